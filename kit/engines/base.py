@@ -1,0 +1,201 @@
+"""What an engine is: a definition that can be read without loading anything heavy, and a `render`.
+
+An engine knows nothing of accounts, credits or databases: a `Job` goes in, an `Asset` comes out. It
+holds no state between jobs that changes a result and reads no clock: the same job gives the same
+bytes on one machine. Modules that define engines import numpy, OpenCV and codecs inside `render`, so
+that the web process can list models without them.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kit.errors import KitError
+from kit.wire import AssetType, Parameter, Rule
+
+T = TypeVar("T")
+
+__all__ = ["Asset", "CanceledError", "Definition", "Engine", "Job", "Progress", "seed_parameter"]
+
+
+class CanceledError(KitError):
+    """Whoever ordered the job does not want it any more; raised out of `Progress`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """What a model is called, what it takes and what it costs.
+
+    Parameters
+    ----------
+    id : str
+        Public identifier, lower case with dashes, e.g. ``"poster"``.
+    category : str
+        One of `kit.wire.CATEGORIES` of the asset type.
+    description : str
+        What the model can and cannot do, honestly, in one or two sentences.
+    settings, media : sequence of Parameter
+        Non-media and media inputs, in the order in which a form shows them.
+    pricing : Rule
+        Its price as data; the service refuses a model without a valid one.
+
+    Source: API document, "Model"; contract, "Models".
+    """
+
+    id: str
+    title: str
+    asset_type: AssetType
+    category: str
+    description: str
+    pricing: Rule
+    settings: Sequence[Parameter] = ()
+    media: Sequence[Parameter] = ()
+    supports_prompt: bool = True
+    prompt_required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to render: checked parameters with every default filled in, and a folder to write to.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Settings by name. The seed is not among the things a renderer must look for: see `seed`.
+    media : mapping of str to sequence of Path
+        Input files by parameter name.
+    folder : Path
+        Private and empty; whatever is left there and is not in the asset is thrown away.
+    seed : int
+        Where all randomness comes from, 0 to 2**32 - 1.
+    """
+
+    prompt: str
+    parameters: Mapping[str, Any]
+    folder: Path
+    seed: int = 0
+    media: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asset:
+    """A rendered file and the facts about it.
+
+    Parameters
+    ----------
+    path : Path
+        The file, inside the job's folder.
+    thumbnail : Path or None
+        A JPEG of at most 512 pixels a side: the poster frame of a video, a preview of an image.
+    duration_seconds : float or None
+        Of a video.
+    metadata : mapping
+        JSON-able facts about how it came about, e.g. the scene that a prompt was read as.
+    """
+
+    path: Path
+    content_type: str
+    width: int
+    height: int
+    duration_seconds: float | None = None
+    thumbnail: Path | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Progress:
+    """How far a job is, and whether it is still wanted: the one object an engine talks to.
+
+    Parameters
+    ----------
+    on_report : callable, optional
+        Called with the fraction done, 0 to 1, never smaller than before.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> progress = Progress(seen.append)
+    >>> for _ in progress.over(range(4)): pass
+    >>> seen[-1]
+    1.0
+    """
+
+    def __init__(self, on_report: Callable[[float], None] = lambda _: None) -> None:
+        self._on_report = on_report
+        self._canceled = threading.Event()
+        self._done = 0.0
+        self._start = 0.0
+        self._span = 1.0
+
+    def report(self, fraction: float) -> None:
+        """Tell how much is done, 0 to 1.
+
+        Raises
+        ------
+        CanceledError
+            The job is not wanted any more; let it pass through.
+        """
+        self.check()
+        self._done = max(self._done, self._start + self._span * min(max(fraction, 0.0), 1.0))
+        self._on_report(self._done)
+
+    def over(self, items: Sequence[T]) -> Iterator[T]:
+        """Yield the items, reporting after each."""
+        for number, item in enumerate(items, start=1):
+            yield item
+            self.report(number / len(items))
+
+    def check(self) -> None:
+        """Raise `CanceledError` if the job is not wanted any more."""
+        if self._canceled.is_set():
+            raise CanceledError("canceled")
+
+    def cancel(self) -> None:
+        """Make the next call of `report` or `check` raise."""
+        self._canceled.set()
+
+    def part(self, start: float, end: float) -> Progress:
+        """Return a progress whose 0 to 1 is a stretch of this one's."""
+        part = Progress(self._on_report)
+        part._canceled = self._canceled
+        part._done = self._done
+        part._start = self._start + self._span * start
+        part._span = self._span * (end - start)
+        return part
+
+
+class Engine(ABC):
+    """One model's renderer.
+
+    Found through the entry-point group ``kit.engines``; the entry point names an instance or a class
+    without arguments.
+    """
+
+    definition: Definition
+
+    @abstractmethod
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Render a job.
+
+        Raises
+        ------
+        EngineError
+            The job cannot be rendered; the message is shown to whoever ordered it.
+        CanceledError
+            Raised by `progress`.
+        """
+
+
+def seed_parameter() -> Parameter:
+    """Return the setting that every seeded model has; without a value each start draws its own."""
+    return Parameter(
+        name="seed",
+        type="integer",
+        minimum=0,
+        maximum=2**32 - 1,
+        description="The same seed gives the same result; leave it out for a new one each time",
+    )

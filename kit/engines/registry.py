@@ -1,0 +1,61 @@
+"""Which engines there are: all entry points of the group ``kit.engines``, the built-in ones included."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from kit.engines.base import Engine
+from kit.errors import ConfigError
+
+GROUP = "kit.engines"
+_BUILT_IN = "kit.engines."
+_log = logging.getLogger(__name__)
+
+
+@cache
+def installed() -> Mapping[str, Engine]:
+    """Return the installed engines by model id, in the order of their entry points' names.
+
+    A plug-in that cannot be loaded is reported and left out; a built-in one that cannot is an error.
+
+    Raises
+    ------
+    ConfigError
+        Two engines serve one model, or a built-in engine is broken.
+    """
+    engines: dict[str, Engine] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        engine = _loaded(point)
+        if engine is None:
+            continue
+        model_id = engine.definition.id
+        if model_id in engines:
+            raise ConfigError(f"two engines serve the model {model_id!r}; the second is {point.value}")
+        engines[model_id] = engine
+    return engines
+
+
+def engine_for(model_id: str) -> Engine:
+    """Return the engine of a model."""
+    try:
+        return installed()[model_id]
+    except KeyError:
+        raise ConfigError(f"no engine for the model {model_id!r} is installed here") from None
+
+
+def _loaded(point: EntryPoint) -> Engine | None:
+    try:
+        found = point.load()
+        engine = found() if isinstance(found, type) else found
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+        if point.value.startswith(_BUILT_IN):
+            raise ConfigError(f"the built-in engine {point.name!r} is broken: {error}") from error
+        _log.warning("the engine %r is left out: %s: %s", point.name, type(error).__name__, error)
+        return None
+    if isinstance(engine, Engine):
+        return engine
+    _log.warning("the engine %r is left out: %s is no Engine", point.name, point.value)
+    return None

@@ -1,0 +1,305 @@
+"""Every error of the kit, in one tree.
+
+    KitError
+    ├── ConfigError                    no key, no address, or a setting that makes no sense
+    ├── NoAnswerError                  the service could not be reached, or not in time
+    ├── GenerationFailedError          the generation ended without a result
+    ├── EngineError                    an engine could not render a job
+    ├── UploadError                    a file did not arrive as it was announced
+    ├── BudgetError                    a start would pass the budget that is open
+    └── ApiError                       the service answered with an error
+        ├── BadRequestError            400  validation_error
+        │   └── ParameterError              a model's prompt, parameter or medium breaks a rule
+        ├── MissingApiKeyError         401  missing_api_key
+        ├── InvalidApiKeyError         401  invalid_api_key
+        ├── ExpiredApiKeyError         401  expired_api_key
+        ├── InsufficientCreditsError   402  insufficient_credits
+        ├── InsufficientScopeError     403  insufficient_scope
+        ├── AccessDeniedError          403  access_denied
+        ├── NotFoundError              404  not_found
+        ├── MethodNotAllowedError      405  method_not_allowed
+        ├── ConflictError              409  conflict
+        ├── PayloadTooLargeError       413  payload_too_large
+        ├── UnsupportedMediaTypeError  415  unsupported_media_type
+        ├── IdempotencyMismatchError   422  idempotency_mismatch
+        ├── RateLimitError             429  rate_limited
+        ├── InternalError              500  internal_error
+        └── UnavailableError           503  unavailable
+
+The service raises an `ApiError`; the client catches the same class. A class is the only place where
+a wire code meets its HTTP status.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from decimal import Decimal
+
+__all__ = [
+    "AccessDeniedError",
+    "ApiError",
+    "BadRequestError",
+    "BudgetError",
+    "ConfigError",
+    "ConflictError",
+    "EngineError",
+    "ExpiredApiKeyError",
+    "GenerationFailedError",
+    "IdempotencyMismatchError",
+    "InsufficientCreditsError",
+    "InsufficientScopeError",
+    "InternalError",
+    "InvalidApiKeyError",
+    "KitError",
+    "MethodNotAllowedError",
+    "MissingApiKeyError",
+    "NoAnswerError",
+    "NotFoundError",
+    "ParameterError",
+    "PayloadTooLargeError",
+    "RateLimitError",
+    "UnavailableError",
+    "UnsupportedMediaTypeError",
+    "UploadError",
+]
+
+
+class KitError(Exception):
+    """Base of everything the kit raises on purpose.
+
+    Attributes
+    ----------
+    generation_id : str or None
+        Set on every error raised after a start: the generation exists and may still finish.
+    resume : callable or None
+        Set beside `generation_id` by the notebook wing: waits on for that generation.
+    """
+
+    generation_id: str | None = None
+    resume: Callable[[], Any] | None = None
+
+
+class ConfigError(KitError):
+    """A setting is missing or makes no sense; the message says which and what to do."""
+
+
+class NoAnswerError(KitError):
+    """The service could not be reached, or did not finish in time."""
+
+
+class GenerationFailedError(KitError):
+    """A generation ended without a result.
+
+    Attributes
+    ----------
+    generation : object or None
+        The generation as the service last reported it.
+    """
+
+    def __init__(self, message: str, generation: Any = None) -> None:
+        super().__init__(message)
+        self.generation = generation
+
+
+class EngineError(KitError):
+    """An engine could not render a job; the message is shown to whoever ordered it.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong with the job, in a sentence without paths or traces.
+    code : str
+        A word that programs can branch on; it becomes `errorCode` of the generation.
+    """
+
+    def __init__(self, message: str, *, code: str = "render_failed") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class UploadError(KitError):
+    """A file did not arrive as it was announced, or is not what it claims to be."""
+
+
+class BudgetError(KitError):
+    """A start would pass the budget that is open; nothing was sent."""
+
+
+class ApiError(KitError):
+    """The service answered, and its answer is an error.
+
+    Parameters
+    ----------
+    message : str
+        Sentence for the reader; it is what the service sent or will send.
+    details : list of dict or dict, optional
+        ``{field, message}`` entries of a 400, or ``{required, available}`` of a 402.
+    headers : mapping, optional
+        Headers that the answer carries besides the usual ones, e.g. ``Retry-After``.
+
+    Source: API document, "Errors"; contract, "Conventions".
+    """
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = ""
+    by_code: ClassVar[dict[str, type[ApiError]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "code" in vars(cls):
+            ApiError.by_code[cls.code] = cls
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        details: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        self.headers = dict(headers or {})
+        self.request_id: str | None = None
+        self.retry_after: float | None = None
+
+    @classmethod
+    def of(cls, code: str, message: str, *, details: Any = None) -> ApiError:
+        """Return the error a wire code stands for; an unknown code is a plain `ApiError`."""
+        return cls.by_code.get(code, ApiError)(message, details=details)
+
+
+class BadRequestError(ApiError):
+    """The request breaks a rule."""
+
+    status = 400
+    code = "validation_error"
+
+    @classmethod
+    def fields(cls, problems: Sequence[tuple[str, str]]) -> BadRequestError:
+        """Build the error from (field, sentence) pairs; the message holds all of them."""
+        message = "; ".join(f"{field}: {sentence}" if field else sentence for field, sentence in problems)
+        return cls(message, details=[{"field": f, "message": s} for f, s in problems])
+
+
+class ParameterError(BadRequestError):
+    """A model's prompt, parameter or medium is missing, unknown or out of its bounds.
+
+    The client raises it before sending; the service answers it as a `validation_error`.
+    """
+
+
+ApiError.by_code["validation_error"] = BadRequestError
+
+
+class MissingApiKeyError(ApiError):
+    """The request has no ``Authorization: Bearer`` header."""
+
+    status = 401
+    code = "missing_api_key"
+
+
+class InvalidApiKeyError(ApiError):
+    """The key is unknown, mistyped or revoked."""
+
+    status = 401
+    code = "invalid_api_key"
+
+
+class ExpiredApiKeyError(ApiError):
+    """The key is past its expiration date."""
+
+    status = 401
+    code = "expired_api_key"
+
+
+class InsufficientCreditsError(ApiError):
+    """The balance, or what a key may still spend, is too low for the operation."""
+
+    status = 402
+    code = "insufficient_credits"
+
+    @classmethod
+    def short(cls, *, required: Decimal, available: Decimal, where: str = "") -> InsufficientCreditsError:
+        """Build the error from the two figures, in credits."""
+        details = {"required": float(required), "available": float(available)}
+        return cls(f"{required:f} credits required, {available:f} available{where}", details=details)
+
+
+class InsufficientScopeError(ApiError):
+    """The key lacks the scope the operation requires."""
+
+    status = 403
+    code = "insufficient_scope"
+
+
+class AccessDeniedError(ApiError):
+    """A signed address was altered, misused or is past its time."""
+
+    status = 403
+    code = "access_denied"
+
+
+class NotFoundError(ApiError):
+    """The resource does not exist, or belongs to another account."""
+
+    status = 404
+    code = "not_found"
+
+
+class MethodNotAllowedError(ApiError):
+    """The path exists, the method does not."""
+
+    status = 405
+    code = "method_not_allowed"
+
+
+class ConflictError(ApiError):
+    """The request cannot be done in the state that the resource is in."""
+
+    status = 409
+    code = "conflict"
+
+
+class PayloadTooLargeError(ApiError):
+    """The body is larger than the service takes."""
+
+    status = 413
+    code = "payload_too_large"
+
+
+class UnsupportedMediaTypeError(ApiError):
+    """The body is not of a type that the service takes."""
+
+    status = 415
+    code = "unsupported_media_type"
+
+
+class IdempotencyMismatchError(ApiError):
+    """The idempotency key was used before, for another request."""
+
+    status = 422
+    code = "idempotency_mismatch"
+
+
+class RateLimitError(ApiError):
+    """Too many requests; `retry_after` says when the next one is welcome, in seconds."""
+
+    status = 429
+    code = "rate_limited"
+
+
+class InternalError(ApiError):
+    """The service failed unexpectedly; nothing was charged."""
+
+    status = 500
+    code = "internal_error"
+
+
+class UnavailableError(ApiError):
+    """The service is up and cannot work just now."""
+
+    status = 503
+    code = "unavailable"

@@ -1,0 +1,207 @@
+"""Values checked against a model's parameters: one checker for the form, the client and the service.
+
+It only judges what it knows: a parameter of an unknown type passes, the service has the last word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kit.errors import ParameterError
+from kit.wire import Model, Parameter
+
+#: Characters that a prompt may have after trimming.
+PROMPT_LIMIT = 4000
+
+Problem = tuple[str, str]
+
+
+def check(
+    model: Model,
+    *,
+    prompt: str | None,
+    parameters: Mapping[str, Any],
+    media: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Return the settings of a request with every default filled in.
+
+    Parameters
+    ----------
+    model : Model
+        The model's definition.
+    prompt : str or None
+        What to make; trimmed before it is measured.
+    parameters : mapping
+        Settings by name.
+    media : mapping of str to sequence
+        Input files by parameter name, in whatever form; only their number is looked at.
+
+    Raises
+    ------
+    ParameterError
+        With one sentence for each problem, all of them at once.
+
+    Examples
+    --------
+    >>> from kit.wire import Model, Parameter
+    >>> size = Parameter(name="size", type="integer", default=512, minimum=64, maximum=2048)
+    >>> model = Model(id="demo", setting_parameters=[size])
+    >>> check(model, prompt="a lake", parameters={}, media={})
+    {'size': 512}
+
+    Source: contract, "Generations".
+    """
+    values, problems = settings(model.setting_parameters, parameters, media_names=_names(model))
+    problems = [*prompt_problems(model, prompt), *problems, *media_problems(model, media)]
+    if problems:
+        raise ParameterError.fields(problems)
+    return values
+
+
+def settings(
+    known: Sequence[Parameter], given: Mapping[str, Any], *, media_names: Iterable[str] = ()
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the values with defaults filled in, and what is wrong with them.
+
+    A value of None means "not given". Each problem is a (field, sentence) pair.
+    """
+    problems: list[Problem] = []
+    names = [p.name for p in known]
+    media = set(media_names)
+    for name in given:
+        if name in media:
+            problems.append((f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"))
+        elif name not in names:
+            problems.append((f"parameters.{name}", f"unknown parameter{suggest(name, names)}"))
+    values: dict[str, Any] = {}
+    for parameter in known:
+        value = given.get(parameter.name)
+        if value is None:
+            value = parameter.default
+            if value is None and parameter.required:
+                problems.append((f"parameters.{parameter.name}", "is required"))
+        else:
+            problem = problem_with(parameter, value)
+            if problem:
+                problems.append((f"parameters.{parameter.name}", problem))
+            value = _settled(parameter, value)
+        if value is not None:
+            values[parameter.name] = value
+    return values, problems
+
+
+def problem_with(parameter: Parameter, value: Any) -> str | None:
+    """Return a sentence on what is wrong with a value, or None."""
+    if parameter.media:
+        return None
+    if parameter.max_items is not None:
+        return _list_problem(parameter, value)
+    return _item_problem(parameter, value)
+
+
+def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
+    """Yield what is wrong with a prompt for a model."""
+    text = (prompt or "").strip()
+    if text and not model.supports_prompt:
+        yield "prompt", f"the model {model.id!r} takes no prompt: leave it out"
+    elif not text and model.prompt_required:
+        yield "prompt", "is required and may not be blank"
+    elif len(text) > PROMPT_LIMIT:
+        yield "prompt", f"has {len(text):,} characters, at most {PROMPT_LIMIT:,} are allowed"
+
+
+def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
+    """Yield what is wrong with the choice of input files for a model."""
+    known = {p.name: p for p in model.media_parameters}
+    for name in media:
+        if name not in known:
+            hint = suggest(name, known)
+            yield f"mediaUploads.{name}", f"the model {model.id!r} takes no such medium{hint}"
+    for parameter in model.media_parameters:
+        count = len(media.get(parameter.name, ()))
+        most = parameter.max_items or 1
+        if parameter.required and not count:
+            yield f"mediaUploads.{parameter.name}", "is required"
+        elif count > most:
+            yield f"mediaUploads.{parameter.name}", f"holds {count} files, at most {most} are allowed"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean ...?" or the list of what there is, ready to append to a sentence."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there is {', '.join(map(repr, names))}" if names else "; there is none"
+
+
+def _names(model: Model) -> set[str]:
+    return {p.name for p in model.media_parameters}
+
+
+def _list_problem(parameter: Parameter, value: Any) -> str | None:
+    if not isinstance(value, (list, tuple)):
+        return f"must be a list, not {_shown(value)}"
+    if parameter.max_items is not None and len(value) > parameter.max_items:
+        return f"holds {len(value)} items, at most {parameter.max_items} are allowed"
+    return next((p for item in value if (p := _item_problem(parameter, item))), None)
+
+
+def _item_problem(parameter: Parameter, value: Any) -> str | None:
+    wrong = TYPES.get(parameter.type, lambda _: None)(value)
+    if wrong:
+        return f"must be {wrong}, not {_shown(value)}"
+    if parameter.enum and value not in parameter.enum:
+        return f"must be one of {', '.join(map(_shown, parameter.enum))}, not {_shown(value)}"
+    if not _is_number(value):
+        return None
+    if parameter.minimum is not None and value < parameter.minimum:
+        return f"must be at least {parameter.minimum:g}, not {_shown(value)}"
+    if parameter.maximum is not None and value > parameter.maximum:
+        return f"must be at most {parameter.maximum:g}, not {_shown(value)}"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _integer(value: Any) -> str | None:
+    whole = _is_number(value) and math.isfinite(value) and float(value).is_integer()
+    return None if whole else "a whole number"
+
+
+def _number(value: Any) -> str | None:
+    return None if _is_number(value) and math.isfinite(value) else "a number"
+
+
+def _boolean(value: Any) -> str | None:
+    return None if isinstance(value, bool) else "true or false"
+
+
+def _string(value: Any) -> str | None:
+    return None if isinstance(value, str) else "text"
+
+
+#: Type of a parameter -> what a wrong value should have been, or None when it is right.
+TYPES: dict[str, Callable[[Any], str | None]] = {
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "string": _string,
+}
+
+
+def _settled(parameter: Parameter, value: Any) -> Any:
+    """Write 5.0 as 5 where a whole number is asked for, so that equal requests look equal."""
+    if parameter.type == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _shown(value: Any) -> str:
+    text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

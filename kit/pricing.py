@@ -1,0 +1,209 @@
+"""Prices: one pure function turns a price rule and a request into a quote.
+
+The service charges with it and the notebook estimates with it, so an estimate is the charge. All
+arithmetic is on exact fractions; the total is rounded up once, to 1/100 credit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from kit.errors import ConfigError
+from kit.wire import Model, Parameter, Quote, Rule, Term
+
+#: Ledger units in a credit.
+MILLI = 1000
+_CENTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What a price may depend on of an input file: its kind, and its length where it has one."""
+
+    kind: str
+    seconds: Fraction = Fraction(0)
+
+
+Media = Mapping[str, Sequence[Medium]]
+
+
+def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> Quote:
+    """Return what a request costs and why.
+
+    Parameters
+    ----------
+    rule : Rule
+        The model's price rule.
+    parameters : mapping
+        Checked values with every default filled in; a parameter without a value adds nothing.
+    media : mapping of str to sequence of Medium, optional
+        Input files by parameter name.
+
+    Returns
+    -------
+    Quote
+        Its terms add up to its total, to the millicredit.
+
+    Examples
+    --------
+    >>> from kit.wire import Rule
+    >>> rule = Rule.model_validate({"base": 0.1, "units": [{"parameter": "duration", "credits": 0.02}]})
+    >>> price(rule, {"duration": 5}).total
+    Decimal('0.2')
+
+    Source: contract, "Pricing".
+    """
+    terms = [Term(kind="base", credits=rule.base)] if rule.base else []
+    exact = Fraction(rule.base)
+    for unit, cause, amount in _units(rule, parameters, media or {}):
+        exact += unit * amount
+        terms.append(_term("unit", cause, _plain(amount), unit * amount))
+    for multiplier in rule.multipliers:
+        value = parameters.get(multiplier.parameter)
+        factor = multiplier.values.get(_key(value)) if value is not None else None
+        if factor is None or factor == 1:
+            continue
+        added = exact * Fraction(factor) - exact
+        exact += added
+        terms.append(_term("multiplier", multiplier.parameter, value, added, factor=factor))
+    cents = math.ceil(exact * _CENTS)
+    if (rest := Fraction(cents, _CENTS) - exact) > 0:
+        terms.append(_term("rounding", None, None, rest))
+    return Quote(total=_decimal(Fraction(cents, _CENTS)), terms=terms)
+
+
+def least(model: Model) -> Decimal:
+    """Return the least that any valid request for a model costs, in credits.
+
+    Source: contract, "Models", ``creditsFrom``.
+    """
+    rule = rule_of(model)
+    names = {u.parameter for u in rule.units} | {m.parameter for m in rule.multipliers}
+    used = [p for p in model.setting_parameters if p.name in names]
+    choices = [list(_candidates(p)) for p in used]
+    combinations = itertools.product(*choices)
+    return min(
+        price(rule, {p.name: v for p, v in zip(used, values, strict=True)}).total
+        for values in combinations
+    )
+
+
+def at_defaults(model: Model) -> Decimal:
+    """Return what a request with every default costs, in credits, before any medium's length."""
+    return price(rule_of(model), {p.name: p.default for p in model.setting_parameters}).total
+
+
+def rule_of(model: Model) -> Rule:
+    """Return a model's price rule, or say that it has none."""
+    if model.pricing is None:
+        raise ConfigError(f"the model {model.id!r} has no price rule")
+    return model.pricing
+
+
+def check_rule(model: Model) -> None:
+    """Refuse a model whose price rule cannot price every valid request.
+
+    Raises
+    ------
+    ConfigError
+        The rule is missing, negative, or names a parameter that cannot carry a price.
+    """
+    rule = rule_of(model)
+    settings = {p.name: p for p in model.setting_parameters}
+    media = {p.name: p for p in model.media_parameters}
+    for problem in _problems(rule, settings, media):
+        raise ConfigError(f"the price rule of the model {model.id!r} {problem}")
+
+
+def millicredits(credits: Decimal) -> int:
+    """Return an amount of credits in ledger units, refusing anything finer than one."""
+    units = credits * MILLI
+    if units != units.to_integral_value():
+        raise ValueError(f"{credits} credits is finer than 1/{MILLI} credit")
+    return int(units)
+
+
+def credits(millicredits: int) -> Decimal:
+    """Return an amount of ledger units in credits, without trailing zeros."""
+    return _decimal(Fraction(millicredits, MILLI))
+
+
+def _problems(
+    rule: Rule, settings: Mapping[str, Parameter], media: Mapping[str, Parameter]
+) -> Iterator[str]:
+    if rule.base < 0 or any(unit.credits < 0 for unit in rule.units):
+        yield "has a negative price"
+    if any(factor <= 0 for m in rule.multipliers for factor in m.values.values()):
+        yield "has a multiplier that is not positive"
+    for unit in rule.units:
+        if (unit.parameter is None) == (unit.medium is None):
+            yield "has a unit price that needs exactly one of parameter and medium"
+        elif unit.medium is not None and unit.medium not in media:
+            yield f"names the medium {unit.medium!r}, which the model does not take"
+        elif unit.parameter is not None:
+            yield from _unit_problems(unit.parameter, settings.get(unit.parameter))
+    for multiplier in rule.multipliers:
+        if multiplier.parameter not in settings:
+            yield f"names the parameter {multiplier.parameter!r}, which the model does not take"
+
+
+def _unit_problems(name: str, parameter: Parameter | None) -> Iterator[str]:
+    if parameter is None:
+        yield f"names the parameter {name!r}, which the model does not take"
+    elif parameter.type not in ("integer", "number") or (parameter.minimum or 0) < 0:
+        yield f"counts units of {name!r}, which is not a number from 0 upwards"
+    elif parameter.minimum is None and not parameter.enum:
+        yield f"counts units of {name!r}, which has no minimum"
+
+
+def _candidates(parameter: Parameter) -> Iterable[Any]:
+    """The values of a parameter among which its cheapest is."""
+    if parameter.enum:
+        return parameter.enum
+    if parameter.type == "boolean":
+        return (False, True)
+    if parameter.minimum is not None:
+        return (parameter.minimum,)
+    return (parameter.default,)
+
+
+def _units(
+    rule: Rule, parameters: Mapping[str, Any], media: Media
+) -> Iterator[tuple[Fraction, str, Fraction]]:
+    for unit in rule.units:
+        if unit.parameter is not None:
+            value = parameters.get(unit.parameter)
+            amount = Fraction(0) if value is None else Fraction(str(value))
+            yield Fraction(unit.credits), unit.parameter, amount
+        elif unit.medium is not None:
+            seconds = sum((m.seconds for m in media.get(unit.medium, ())), Fraction(0))
+            yield Fraction(unit.credits), unit.medium, seconds
+
+
+def _term(
+    kind: str, parameter: str | None, value: Any, exact: Fraction, *, factor: Decimal | None = None
+) -> Term:
+    return Term(kind=kind, parameter=parameter, value=value, factor=factor, credits=_decimal(exact))
+
+
+def _decimal(exact: Fraction) -> Decimal:
+    """Write a fraction as a Decimal; rules and amounts are decimal numbers, so this is exact."""
+    value = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return value.normalize() if value % 1 else value.quantize(Decimal(1))
+
+
+def _plain(amount: Fraction) -> float | int:
+    return int(amount) if amount.denominator == 1 else float(amount)
+
+
+def _key(value: Any) -> str:
+    """The text under which a multiplier holds a value: ``true``, ``2``, ``720p``."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
