@@ -180,7 +180,9 @@ class BadRequestError(ApiError):
     @classmethod
     def fields(cls, problems: Sequence[tuple[str, str]]) -> BadRequestError:
         """Build the error from (field, sentence) pairs; the message holds all of them."""
-        message = "; ".join(f"{field}: {sentence}" if field else sentence for field, sentence in problems)
+        message = "; ".join(
+            f"{field}: {sentence}" if field else sentence for field, sentence in problems
+        )
         return cls(message, details=[{"field": f, "message": s} for f, s in problems])
 
 
@@ -222,10 +224,14 @@ class InsufficientCreditsError(ApiError):
     code = "insufficient_credits"
 
     @classmethod
-    def short(cls, *, required: Decimal, available: Decimal, where: str = "") -> InsufficientCreditsError:
+    def short(
+        cls, *, required: Decimal, available: Decimal, where: str = ""
+    ) -> InsufficientCreditsError:
         """Build the error from the two figures, in credits."""
         details = {"required": float(required), "available": float(available)}
-        return cls(f"{required:f} credits required, {available:f} available{where}", details=details)
+        return cls(
+            f"{required:f} credits required, {available:f} available{where}", details=details
+        )
 
 
 class InsufficientScopeError(ApiError):

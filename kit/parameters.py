@@ -73,7 +73,9 @@ def settings(
     media = set(media_names)
     for name in given:
         if name in media:
-            problems.append((f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"))
+            problems.append(
+                (f"parameters.{name}", "is a medium: upload it and name it in mediaUploads")
+            )
         elif name not in names:
             problems.append((f"parameters.{name}", f"unknown parameter{suggest(name, names)}"))
     values: dict[str, Any] = {}
@@ -126,7 +128,10 @@ def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator
         if parameter.required and not count:
             yield f"mediaUploads.{parameter.name}", "is required"
         elif count > most:
-            yield f"mediaUploads.{parameter.name}", f"holds {count} files, at most {most} are allowed"
+            yield (
+                f"mediaUploads.{parameter.name}",
+                f"holds {count} files, at most {most} are allowed",
+            )
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

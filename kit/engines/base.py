@@ -1,9 +1,9 @@
 """What an engine is: a definition that can be read without loading anything heavy, and a `render`.
 
-An engine knows nothing of accounts, credits or databases: a `Job` goes in, an `Asset` comes out. It
-holds no state between jobs that changes a result and reads no clock: the same job gives the same
-bytes on one machine. Modules that define engines import numpy, OpenCV and codecs inside `render`, so
-that the web process can list models without them.
+An engine knows nothing of accounts, credits or databases: a `Job` goes in, an `Asset` comes out.
+It holds no state between jobs that changes a result and reads no clock: the same job gives the same
+bytes on one machine. Modules that define engines import numpy, OpenCV and codecs inside `render`,
+so that the web process can list models without them.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ class Progress:
 class Engine(ABC):
     """One model's renderer.
 
-    Found through the entry-point group ``kit.engines``; the entry point names an instance or a class
-    without arguments.
+    Found through the entry-point group ``kit.engines``; the entry point names an instance or a
+    class without arguments.
     """
 
     definition: Definition

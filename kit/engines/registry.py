@@ -33,7 +33,9 @@ def installed() -> Mapping[str, Engine]:
             continue
         model_id = engine.definition.id
         if model_id in engines:
-            raise ConfigError(f"two engines serve the model {model_id!r}; the second is {point.value}")
+            raise ConfigError(
+                f"two engines serve the model {model_id!r}; the second is {point.value}"
+            )
         engines[model_id] = engine
     return engines
 
