@@ -1,4 +1,4 @@
-"""Values checked against a model's parameters: one checker for the form, the client and the service.
+"""Values checked against a model's parameters: one checker for form, client and service.
 
 It only judges what it knows: a parameter of an unknown type passes, the service has the last word.
 """
@@ -68,28 +68,14 @@ def settings(
 
     A value of None means "not given". Each problem is a (field, sentence) pair.
     """
-    problems: list[Problem] = []
-    names = [p.name for p in known]
-    media = set(media_names)
-    for name in given:
-        if name in media:
-            problems.append(
-                (f"parameters.{name}", "is a medium: upload it and name it in mediaUploads")
-            )
-        elif name not in names:
-            problems.append((f"parameters.{name}", f"unknown parameter{suggest(name, names)}"))
+    problems = list(_strangers(given, [p.name for p in known], set(media_names)))
     values: dict[str, Any] = {}
     for parameter in known:
         value = given.get(parameter.name)
-        if value is None:
-            value = parameter.default
-            if value is None and parameter.required:
-                problems.append((f"parameters.{parameter.name}", "is required"))
-        else:
-            problem = problem_with(parameter, value)
-            if problem:
-                problems.append((f"parameters.{parameter.name}", problem))
-            value = _settled(parameter, value)
+        problem = _absence(parameter) if value is None else problem_with(parameter, value)
+        if problem:
+            problems.append((f"parameters.{parameter.name}", problem))
+        value = parameter.default if value is None else _settled(parameter, value)
         if value is not None:
             values[parameter.name] = value
     return values, problems
@@ -141,6 +127,19 @@ def suggest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; there is {', '.join(map(repr, names))}" if names else "; there is none"
+
+
+def _strangers(given: Iterable[str], known: Sequence[str], media: set[str]) -> Iterator[Problem]:
+    for name in given:
+        if name in media:
+            yield f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"
+        elif name not in known:
+            yield f"parameters.{name}", f"unknown parameter{suggest(name, known)}"
+
+
+def _absence(parameter: Parameter) -> str | None:
+    missing = parameter.required and parameter.default is None
+    return "is required" if missing else None
 
 
 def _names(model: Model) -> set[str]:

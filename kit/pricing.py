@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from kit.errors import ConfigError
-from kit.wire import Model, Parameter, Quote, Rule, Term
+from kit.wire import Model, Parameter, Quote, Rule, Term, UnitPrice
 
 #: Ledger units in a credit.
 MILLI = 1000
@@ -53,7 +53,8 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
     Examples
     --------
     >>> from kit.wire import Rule
-    >>> rule = Rule.model_validate({"base": 0.1, "units": [{"parameter": "duration", "credits": 0.02}]})
+    >>> second = {"parameter": "duration", "credits": 0.02}
+    >>> rule = Rule.model_validate({"base": 0.1, "units": [second]})
     >>> price(rule, {"duration": 5}).total
     Decimal('0.2')
 
@@ -142,18 +143,24 @@ def _problems(
     if any(factor <= 0 for m in rule.multipliers for factor in m.values.values()):
         yield "has a multiplier that is not positive"
     for unit in rule.units:
-        if (unit.parameter is None) == (unit.medium is None):
-            yield "has a unit price that needs exactly one of parameter and medium"
-        elif unit.medium is not None and unit.medium not in media:
-            yield f"names the medium {unit.medium!r}, which the model does not take"
-        elif unit.parameter is not None:
-            yield from _unit_problems(unit.parameter, settings.get(unit.parameter))
+        yield from _unit_problems(unit, settings, media)
     for multiplier in rule.multipliers:
         if multiplier.parameter not in settings:
             yield f"names the parameter {multiplier.parameter!r}, which the model does not take"
 
 
-def _unit_problems(name: str, parameter: Parameter | None) -> Iterator[str]:
+def _unit_problems(
+    unit: UnitPrice, settings: Mapping[str, Parameter], media: Mapping[str, Parameter]
+) -> Iterator[str]:
+    if (unit.parameter is None) == (unit.medium is None):
+        yield "has a unit price that needs exactly one of parameter and medium"
+    elif unit.medium is not None and unit.medium not in media:
+        yield f"names the medium {unit.medium!r}, which the model does not take"
+    elif unit.parameter is not None:
+        yield from _count_problems(unit.parameter, settings.get(unit.parameter))
+
+
+def _count_problems(name: str, parameter: Parameter | None) -> Iterator[str]:
     if parameter is None:
         yield f"names the parameter {name!r}, which the model does not take"
     elif parameter.type not in ("integer", "number") or (parameter.minimum or 0) < 0:
@@ -163,7 +170,7 @@ def _unit_problems(name: str, parameter: Parameter | None) -> Iterator[str]:
 
 
 def _candidates(parameter: Parameter) -> Iterable[Any]:
-    """The values of a parameter among which its cheapest is."""
+    """Return the values of a parameter among which its cheapest is."""
     if parameter.enum:
         return parameter.enum
     if parameter.type == "boolean":
@@ -203,7 +210,7 @@ def _plain(amount: Fraction) -> float | int:
 
 
 def _key(value: Any) -> str:
-    """The text under which a multiplier holds a value: ``true``, ``2``, ``720p``."""
+    """Return the text under which a multiplier holds a value: ``true``, ``2``, ``720p``."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

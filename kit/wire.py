@@ -1,7 +1,8 @@
 """The wire: what travels between client and service, and nothing else.
 
-Python names are snake_case, wire names camelCase. Answers ignore fields they do not know and forgive
-missing ones, so the kit reads other services; request bodies refuse unknown fields, so a typo is an error.
+Python names are snake_case, wire names camelCase. Answers ignore fields they do not know and
+forgive missing ones, so the kit reads other services; request bodies refuse unknown fields, so a
+typo is an error.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def _number(value: Decimal) -> float | int:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-#: An amount of credits: a Decimal in Python, a JSON number on the wire. Never computed on as a float.
+#: An amount of credits: a Decimal in Python, a JSON number on the wire, never a float between.
 Credits = Annotated[Decimal, PlainSerializer(_number, return_type=float, when_used="json")]
 
 
@@ -138,7 +139,7 @@ class Wire(BaseModel):
 
 
 class Body(Wire):
-    """Base of every request body: like `Wire`, but an unknown field is refused and types are strict."""
+    """Base of every request body: an unknown field is refused and types are strict."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -216,7 +217,7 @@ class Multiplier(Wire):
 
 
 class Rule(Wire):
-    """The price of a model as data: ``(base + units) x multipliers``, rounded up once to 1/100 credit.
+    """The price of a model as data: ``(base + units) x multipliers``, rounded up to 1/100 credit.
 
     Source: contract, "Pricing".
     """

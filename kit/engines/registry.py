@@ -1,4 +1,7 @@
-"""Which engines there are: all entry points of the group ``kit.engines``, the built-in ones included."""
+"""Which engines there are: the entry points of the group ``kit.engines``, built-in ones included.
+
+A plug-in is one line in its own package's metadata; nothing here names it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _log = logging.getLogger(__name__)
 def installed() -> Mapping[str, Engine]:
     """Return the installed engines by model id, in the order of their entry points' names.
 
-    A plug-in that cannot be loaded is reported and left out; a built-in one that cannot is an error.
+    A plug-in that cannot be loaded is reported and left out; a built-in one is an error.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def _loaded(point: EntryPoint) -> Engine | None:
     try:
         found = point.load()
         engine = found() if isinstance(found, type) else found
-    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+    except Exception as error:
         if point.value.startswith(_BUILT_IN):
             raise ConfigError(f"the built-in engine {point.name!r} is broken: {error}") from error
         _log.warning("the engine %r is left out: %s: %s", point.name, type(error).__name__, error)

@@ -1,0 +1,1 @@
+"""Explore generative image and video models from a notebook."""
