@@ -1,0 +1,1 @@
+"""The service: HTTP and workers over one domain and one store."""

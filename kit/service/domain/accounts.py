@@ -1,0 +1,49 @@
+"""Accounts: made and listed by whoever runs the service."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kit.errors import BadRequestError, NotFoundError
+from kit.service.domain import credits
+from kit.service.store import accounts, ids
+from kit.service.store.database import Rows, Transaction, every, one
+
+_NAME_LIMIT = 200
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+
+
+def create(name: str, email: str, millicredits: int, now: int) -> Transaction[Any]:
+    """Make an account, grant it its first credits and return its row.
+
+    Raises
+    ------
+    BadRequestError
+        The name or the address is no name or address, or the credits are negative.
+    """
+    name, email = name.strip(), email.strip()
+    if not 1 <= len(name) <= _NAME_LIMIT:
+        raise BadRequestError.fields([("name", f"must have 1 to {_NAME_LIMIT} characters")])
+    if not _EMAIL.fullmatch(email):
+        raise BadRequestError.fields([("email", f"{email!r} is no e-mail address")])
+    if millicredits < 0:
+        raise BadRequestError.fields([("credits", "must not be negative")])
+    account_id = ids.new("acc", now)
+    yield accounts.ADD(id=account_id, name=name, email=email, balance=0, created_at=now)
+    if millicredits:
+        yield from credits.grant(account_id, millicredits, now)
+    return (yield from get(account_id))
+
+
+def get(account_id: str) -> Transaction[Any]:
+    """Return an account's row."""
+    row = yield from one(accounts.FIND(which=account_id))
+    if row is None:
+        raise NotFoundError(f"there is no account {account_id!r}")
+    return row
+
+
+def every_one() -> Transaction[Rows]:
+    """Return all accounts, oldest first."""
+    return (yield from every(accounts.ALL()))

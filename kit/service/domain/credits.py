@@ -1,0 +1,175 @@
+"""Credits: taken and given back, each time with its line in the ledger, in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from kit.errors import InsufficientCreditsError, NotFoundError
+from kit.pricing import credits
+from kit.service.store import accounts, generations, ids, ledger
+from kit.service.store.database import Rows, Transaction, every, one
+
+_MONTH_MS = 30 * 24 * 3600 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """The account that pays and the key that it pays with.
+
+    Parameters
+    ----------
+    cap : int or None
+        Millicredits that the key may spend in a calendar month, UTC.
+    """
+
+    account_id: str
+    key_id: str | None = None
+    key_prefix: str | None = None
+    cap: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """What an entry is for.
+
+    Parameters
+    ----------
+    kind : str
+        ``grant``, ``generation``, ``title``, ``script`` or ``refund``.
+    subject : str
+        Id of what is paid for; it has one entry of a kind, so nothing is paid twice.
+    """
+
+    kind: str
+    subject: str
+    generation_id: str | None = None
+    model_id: str | None = None
+    details: dict[str, Any] | None = None
+
+
+def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
+    """Charge millicredits and return the balance that is left.
+
+    Raises
+    ------
+    InsufficientCreditsError
+        The balance, or what the key may still spend this month, is smaller than `amount`.
+    """
+    # First, because it locks the account: whoever comes second sees what the first has spent.
+    row = yield from one(accounts.MOVE(which=payer.account_id, amount=-amount))
+    if row is None:
+        account = yield from one(accounts.FIND(which=payer.account_id))
+        raise InsufficientCreditsError.short(
+            required=credits(amount), available=credits(account.balance)
+        )
+    yield from _check_cap(payer, amount, now)
+    yield from _enter(payer, -amount, row.balance, reason, now)
+    return int(row.balance)
+
+
+def give(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
+    """Add millicredits, as a grant or a refund, and return the new balance."""
+    row = yield from one(accounts.MOVE(which=payer.account_id, amount=amount))
+    if row is None:
+        raise NotFoundError(f"there is no account {payer.account_id!r}")
+    yield from _enter(payer, amount, row.balance, reason, now)
+    return int(row.balance)
+
+
+def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
+    """Give back in full what a generation was charged; the entry names both."""
+    reason = Reason(
+        kind="refund",
+        subject=row.id,
+        generation_id=row.id,
+        model_id=row.model_id,
+        details={"reason": sentence},
+    )
+    yield from give(Payer(row.account_id, row.key_id or None), row.millicredits, reason, now)
+
+
+def grant(account_id: str, amount: int, now: int, note: str = "") -> Transaction[int]:
+    """Give an account credits to spend and return its new balance in millicredits."""
+    details = {"note": note} if note else None
+    reason = Reason(kind="grant", subject=ids.new("grt", now), details=details)
+    return (yield from give(Payer(account_id), amount, reason, now))
+
+
+def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
+    """Refuse what the balance or the key's cap does not allow, without taking anything."""
+    account = yield from one(accounts.FIND(which=payer.account_id))
+    if account.balance < amount:
+        raise InsufficientCreditsError.short(
+            required=credits(amount), available=credits(account.balance)
+        )
+    yield from _check_cap(payer, amount, now)
+
+
+def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
+    """Return balance, reserved, charged and refunded in the last 30 days, in millicredits."""
+    account = yield from one(accounts.FIND(which=account_id))
+    reserved = yield from one(generations.RESERVED(account=account_id))
+    since = ids.floor("led", now - _MONTH_MS)
+    turnover = yield from one(ledger.TURNOVER(account=account_id, since=since))
+    return {
+        "balance": account.balance,
+        "reserved": reserved.total,
+        "charged30d": turnover.charged,
+        "refunded30d": turnover.refunded,
+    }
+
+
+def usage(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
+    """Return an account's entries, newest first, below an entry's id."""
+    values: dict[str, Any] = {"account": account_id, "most": most}
+    if before is not None:
+        values["before"] = before
+    return (yield from every(ledger.page(before=before is not None)(**values)))
+
+
+def verify() -> Transaction[Rows]:
+    """Return the accounts whose balance is not the sum of their entries: none, ever."""
+    return (yield from every(ledger.UNBALANCED()))
+
+
+def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
+    if payer.cap is None:
+        return
+    spent = yield from one(ledger.SPENT_BY_KEY(key=payer.key_id, since=_month_start(now)))
+    left = max(payer.cap + spent.total, 0)
+    if amount > left:
+        raise InsufficientCreditsError.short(
+            required=credits(amount),
+            available=credits(left),
+            where=f" this month for the key {payer.key_prefix}…, whose cap is "
+            f"{credits(payer.cap):f}",
+        )
+
+
+def _month_start(now: int) -> int:
+    moment = datetime.fromtimestamp(now / 1000, UTC)
+    start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return int(start.timestamp() * 1000)
+
+
+def _enter(
+    payer: Payer, amount: int, balance_after: int, reason: Reason, now: int
+) -> Transaction[None]:
+    yield ledger.ADD(
+        id=ids.new("led", now),
+        account_id=payer.account_id,
+        kind=reason.kind,
+        subject=reason.subject,
+        millicredits=amount,
+        balance_after=balance_after,
+        generation_id=reason.generation_id,
+        model_id=reason.model_id,
+        key_id=payer.key_id,
+        key_prefix=payer.key_prefix,
+        details=orjson.dumps(reason.details).decode() if reason.details else None,
+        created_at=now,
+    )

@@ -1,0 +1,217 @@
+"""Generations: planned, started, read and canceled; each step one transaction.
+
+The row is the order, the queue and the result. What a start answers is on disk with its charge.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import orjson
+
+from kit import parameters, pricing
+from kit.errors import BadRequestError, ConflictError, NotFoundError
+from kit.service.domain import credits
+from kit.service.domain.catalog import Catalog, generation_type
+from kit.service.domain.credits import Payer, Reason
+from kit.service.store import generations, ids, uploads
+from kit.service.store.database import Rows, Transaction, every, one
+from kit.wire import Model, Quote, StartGeneration
+
+#: States inside -> statuses outside. Source: contract, "Generations".
+STATUSES = {
+    "queued": "processing",
+    "running": "processing",
+    "completed": "completed",
+    "failed": "failed",
+    "canceled": "canceled",
+}
+SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked order: what will be rendered and what it costs."""
+
+    model: Model
+    prompt: str
+    values: Mapping[str, Any]
+    media: Mapping[str, Sequence[str]]
+    quote: Quote
+
+
+def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[Plan]:
+    """Check an order against its model and price it; nothing is written.
+
+    Raises
+    ------
+    NotFoundError
+        The model or an upload does not exist, or is another account's.
+    ParameterError
+        The prompt, a parameter or a medium breaks a rule of the model.
+    """
+    model = catalog.get(order.model_id)
+    media = {
+        name: [found] if isinstance(found, str) else list(found)
+        for name, found in order.media_uploads.items()
+    }
+    files = yield from _files(media, account_id)
+    values = parameters.check(model, prompt=order.prompt, parameters=order.parameters, media=media)
+    _check_files(model, files)
+    quote = pricing.price(pricing.rule_of(model), values, _lengths(files))
+    return Plan(model, (order.prompt or "").strip(), values, media, quote)
+
+
+def start(plan: Plan, payer: Payer, now: int) -> Transaction[Any]:
+    """Charge for a planned order, queue it and return its row.
+
+    Raises
+    ------
+    InsufficientCreditsError
+        Nothing was charged and nothing queued.
+    """
+    generation_id = ids.new("gen", now)
+    amount = pricing.millicredits(plan.quote.total)
+    model = plan.model
+    yield from credits.take(
+        payer,
+        amount,
+        Reason(
+            kind="generation",
+            subject=generation_id,
+            generation_id=generation_id,
+            model_id=model.id,
+        ),
+        now,
+    )
+    for upload_id in (upload for group in plan.media.values() for upload in group):
+        yield uploads.USE(which=upload_id, now=now)
+    values = dict(plan.values)
+    seed = values.get(SEED)
+    if not isinstance(seed, int):
+        seed = secrets.randbits(32)
+        if any(p.name == SEED for p in model.setting_parameters):
+            values[SEED] = seed
+    row = {
+        "id": generation_id,
+        "account_id": payer.account_id,
+        "key_id": payer.key_id or "",
+        "state": "queued",
+        "asset_type": model.asset_type,
+        "generation_type": generation_type(model, plan.media),
+        "model_id": model.id,
+        "model_name": model.title,
+        "prompt": plan.prompt,
+        "parameters": orjson.dumps(values).decode(),
+        "media": orjson.dumps(plan.media).decode(),
+        "seed": seed,
+        "millicredits": amount,
+        "refunded": 0,
+        "progress": 0.0,
+        "attempt": 0,
+        "created_at": now,
+        "updated_at": now,
+    }
+    yield generations.ADD(**{**_EMPTY, **row})
+    return generation_id, amount
+
+
+def get(generation_id: str, account_id: str) -> Transaction[Any]:
+    """Return a generation's row; another account's does not exist."""
+    row = yield from one(generations.FIND(which=generation_id, account=account_id))
+    if row is None:
+        raise NotFoundError(f"there is no generation {generation_id!r}")
+    return row
+
+
+def page(account_id: str, *, most: int, **filters: Any) -> Transaction[Rows]:
+    """Return an account's generations, newest first.
+
+    Parameters
+    ----------
+    most : int
+        Rows at most.
+    **filters
+        Names of `kit.service.store.generations.FILTERS`; None counts as not given.
+    """
+    given = {name: value for name, value in filters.items() if value is not None}
+    if given.get("state") == "processing":
+        given["processing"] = given.pop("state")
+    query = generations.page(frozenset(given))
+    given.pop("processing", None)
+    return (yield from every(query(account=account_id, most=most, **given)))
+
+
+def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
+    """Cancel a generation and return its row: in full before a worker began, kept after.
+
+    Raises
+    ------
+    ConflictError
+        It is finished.
+
+    Source: contract, "Generations".
+    """
+    row = yield from get(generation_id, payer.account_id)
+    if STATUSES[row.state] != "processing":
+        if row.state == "canceled":
+            return row
+        raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
+    back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
+    canceled = yield from one(
+        generations.CANCEL(
+            which=generation_id, account=payer.account_id, as_seen=row.state, back=back, now=now
+        )
+    )
+    if back:
+        yield from credits.refund(canceled, "canceled before a worker began", now)
+    return canceled
+
+
+#: Columns that a new row leaves empty.
+_EMPTY: Mapping[str, None] = dict.fromkeys(
+    ("owner", "lease_until", "error", "error_code", "output", "started_at", "completed_at")
+)
+
+
+def _files(
+    media: Mapping[str, Sequence[str]], account_id: str
+) -> Transaction[dict[str, list[Any]]]:
+    files: dict[str, list[Any]] = {}
+    for name, upload_ids in media.items():
+        files[name] = []
+        for upload_id in upload_ids:
+            row = yield from one(uploads.FIND(which=upload_id))
+            if row is None or row.account_id != account_id:
+                raise NotFoundError(f"mediaUploads.{name}: there is no upload {upload_id!r}")
+            files[name].append(row)
+    return files
+
+
+def _check_files(model: Model, files: Mapping[str, Sequence[Any]]) -> None:
+    kinds = {p.name: p.type for p in model.media_parameters}
+    problems = []
+    for name, rows in files.items():
+        for row in rows:
+            if row.model_id != model.id:
+                sentence = f"{row.id} was uploaded for the model {row.model_id!r}"
+                problems.append((f"mediaUploads.{name}", sentence))
+            elif row.kind != kinds[name]:
+                sentence = f"{row.id} is of the kind {row.kind}, {kinds[name]} is wanted"
+                problems.append((f"mediaUploads.{name}", sentence))
+            elif row.state != "filled":
+                sentence = f"{row.id} has not received its file yet"
+                problems.append((f"mediaUploads.{name}", sentence))
+    if problems:
+        raise BadRequestError.fields(problems)
+
+
+def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:
+    return {
+        name: [pricing.Medium(row.kind, Fraction(row.duration_ms or 0, 1000)) for row in rows]
+        for name, rows in files.items()
+    }

@@ -1,0 +1,150 @@
+"""Answers kept for replay: the same request under the same key is done once.
+
+Where an operation is one transaction, the kept answer is part of it. Where text is written between
+looking and charging, the request is first noted as running, then kept or released.
+
+Source: contract, "Conventions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kit.errors import BadRequestError, ConflictError, IdempotencyMismatchError
+from kit.service.store import idempotency
+from kit.service.store.database import Transaction, one
+
+KEPT_MS = 24 * 3600 * 1000
+#: A request that runs longer than this was cut off by the end of its process.
+_RUNNING_MS = 10 * 60 * 1000
+_LONGEST = 255
+_RETRY_SECONDS = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status, a body and headers, as they were or will be sent."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One request of an account: its idempotency key and what it asked.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Digest of method, path and body.
+    """
+
+    account_id: str
+    key: str
+    fingerprint: str
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that is not 1 to 255 visible ASCII characters."""
+    if not 1 <= len(key) <= _LONGEST or any(not "!" <= letter <= "~" for letter in key):
+        sentence = f"must be 1 to {_LONGEST} visible ASCII characters"
+        raise BadRequestError.fields([("Idempotency-Key", sentence)])
+
+
+def kept(label: Label, now: int) -> Transaction[Answer | None]:
+    """Return the answer that is kept for a request, or None when it is new.
+
+    Raises
+    ------
+    IdempotencyMismatchError
+        The key was used for another request.
+    ConflictError
+        The first request is still running.
+    """
+    row = yield from _find(label, now)
+    if row is None:
+        return None
+    if row.fingerprint != label.fingerprint:
+        raise IdempotencyMismatchError(
+            "this Idempotency-Key was used for another request; take a new one"
+        )
+    if row.status is None:
+        raise ConflictError(
+            "the first request with this Idempotency-Key is still running",
+            headers={"Retry-After": _RETRY_SECONDS},
+        )
+    headers = orjson.loads(row.headers)
+    return Answer(row.status, row.body.encode(), headers, replayed=True)
+
+
+def once(label: Label | None, work: Transaction[Answer], now: int) -> Transaction[Answer]:
+    """Do a piece of work and keep its answer, all in this transaction, or return the kept one."""
+    if label is None:
+        return (yield from work)
+    known = yield from kept(label, now)
+    if known is not None:
+        work.close()
+        return known
+    answer = yield from work
+    yield idempotency.ADD(**_row(label, now, answer))
+    return answer
+
+
+def begin(label: Label, now: int) -> Transaction[Answer | None]:
+    """Note a request as running, or return the answer that is kept for it."""
+    known = yield from kept(label, now)
+    if known is None:
+        yield idempotency.ADD(**_row(label, now, None))
+    return known
+
+
+def keep(label: Label, answer: Answer) -> Transaction[None]:
+    """Keep the answer of a request that was noted as running."""
+    row = _row(label, 0, answer)
+    yield idempotency.KEEP(
+        account=label.account_id,
+        label=label.key,
+        code=row["status"],
+        fields=row["headers"],
+        answer=row["body"],
+    )
+
+
+def release(label: Label) -> Transaction[None]:
+    """Forget a request that failed without a charge: it may be tried again under its key."""
+    yield idempotency.RELEASE(account=label.account_id, label=label.key)
+
+
+def prune(now: int) -> Transaction[None]:
+    """Forget answers that are older than a day and requests that were cut off."""
+    yield idempotency.PRUNE(limit=now - KEPT_MS)
+    yield idempotency.ABANDONED(limit=now - _RUNNING_MS)
+
+
+def _find(label: Label, now: int) -> Transaction[Any]:
+    row = yield from one(idempotency.FIND(account=label.account_id, label=label.key))
+    if row is None:
+        return None
+    age = now - row.created_at
+    if age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
+        yield from release(label)
+        return None
+    return row
+
+
+def _row(label: Label, now: int, answer: Answer | None) -> dict[str, Any]:
+    return {
+        "account_id": label.account_id,
+        "key": label.key,
+        "fingerprint": label.fingerprint,
+        "status": answer.status if answer else None,
+        "headers": orjson.dumps(dict(answer.headers)).decode() if answer else None,
+        "body": answer.body.decode() if answer else None,
+        "created_at": now,
+    }

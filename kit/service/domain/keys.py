@@ -1,0 +1,203 @@
+"""API keys: what they look like, how one is made, and who is behind one.
+
+A key carries a checksum, so that a mistyped one is refused before the database is asked and secret
+scanners can find leaked ones. Only an HMAC of it is stored.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kit.errors import (
+    BadRequestError,
+    ConflictError,
+    ExpiredApiKeyError,
+    InvalidApiKeyError,
+    NotFoundError,
+)
+from kit.service.domain import accounts
+from kit.service.domain.credits import Payer
+from kit.service.store import ids, keys
+from kit.service.store.database import Rows, Transaction, every, one
+from kit.wire import SCOPES
+
+#: Keys of one account that may work at the same time. Source: API document, "Limits".
+ACTIVE_KEYS = 10
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SHAPE = re.compile(r"cs_(?:live|test)_[0-9A-Za-z]{36}")
+_SHOWN = 12  # characters of a key that may be seen
+_NAME_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The account behind a request and what its key may do."""
+
+    payer: Payer
+    scopes: frozenset[str]
+
+    @property
+    def account_id(self) -> str:
+        """The account."""
+        return self.payer.account_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A key that is asked for.
+
+    Parameters
+    ----------
+    scopes : sequence of str
+        ``read`` is always added.
+    expires_at : int or None
+        Milliseconds since 1970.
+    cap : int or None
+        Millicredits in a calendar month.
+    """
+
+    account_id: str
+    name: str
+    scopes: Sequence[str] = ()
+    expires_at: int | None = None
+    cap: int | None = None
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was made; the only time that its text is seen."""
+
+    text: str
+    row: Any
+
+    def __repr__(self) -> str:
+        return f"<NewKey {self.row.prefix}…>"
+
+
+def draw(*, live: bool) -> str:
+    """Return a new key's text: a prefix, 30 random letters and a checksum of both."""
+    kind = "live" if live else "test"
+    body = "".join(secrets.choice(_BASE62) for _ in range(30))
+    text = f"cs_{kind}_{body}"
+    return text + _checksum(text)
+
+
+def looks_right(text: str) -> bool:
+    """Return whether a text has the shape and the checksum of a key."""
+    return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-6]) == text[-6:]
+
+
+def digest(text: str, secret: bytes) -> str:
+    """Return what is stored instead of a key."""
+    return hmac.digest(secret, text.encode(), "sha256").hex()
+
+
+def create(wish: Wish, secret: bytes, now: int) -> Transaction[NewKey]:
+    """Make a key.
+
+    Raises
+    ------
+    BadRequestError
+        A scope, the name, the date or the cap makes no sense.
+    ConflictError
+        The account has ten active keys.
+    """
+    _check(wish, now)
+    yield from accounts.get(wish.account_id)
+    active = yield from one(keys.ACTIVE(account=wish.account_id, now=now))
+    if active.active >= ACTIVE_KEYS:
+        raise ConflictError(
+            f"the account has {active.active} active keys and may have {ACTIVE_KEYS}; "
+            "revoke one first"
+        )
+    text = draw(live=wish.live)
+    scopes = [scope for scope in SCOPES if scope == "read" or scope in wish.scopes]
+    key_id = ids.new("key", now)
+    yield keys.ADD(
+        id=key_id,
+        account_id=wish.account_id,
+        name=wish.name.strip(),
+        prefix=text[:_SHOWN],
+        digest=digest(text, secret),
+        scopes=" ".join(scopes),
+        cap=wish.cap,
+        created_at=now,
+        expires_at=wish.expires_at,
+        last_used_at=None,
+        revoked_at=None,
+    )
+    return NewKey(text, (yield from one(keys.FIND(which=key_id))))
+
+
+def revoke(key_id: str, now: int) -> Transaction[Any]:
+    """Make a key useless from now on and return its row; a revoked one stays as it is."""
+    yield keys.REVOKE(which=key_id, now=now)
+    row = yield from one(keys.FIND(which=key_id))
+    if row is None:
+        raise NotFoundError(f"there is no key {key_id!r}")
+    return row
+
+
+def known(account_id: str | None = None) -> Transaction[Rows]:
+    """Return the keys of an account, or all of them, oldest first."""
+    step = keys.ALL() if account_id is None else keys.OF_ACCOUNT(account=account_id)
+    return (yield from every(step))
+
+
+def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
+    """Return who is behind a key.
+
+    Raises
+    ------
+    InvalidApiKeyError
+        It is mistyped, unknown or revoked.
+    ExpiredApiKeyError
+        It is past its date.
+    """
+    if not looks_right(text):
+        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
+    wanted = digest(text, secret)
+    row = yield from one(keys.BY_DIGEST(digest=wanted))
+    if row is None or not hmac.compare_digest(row.digest, wanted):
+        raise InvalidApiKeyError("the API key is unknown")
+    if row.revoked_at is not None:
+        raise InvalidApiKeyError("the API key was revoked")
+    if row.expires_at is not None and row.expires_at <= now:
+        raise ExpiredApiKeyError("the API key is past its expiration date")
+    payer = Payer(row.account_id, row.id, row.prefix, row.cap)
+    return Caller(payer, frozenset(row.scopes.split()))
+
+
+def touch(key_id: str, now: int) -> Transaction[None]:
+    """Note when a key was last used."""
+    yield keys.TOUCH(which=key_id, now=now)
+
+
+def _check(wish: Wish, now: int) -> None:
+    problems = []
+    if not 1 <= len(wish.name.strip()) <= _NAME_LIMIT:
+        problems.append(("name", f"must have 1 to {_NAME_LIMIT} characters"))
+    for scope in wish.scopes:
+        if scope not in SCOPES:
+            problems.append(("scope", f"{scope!r} is none; there is {', '.join(SCOPES)}"))
+    if wish.expires_at is not None and wish.expires_at <= now:
+        problems.append(("expires", "must be in the future"))
+    if wish.cap is not None and wish.cap <= 0:
+        problems.append(("cap", "must be more than 0 credits"))
+    if problems:
+        raise BadRequestError.fields(problems)
+
+
+def _checksum(text: str) -> str:
+    number, letters = zlib.crc32(text.encode()), ""
+    for _ in range(6):
+        number, rest = divmod(number, 62)
+        letters = _BASE62[rest] + letters
+    return letters

@@ -1,0 +1,74 @@
+"""The queue: generations claimed, renewed and settled; each step one transaction.
+
+What a worker reports counts only for the attempt that it claimed: a stale one changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from kit.service.domain import credits
+from kit.service.store import generations
+from kit.service.store.database import Rows, Transaction, every, one
+
+
+def claim(worker: str, most: int, *, lease: int, now: int) -> Transaction[Rows]:
+    """Take up to `most` queued generations for a worker until `lease`, oldest first."""
+    rows = yield from every(generations.CLAIM(worker=worker, most=most, lease=lease, now=now))
+    return sorted(rows, key=lambda row: row.id)
+
+
+def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[list[str]]:
+    """Prolong a worker's claims and return the ids of those that no longer stand."""
+    lost = []
+    for generation_id, attempt in claims:
+        row = yield from one(generations.RENEW(which=generation_id, fence=attempt, lease=lease))
+        if row is None:
+            lost.append(generation_id)
+    return lost
+
+
+def report(generation_id: str, attempt: int, fraction: float, now: int) -> Transaction[None]:
+    """Note how far an attempt is, 0 to 1."""
+    yield generations.REPORT(which=generation_id, fence=attempt, fraction=fraction, now=now)
+
+
+def finish(
+    generation_id: str, attempt: int, output: Mapping[str, Any], now: int
+) -> Transaction[bool]:
+    """Complete an attempt with its output; False when the attempt no longer counts."""
+    result = orjson.dumps(output).decode()
+    row = yield from one(
+        generations.COMPLETE(which=generation_id, fence=attempt, result=result, now=now)
+    )
+    return row is not None
+
+
+def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -> Transaction[bool]:
+    """Fail an attempt and give the credits back in full; False when it no longer counts."""
+    row = yield from one(
+        generations.FAIL(which=generation_id, fence=attempt, sentence=sentence, code=code, now=now)
+    )
+    if row is not None and row.millicredits:
+        yield from credits.refund(row, sentence, now)
+    return row is not None
+
+
+def lose(generation_id: str, attempt: int, *, attempts: int, now: int) -> Transaction[bool]:
+    """Put an attempt whose worker is gone back in the queue, or fail it after the last try."""
+    if attempt >= attempts:
+        sentence = f"the render process was lost {attempts} times"
+        return (yield from fail(generation_id, attempt, sentence, "worker_lost", now))
+    row = yield from one(generations.RETURN(which=generation_id, fence=attempt, now=now))
+    return row is not None
+
+
+def expire(*, attempts: int, now: int) -> Transaction[int]:
+    """Deal with the claims that nobody renews and return how many there were."""
+    lost = yield from every(generations.LOST(now=now))
+    for row in lost:
+        yield from lose(row.id, row.attempt, attempts=attempts, now=now)
+    return len(lost)

@@ -1,0 +1,146 @@
+"""Uploads: tickets given, files taken in, and what nobody used swept away."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from kit import pricing
+from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
+from kit.service.domain import credits
+from kit.service.domain.catalog import Catalog
+from kit.service.domain.credits import Payer
+from kit.service.store import ids, uploads
+from kit.service.store.database import Transaction, every, one
+from kit.wire import CONTENT_TYPES, Model, RequestUpload
+
+#: How long a ticket may be used, and how long a file may wait for a generation.
+TICKET_MS = 15 * 60 * 1000
+UNUSED_MS = 24 * 3600 * 1000
+_NAME_LIMIT = 255
+
+
+def ticket(
+    catalog: Catalog, order: RequestUpload, payer: Payer, limits: Mapping[str, int], now: int
+) -> Transaction[Any]:
+    """Give permission to send one file and return its row.
+
+    Parameters
+    ----------
+    limits : mapping of str to int
+        The largest file of each kind, in bytes.
+
+    Raises
+    ------
+    NotFoundError
+        The model does not exist.
+    BadRequestError
+        The file's name, type or size is not allowed, or the model takes no such medium.
+    InsufficientCreditsError
+        The balance is below what the model costs at least.
+
+    Source: contract, "Uploads".
+    """
+    model = catalog.get(order.model_id)
+    kind = _kind(order, model, limits)
+    yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
+    upload_id = ids.new("upl", now)
+    yield uploads.ADD(
+        id=upload_id,
+        account_id=payer.account_id,
+        model_id=model.id,
+        kind=kind,
+        file_name=order.file_name,
+        content_type=order.content_type,
+        size_bytes=order.file_size_bytes,
+        state="waiting",
+        sha256=None,
+        duration_ms=None,
+        created_at=now,
+        expires_at=now + TICKET_MS,
+        filled_at=None,
+        used_at=None,
+    )
+    return (yield from one(uploads.FIND(which=upload_id)))
+
+
+def waiting(upload_id: str, now: int) -> Transaction[Any]:
+    """Return a ticket's row if a file may still come for it.
+
+    Raises
+    ------
+    AccessDeniedError
+        It is past its time.
+    ConflictError
+        Its file is here already.
+    """
+    row = yield from one(uploads.FIND(which=upload_id))
+    if row is None:
+        raise NotFoundError("there is no such upload")
+    if row.state == "filled":
+        raise ConflictError("the file of this ticket is here already; ask for a new ticket")
+    if row.expires_at <= now:
+        raise AccessDeniedError("the upload address is past its time; ask for a new ticket")
+    return row
+
+
+def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> Transaction[None]:
+    """Note that a ticket's file is here and what it is.
+
+    Raises
+    ------
+    ConflictError
+        Another file was faster.
+    """
+    row = yield from one(uploads.FILL(which=upload_id, digest=sha256, length=duration_ms, now=now))
+    if row is None:
+        raise ConflictError("the file of this ticket is here already; ask for a new ticket")
+
+
+def of_generation(upload_ids: list[str]) -> Transaction[dict[str, Any]]:
+    """Return the rows of a generation's input files by id."""
+    rows = {}
+    for upload_id in upload_ids:
+        rows[upload_id] = yield from one(uploads.FIND(which=upload_id))
+    return rows
+
+
+def sweep(now: int) -> Transaction[list[str]]:
+    """Forget uploads that no generation used in a day and return their ids."""
+    stale = yield from every(uploads.STALE(limit=now - UNUSED_MS))
+    removed = []
+    for row in stale:
+        gone = yield from one(uploads.REMOVE(which=row.id))
+        if gone is not None:
+            removed.append(row.id)
+    return removed
+
+
+def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
+    problems = list(_name_problems(order.file_name))
+    kind = CONTENT_TYPES.get(order.content_type)
+    taken = sorted({p.type for p in model.media_parameters})
+    if kind is None:
+        allowed = ", ".join(CONTENT_TYPES)
+        problems.append(("contentType", f"must be one of {allowed}, not {order.content_type!r}"))
+    elif kind not in taken:
+        what = f"takes {' and '.join(taken)}, not {kind}" if taken else "takes no media"
+        problems.append(("contentType", f"the model {model.id!r} {what}"))
+    if order.file_size_bytes < 1:
+        problems.append(("fileSizeBytes", "must be at least 1"))
+    elif kind is not None and order.file_size_bytes > limits[kind]:
+        most = f"{limits[kind]:,}"
+        sentence = f"must be at most {most} for {kind} files, not {order.file_size_bytes:,}"
+        problems.append(("fileSizeBytes", sentence))
+    if problems or kind is None:
+        raise BadRequestError.fields(problems)
+    return kind
+
+
+def _name_problems(name: str) -> list[tuple[str, str]]:
+    if not 1 <= len(name) <= _NAME_LIMIT:
+        return [("fileName", f"must have 1 to {_NAME_LIMIT} characters, not {len(name)}")]
+    if any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
+        return [("fileName", "may not hold path separators or control characters")]
+    return []

@@ -1,0 +1,147 @@
+"""Titles and scripts: checked, written, and charged when they are delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kit.errors import BadRequestError
+from kit.parameters import suggest
+from kit.service.domain import credits
+from kit.service.domain.credits import Payer, Reason
+from kit.service.store import ids, writing
+from kit.service.store.database import Transaction, every
+from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
+
+#: Prices in millicredits. Source: API document, "Limits".
+TITLE_PRICE = 50
+SCRIPT_PRICE = 150
+SHORTEST, LONGEST = 10, 180
+_TITLE_LIMIT = 200
+_HOOK_LIMIT = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a script is to be."""
+
+    topic: str
+    title: str
+    duration_seconds: int
+    hook_angle: str | None
+    use_hook: bool
+    use_cta: bool
+    use_ragebait: bool
+    variations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text with what was measured on it."""
+
+    content: str
+    seconds: float
+    words: int
+
+
+class Writer(Protocol):
+    """Whoever writes the texts; it may take its time and is called off the event loop."""
+
+    def title(self, topic: str, *, seed: int, avoid: Collection[str]) -> Title:
+        """Return a title of a topic that is not among `avoid` while there are others."""
+        ...
+
+    def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation."""
+        ...
+
+
+def topic_of(order: SuggestTitle) -> str:
+    """Return the topic of a title that is asked for, or say which there are."""
+    _raise([*_topic_problems(order.topic)])
+    return order.topic
+
+
+def brief_of(order: WriteScripts) -> Brief:
+    """Return what is asked for, checked.
+
+    Raises
+    ------
+    BadRequestError
+        With a sentence for each field that is wrong.
+
+    Source: contract, "Titles and scripts".
+    """
+    problems = _topic_problems(order.topic)
+    title, hook = order.title.strip(), (order.hook_angle or "").strip()
+    if not 1 <= len(title) <= _TITLE_LIMIT:
+        problems.append(("title", f"must have 1 to {_TITLE_LIMIT} characters, not {len(title)}"))
+    if len(hook) > _HOOK_LIMIT:
+        problems.append(("hookAngle", f"has {len(hook)} characters, at most {_HOOK_LIMIT}"))
+    whole = order.duration.isascii() and order.duration.isdigit()
+    if not whole or not SHORTEST <= int(order.duration) <= LONGEST:
+        sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
+        problems.append(("duration", f"{sentence}, not {order.duration!r}"))
+    if order.variations not in ("1", "2"):
+        problems.append(("variations", f"must be '1' or '2' as text, not {order.variations!r}"))
+    _raise(problems)
+    return Brief(
+        topic=order.topic,
+        title=title,
+        duration_seconds=int(order.duration),
+        hook_angle=hook or None,
+        use_hook=order.use_hook,
+        use_cta=order.use_cta,
+        use_ragebait=order.use_ragebait,
+        variations=int(order.variations),
+    )
+
+
+def titles_given(account_id: str, topic: str) -> Transaction[set[str]]:
+    """Return the titles of a topic that an account was given before."""
+    rows = yield from every(writing.TITLES(account=account_id, subject=topic))
+    return {row.title for row in rows}
+
+
+def deliver_title(topic: str, title: Title, payer: Payer, now: int) -> Transaction[None]:
+    """Charge for a title and note that the account has it."""
+    title_id = ids.new("ttl", now)
+    yield from credits.take(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
+    yield writing.ADD_TITLE(
+        id=title_id, account_id=payer.account_id, topic=topic, title=title.title, created_at=now
+    )
+
+
+def deliver_scripts(
+    brief: Brief, drafts: Sequence[Draft], payer: Payer, now: int
+) -> Transaction[list[dict[str, Any]]]:
+    """Charge for scripts, keep them and return their rows."""
+    batch_id = ids.new("bat", now)
+    reason = Reason(kind="script", subject=batch_id, details={"variations": len(drafts)})
+    yield from credits.take(payer, SCRIPT_PRICE * len(drafts), reason, now)
+    rows = []
+    for draft in drafts:
+        row = {
+            "id": ids.new("scr", now),
+            "account_id": payer.account_id,
+            "batch_id": batch_id,
+            "topic": brief.topic,
+            "title": brief.title,
+            "content": draft.content,
+            "duration_ms": round(draft.seconds * 1000),
+            "word_count": draft.words,
+            "created_at": now,
+        }
+        yield writing.ADD_SCRIPT(**row)
+        rows.append(row)
+    return rows
+
+
+def _topic_problems(topic: str) -> list[tuple[str, str]]:
+    return [] if topic in TOPICS else [("topic", f"unknown topic{suggest(topic, TOPICS)}")]
+
+
+def _raise(problems: Sequence[tuple[str, str]]) -> None:
+    if problems:
+        raise BadRequestError.fields(problems)

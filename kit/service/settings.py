@@ -1,0 +1,188 @@
+"""The service's settings, and the only place that reads its environment."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from kit.errors import ConfigError
+
+MEGABYTE = 1_000_000
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set, with the defaults of the embedded service.
+
+    Parameters
+    ----------
+    data : Path
+        Folder for everything that is kept; made with mode 0700.
+    database_url, storage_url : str
+        Empty for SQLite and files inside `data`.
+    public_url : str
+        What absolute addresses begin with; empty to take it from each request.
+    workers : int
+        Jobs rendered at the same time by this process; 0 to leave rendering to others.
+    requests_per_minute, starts_per_minute : int
+        Rate limits of one API key.
+    upload_bytes : mapping
+        The largest upload of each kind of medium.
+    lease_seconds, attempts : float, int
+        How long a claim holds without a heartbeat, and how often a lost job is tried in all.
+    job_seconds, job_memory_bytes : float, int
+        Wall clock and address space that one render may use.
+    speech_rate : float
+        Syllables a second of the spoken-length model.
+    """
+
+    data: Path
+    database_url: str = ""
+    storage_url: str = ""
+    public_url: str = ""
+    workers: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1))))
+    requests_per_minute: int = 600
+    starts_per_minute: int = 120
+    upload_bytes: Mapping[str, int] = field(
+        default_factory=lambda: {
+            "image": 50 * MEGABYTE,
+            "audio": 100 * MEGABYTE,
+            "video": 1000 * MEGABYTE,
+        }
+    )
+    lease_seconds: float = 30.0
+    attempts: int = 3
+    job_seconds: float = 900.0
+    job_memory_bytes: int = 4 << 30
+    speech_rate: float = 4.35
+
+    @property
+    def database_path(self) -> Path:
+        """The SQLite file."""
+        return self.data / "kit.db"
+
+    @property
+    def objects(self) -> Path:
+        """The folder of stored files."""
+        return self.data / "objects"
+
+    @property
+    def scratch(self) -> Path:
+        """The folder for files that are not finished."""
+        return self.data / "scratch"
+
+    def secret(self) -> bytes:
+        """Return what keys are hashed and addresses are signed with; made on first use.
+
+        It lies beside the data with mode 0600: whoever can read it can read the data anyway.
+        """
+        path = self.data / "secret"
+        try:
+            return _secret_in(path)
+        except FileNotFoundError:
+            prepare(self.data)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_bytes(secrets.token_bytes(_SECRET_BYTES))
+        try:
+            # A link is made or it is not: two processes that start together share the winner's.
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+        return _secret_in(path)
+
+
+def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
+    """Return the settings from arguments, else the environment, else the defaults.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        ``os.environ`` when left out.
+    **given
+        Fields of `Settings`; None counts as not given.
+
+    Raises
+    ------
+    ConfigError
+        A value makes no sense.
+    """
+    environ = os.environ if environ is None else environ
+    values = {name: value for name, value in given.items() if value is not None}
+    for name, (variable, read) in _VARIABLES.items():
+        text = environ.get(variable, "")
+        if name not in values and text:
+            values[name] = _read(variable, text, read)
+    values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
+    values["data"] = Path(values["data"]).expanduser().absolute()
+    settings = Settings(**values)
+    _check(settings)
+    return settings
+
+
+def prepare(folder: Path) -> None:
+    """Make a data folder that only its owner can read."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"the data folder {folder} cannot be made ({error.strerror}); "
+            "set KIT_DATA or --data to a folder that can be written"
+        ) from None
+
+
+_VARIABLES: Mapping[str, tuple[str, type]] = {
+    "data": ("KIT_DATA", Path),
+    "database_url": ("KIT_DATABASE_URL", str),
+    "storage_url": ("KIT_STORAGE_URL", str),
+    "public_url": ("KIT_PUBLIC_URL", str),
+    "workers": ("KIT_WORKERS", int),
+    "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
+    "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
+    "job_seconds": ("KIT_JOB_SECONDS", float),
+    "speech_rate": ("KIT_SPEECH_RATE", float),
+}
+
+
+def _read(variable: str, text: str, read: type) -> Any:
+    try:
+        return read(text)
+    except ValueError:
+        wanted = {int: "a whole number", float: "a number"}[read]
+        raise ConfigError(f"{variable} must be {wanted}, not {text!r}") from None
+
+
+def _check(settings: Settings) -> None:
+    if settings.database_url and not settings.database_url.startswith("sqlite:///"):
+        scheme = settings.database_url.partition(":")[0]
+        raise ConfigError(
+            f"no database of the kind {scheme!r} is supported; give sqlite:///FILE or leave it out"
+        )
+    if settings.storage_url and not settings.storage_url.startswith("file://"):
+        scheme = settings.storage_url.partition(":")[0]
+        raise ConfigError(
+            f"no storage of the kind {scheme!r} is supported; give file:///FOLDER or leave it out"
+        )
+    if settings.workers < 0:
+        raise ConfigError(f"workers must be 0 or more, not {settings.workers}")
+    for name in ("requests_per_minute", "starts_per_minute", "job_seconds", "speech_rate"):
+        if getattr(settings, name) <= 0:
+            raise ConfigError(f"{name} must be more than 0, not {getattr(settings, name)}")
+
+
+def _secret_in(path: Path) -> bytes:
+    secret = path.read_bytes()
+    if len(secret) != _SECRET_BYTES:
+        raise ConfigError(
+            f"{path} holds no secret of {_SECRET_BYTES} bytes; restore it or remove it"
+        )
+    return secret

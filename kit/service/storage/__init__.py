@@ -1,0 +1,1 @@
+"""Where files are kept, and the signed addresses that lead to them."""

@@ -1,0 +1,42 @@
+"""What a storage is: files by key, and signed addresses that lead to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from kit.wire import Ticket
+
+
+class Storage(Protocol):
+    """Where outputs and uploads are kept.
+
+    A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; what lies under a
+    key never changes.
+    """
+
+    async def keep(self, path: Path, key: str) -> None:
+        """Take a finished file in; it is on disk when this returns, and gone from `path`."""
+        ...
+
+    async def local(self, key: str, folder: Path) -> Path:
+        """Return a local path to read a file from, in `folder` if it has to be fetched."""
+        ...
+
+    async def remove(self, prefix: str) -> None:
+        """Remove every file below a prefix; a missing one is no error."""
+        ...
+
+    def read_address(self, base: str, key: str, *, expires: int) -> str:
+        """Return a signed address for reading a file until `expires`, in seconds since 1970."""
+        ...
+
+    def ticket(
+        self, base: str, upload_id: str, content_type: str, length: int, *, expires: int
+    ) -> Ticket:
+        """Return the ticket for sending one file."""
+        ...
+
+    async def ready(self) -> bool:
+        """Whether files can be written just now."""
+        ...

@@ -1,0 +1,95 @@
+"""Files in a folder, served by the service itself under signed addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kit.errors import NotFoundError
+from kit.service.storage.signing import Grant, Signer
+from kit.wire import Ticket
+
+UPLOADS = "uploads/"
+
+
+class LocalStorage:
+    """A folder of files.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they lie; made when it is missing.
+    signer : Signer
+        Signs the addresses.
+    """
+
+    def __init__(self, folder: Path, signer: Signer) -> None:
+        self._folder = folder
+        self.signer = signer
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    async def keep(self, path: Path, key: str) -> None:
+        """Move a finished file in and flush it to disk."""
+        await asyncio.to_thread(_keep, path, self.path(key))
+
+    async def local(self, key: str, folder: Path) -> Path:
+        """Return where a file lies."""
+        path = self.path(key)
+        if not path.is_file():
+            raise NotFoundError("the file is gone")
+        return path
+
+    async def remove(self, prefix: str) -> None:
+        """Remove a folder of files."""
+        await asyncio.to_thread(shutil.rmtree, self.path(prefix), ignore_errors=True)
+
+    def read_address(self, base: str, key: str, *, expires: int) -> str:
+        """Return a signed address on the service."""
+        return self.signer.address(base, Grant("GET", key, expires))
+
+    def ticket(
+        self, base: str, upload_id: str, content_type: str, length: int, *, expires: int
+    ) -> Ticket:
+        """Return the ticket for one PUT to the service."""
+        grant = Grant("PUT", UPLOADS + upload_id, expires, content_type, length)
+        return Ticket(
+            upload_id=upload_id,
+            upload_url=self.signer.address(base, grant),
+            method="PUT",
+            required_headers={"Content-Type": content_type, "Content-Length": str(length)},
+            expires_at=datetime.fromtimestamp(expires, UTC),
+        )
+
+    async def ready(self) -> bool:
+        """Whether the folder can be written."""
+        return os.access(self._folder, os.W_OK)
+
+    def path(self, key: str) -> Path:
+        """Return where a key lies; one that leads out of the folder leads nowhere."""
+        path = self._folder.joinpath(*key.split("/"))
+        if ".." in key.split("/") or not path.is_relative_to(self._folder):
+            raise NotFoundError("there is no such file")
+        return path
+
+
+def _keep(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _flush(path)
+    path.replace(target)
+    # The name is on disk only when the folders that hold it are.
+    for folder in (target.parent, target.parent.parent):
+        _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

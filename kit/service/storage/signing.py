@@ -1,0 +1,83 @@
+"""Signed addresses: who holds one may do one thing with one file for a while, without a key.
+
+The signature covers the method, the path, the time of expiry and, for uploads, the type and length
+of the body.
+"""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from kit.errors import AccessDeniedError
+
+#: Where the service serves files, below its base address.
+MEDIA = "/media/"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a signed address allows.
+
+    Parameters
+    ----------
+    key : str
+        The file, e.g. ``outputs/gen_.../3f2a.png``.
+    expires : int
+        Seconds since 1970.
+    content_type, length : str, int
+        Of the body of a PUT; empty and 0 for a GET.
+    """
+
+    method: str
+    key: str
+    expires: int
+    content_type: str = ""
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Signs and checks addresses with the service's secret."""
+
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return "<Signer>"
+
+    def address(self, base: str, grant: Grant) -> str:
+        """Return the address below `base` that carries a grant."""
+        path = quote(MEDIA + grant.key)
+        return f"{base}{path}?expires={grant.expires}&signature={self._sign(grant)}"
+
+    def check(self, grant: Grant, signature: str, now: int) -> None:
+        """Refuse a grant that was altered or is past its time.
+
+        Parameters
+        ----------
+        now : int
+            Milliseconds since 1970.
+
+        Raises
+        ------
+        AccessDeniedError
+            The message says which of the two.
+        """
+        if not hmac.compare_digest(self._sign(grant), signature):
+            raise AccessDeniedError(
+                "the signature does not match: method, address, Content-Type and Content-Length "
+                "must be exactly as they were given"
+            )
+        if now >= grant.expires * 1000:
+            raise AccessDeniedError("the address is past its time; ask for a new one")
+
+    def _sign(self, grant: Grant) -> str:
+        facts = (
+            grant.method,
+            grant.key,
+            str(grant.expires),
+            grant.content_type,
+            str(grant.length),
+        )
+        return hmac.digest(self.secret, "\n".join(facts).encode(), "sha256").hex()

@@ -1,0 +1,1 @@
+"""The store: tables, statements and the databases that run them."""

@@ -1,0 +1,155 @@
+"""Statements about generations; the table is also the queue.
+
+What a worker may write is fenced by the attempt that it claimed: a stale worker changes nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sqlalchemy import BindParameter, ColumnElement, bindparam, func, insert, or_, select, update
+
+from kit.service.store.database import Query
+from kit.service.store.tables import QUEUED_STATE, RUNNING_STATE
+from kit.service.store.tables import generations as table
+
+_now: BindParameter[int] = bindparam("now")
+_which = table.c.id == bindparam("which")
+_of_account = table.c.account_id == bindparam("account")
+_running = table.c.state == RUNNING_STATE
+_queued = table.c.state == QUEUED_STATE
+_fenced = (_which, table.c.attempt == bindparam("fence"), _running)
+
+ADD = Query(insert(table))
+FIND = Query(select(table).where(_which, _of_account))
+FIND_ANY = Query(select(table).where(_which))
+
+#: Take the oldest queued ones. On PostgreSQL, rows that another worker is taking are skipped.
+CLAIM = Query(
+    update(table)
+    .where(
+        table.c.id.in_(
+            select(table.c.id)
+            .where(_queued)
+            .order_by(table.c.id)
+            .limit(bindparam("most"))
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+    )
+    .values(
+        state="running",
+        attempt=table.c.attempt + 1,
+        owner=bindparam("worker"),
+        lease_until=bindparam("lease"),
+        started_at=func.coalesce(table.c.started_at, _now),
+        updated_at=_now,
+    )
+    .returning(table)
+)
+RENEW = Query(
+    update(table).where(*_fenced).values(lease_until=bindparam("lease")).returning(table.c.id)
+)
+REPORT = Query(
+    update(table).where(*_fenced).values(progress=bindparam("fraction"), updated_at=_now)
+)
+COMPLETE = Query(
+    update(table)
+    .where(*_fenced)
+    .values(
+        state="completed",
+        progress=1.0,
+        output=bindparam("result"),
+        owner=None,
+        lease_until=None,
+        updated_at=_now,
+        completed_at=_now,
+    )
+    .returning(table)
+)
+FAIL = Query(
+    update(table)
+    .where(*_fenced)
+    .values(
+        state="failed",
+        error=bindparam("sentence"),
+        error_code=bindparam("code"),
+        refunded=table.c.millicredits,
+        owner=None,
+        lease_until=None,
+        updated_at=_now,
+        completed_at=_now,
+    )
+    .returning(table)
+)
+RETURN = Query(
+    update(table)
+    .where(*_fenced)
+    .values(state="queued", owner=None, lease_until=None, progress=0.0, updated_at=_now)
+    .returning(table.c.id)
+)
+
+#: Running ones whose worker has not been heard of in time.
+LOST = Query(
+    select(table.c.id, table.c.attempt).where(_running, table.c.lease_until < _now).limit(100)
+)
+
+#: Cancel one that waits (its credits come back) or one that runs (they do not).
+CANCEL = Query(
+    update(table)
+    .where(_which, _of_account, table.c.state == bindparam("as_seen"))
+    .values(
+        state="canceled",
+        refunded=bindparam("back"),
+        owner=None,
+        lease_until=None,
+        updated_at=_now,
+        completed_at=_now,
+    )
+    .returning(table)
+)
+
+#: Which of a worker's claims still stand; those that are missing were canceled or taken away.
+HELD = Query(
+    select(table.c.id, table.c.attempt).where(_running, table.c.owner == bindparam("worker"))
+)
+QUEUED = Query(select(func.count().label("waiting")).where(_queued))
+
+#: What is charged for those that are not settled.
+RESERVED = Query(
+    select(func.coalesce(func.sum(table.c.millicredits), 0).label("total")).where(
+        _of_account, or_(_queued, _running)
+    )
+)
+_last = (
+    select(table.c.millicredits)
+    .where(table.c.model_id == bindparam("model"))
+    .order_by(table.c.id.desc())
+    .limit(100)
+    .subquery()
+)
+RECENT_CHARGES = Query(
+    select(
+        func.count().label("number"),
+        func.coalesce(func.sum(_last.c.millicredits), 0).label("total"),
+    )
+)
+
+#: Filter of the list operation -> its condition.
+FILTERS: dict[str, ColumnElement[bool]] = {
+    "state": table.c.state == bindparam("state"),
+    "processing": or_(_queued, _running),
+    "asset_type": table.c.asset_type == bindparam("asset_type"),
+    "model": table.c.model_id == bindparam("model"),
+    "after": table.c.id >= bindparam("after"),
+    "until": table.c.id < bindparam("until"),
+    "before": table.c.id < bindparam("before"),
+}
+
+
+@cache
+def page(filters: frozenset[str]) -> Query:
+    """Return the statement for a page of an account's generations, newest first."""
+    conditions = [FILTERS[name] for name in sorted(filters)]
+    statement = select(table).where(_of_account, *conditions)
+    return Query(statement.order_by(table.c.id.desc()).limit(bindparam("most")))

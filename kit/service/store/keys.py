@@ -1,0 +1,33 @@
+"""Statements about API keys."""
+
+from __future__ import annotations
+
+from sqlalchemy import BindParameter, bindparam, func, insert, or_, select, update
+
+from kit.service.store.database import Query
+from kit.service.store.tables import keys
+
+_now: BindParameter[int] = bindparam("now")
+_of_account = keys.c.account_id == bindparam("account")
+
+ADD = Query(insert(keys))
+BY_DIGEST = Query(select(keys).where(keys.c.digest == bindparam("digest")))
+FIND = Query(select(keys).where(keys.c.id == bindparam("which")))
+ALL = Query(select(keys).order_by(keys.c.id))
+OF_ACCOUNT = Query(select(keys).where(_of_account).order_by(keys.c.id))
+
+#: How many keys of an account work just now.
+ACTIVE = Query(
+    select(func.count().label("active")).where(
+        _of_account,
+        keys.c.revoked_at.is_(None),
+        or_(keys.c.expires_at.is_(None), keys.c.expires_at > _now),
+    )
+)
+REVOKE = Query(
+    update(keys)
+    .where(keys.c.id == bindparam("which"), keys.c.revoked_at.is_(None))
+    .values(revoked_at=_now)
+    .returning(keys.c.id)
+)
+TOUCH = Query(update(keys).where(keys.c.id == bindparam("which")).values(last_used_at=_now))

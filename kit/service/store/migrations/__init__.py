@@ -1,0 +1,76 @@
+"""The schema's versions. A new database is made as it is now; an older one is led here by Alembic.
+
+Alembic only writes the SQL (its offline mode) and the database's own driver runs it, so that no
+second driver ever opens the file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Dialect
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from kit.errors import ConfigError
+from kit.service.store.tables import metadata
+
+#: The newest revision; a test holds it against the folder `versions`.
+HEAD = "0001"
+
+
+class Schema(Protocol):
+    """What a database lets the migrations do."""
+
+    def version(self) -> str | None:
+        """Return the revision the database is at, or None for a new one."""
+        ...
+
+    def run(self, statements: Callable[[str | None], Iterable[str]]) -> None:
+        """Run the statements for the version that it is at, alone and as a whole."""
+        ...
+
+
+def upgrade(schema: Schema, dialect: Dialect) -> None:
+    """Bring a database to the newest schema."""
+    if schema.version() != HEAD:
+        schema.run(lambda version: _statements(version, dialect))
+
+
+def created(dialect: Dialect) -> Iterator[str]:
+    """Yield the statements that make a new database."""
+    for table in metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=dialect))
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            yield str(CreateIndex(index).compile(dialect=dialect))
+    yield "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+    yield f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')"  # noqa: S608 - a constant
+
+
+def migrated(version: str, dialect: Dialect) -> str:
+    """Return the SQL that leads from a revision ("base" for none) to the newest."""
+    # Here, because only an old database needs it and it takes longer to load than the service.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    written = io.StringIO()
+    config = Config(output_buffer=written)
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("dialect", dialect.name)
+    try:
+        command.upgrade(config, f"{version}:head", sql=True)
+    except CommandError:
+        raise ConfigError(
+            f"the database is at revision {version!r}, which this version of the kit does not "
+            "know; a newer one made it"
+        ) from None
+    return written.getvalue()
+
+
+def _statements(version: str | None, dialect: Dialect) -> Iterable[str]:
+    if version is None:
+        return created(dialect)
+    return [migrated(version, dialect)] if version != HEAD else []

@@ -1,0 +1,215 @@
+"""SQLite: one writer thread that commits many callers' transactions at once, readers in the loop.
+
+The only file with SQL that other databases do not know. It runs on apsw, whose SQLite is newer than
+Python's own; two copies of SQLite on one file in one process would drop each other's locks, so
+nothing else here may open it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import apsw
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+from kit.errors import ConfigError, UnavailableError
+from kit.service.store import migrations
+from kit.service.store.database import DuplicateError, Step, Transaction
+
+T = TypeVar("T")
+
+#: At most so many callers share one commit.
+_BATCH = 256
+_WAIT_MS = 10_000
+DIALECT = SQLiteDialect(paramstyle="named")
+
+
+class _Order(NamedTuple):
+    transaction: Transaction[Any]
+    future: asyncio.Future[Any]
+
+
+class SQLite:
+    """A database in one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it is made and brought to the newest schema.
+
+    Source: https://sqlite.org/wal.html; figures of group commit in the decisions.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer = _open(path)
+        migrations.upgrade(_Schema(self._writer), DIALECT)
+        self._reader = _open(path)
+        self._reader.execute("PRAGMA query_only = ON")
+        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
+        self._thread.start()
+
+    async def read(self, transaction: Transaction[T]) -> T:
+        """Run a transaction that only reads, here and now: an indexed read is faster than a hop."""
+        return _drive(self._reader, transaction)
+
+    async def write(self, transaction: Transaction[T]) -> T:
+        """Run a transaction in the writer thread; it is on disk when this returns."""
+        if not self._thread.is_alive():
+            raise UnavailableError("the database is closed")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._orders.put(_Order(transaction, future))
+        # A caller that goes away does not undo what was handed in: it is done or it failed.
+        return await asyncio.shield(future)
+
+    async def close(self) -> None:
+        """Commit what was handed in and close the file."""
+        self._orders.put(None)
+        await asyncio.to_thread(self._thread.join)
+        self._reader.close()
+        self._writer.close()
+
+    def _work(self) -> None:
+        while (first := self._orders.get()) is not None:
+            batch, last = self._gather(first)
+            _answer(batch, self._commit(batch))
+            if last:
+                return
+
+    def _gather(self, first: _Order) -> tuple[list[_Order], bool]:
+        batch = [first]
+        while len(batch) < _BATCH:
+            try:
+                order = self._orders.get_nowait()
+            except queue.Empty:
+                break
+            if order is None:
+                return batch, True
+            batch.append(order)
+        return batch, False
+
+    def _commit(self, batch: list[_Order]) -> list[Callable[[], Any]]:
+        """Run a batch and commit it once; each result is known only when that is done."""
+        connection = self._writer
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            results = [_unit(connection, order.transaction) for order in batch]
+            connection.execute("COMMIT")
+        except apsw.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            failure = _translated(error)
+            return [_raiser(failure) for _ in batch]
+        return results
+
+
+class _Schema:
+    """What the migrations may do with this database."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def version(self) -> str | None:
+        """Return the revision the file is at, or None for a new one."""
+        tables = self._connection.execute(
+            "SELECT 1 FROM sqlite_schema WHERE name = 'alembic_version'"
+        )
+        if not tables.fetchall():
+            return None
+        rows = self._connection.execute("SELECT version_num FROM alembic_version").fetchall()
+        return str(rows[0][0]) if rows else None
+
+    def run(self, statements: Callable[[str | None], Iterable[str]]) -> None:
+        """Run statements chosen by the version, alone and as a whole."""
+        self._connection.execute("BEGIN EXCLUSIVE")
+        try:
+            for statement in statements(self.version()):
+                self._connection.execute(statement)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+
+def _open(path: Path) -> apsw.Connection:
+    try:
+        connection = apsw.Connection(os.fspath(path))
+        connection.set_busy_timeout(_WAIT_MS)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # FULL and not NORMAL: an acknowledged charge must survive a power cut.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except apsw.Error as error:
+        raise ConfigError(f"the database {path} cannot be opened: {error}") from None
+    return connection
+
+
+def _drive(connection: apsw.Connection, transaction: Transaction[T]) -> T:
+    try:
+        step = next(transaction)
+        while True:
+            step = transaction.send(_run(connection, step))
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def _run(connection: apsw.Connection, step: Step) -> list[Any]:
+    compiled = step.query.compiled(DIALECT)
+    values = {**compiled.constants, **step.values} if compiled.constants else step.values
+    rows = connection.execute(compiled.text, values)
+    return [compiled.row(row) for row in rows] if compiled.row else rows.fetchall()
+
+
+def _unit(connection: apsw.Connection, transaction: Transaction[Any]) -> Callable[[], Any]:
+    """Run one caller's transaction in its own savepoint and keep its result or its error."""
+    connection.execute("SAVEPOINT unit")
+    try:
+        result = _drive(connection, transaction)
+    except Exception as error:  # noqa: BLE001 - each caller gets its own error, whatever it is
+        connection.execute("ROLLBACK TO unit")
+        connection.execute("RELEASE unit")
+        return _raiser(_translated(error))
+    connection.execute("RELEASE unit")
+    return lambda: result
+
+
+def _answer(batch: list[_Order], results: list[Callable[[], Any]]) -> None:
+    def resolve() -> None:
+        for order, result in zip(batch, results, strict=True):
+            if order.future.done():
+                continue
+            try:
+                order.future.set_result(result())
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits
+                order.future.set_exception(error)
+
+    loop = batch[0].future.get_loop()
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(resolve)
+
+
+def _raiser(error: Exception) -> Callable[[], Any]:
+    def raise_it() -> Any:
+        raise error
+
+    return raise_it
+
+
+def _translated(error: Exception) -> Exception:
+    if isinstance(error, apsw.ConstraintError):
+        duplicate = getattr(error, "extendedresult", 0) in (
+            apsw.SQLITE_CONSTRAINT_UNIQUE,
+            apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
+        )
+        return DuplicateError(str(error)) if duplicate else error
+    if isinstance(error, (apsw.BusyError, apsw.FullError, apsw.IOError)):
+        return UnavailableError("the database cannot be written just now; nothing was charged")
+    return error

@@ -1,0 +1,1 @@
+"""The worker door: claims generations, renders them in child processes, settles them."""
