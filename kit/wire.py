@@ -92,7 +92,7 @@ def _number(value: Decimal) -> float | int:
 
 
 #: An amount of credits: a Decimal in Python, a JSON number on the wire, never a float between.
-Credits = Annotated[Decimal, PlainSerializer(_number, return_type=float, when_used="json")]
+Credits = Annotated[Decimal, PlainSerializer(_number, return_type=int | float, when_used="json")]
 
 
 def timestamp(instant: datetime) -> str:

@@ -39,6 +39,8 @@ class Settings:
         How long a claim holds without a heartbeat, and how often a lost job is tried in all.
     job_seconds, job_memory_bytes : float, int
         Wall clock and address space that one render may use.
+    grace_seconds : float
+        What running jobs get to finish when the service stops; the rest is handed back.
     speech_rate : float
         Syllables a second of the spoken-length model.
     """
@@ -61,6 +63,7 @@ class Settings:
     attempts: int = 3
     job_seconds: float = 900.0
     job_memory_bytes: int = 4 << 30
+    grace_seconds: float = 8.0
     speech_rate: float = 4.35
 
     @property
@@ -138,6 +141,14 @@ def prepare(folder: Path) -> None:
             f"the data folder {folder} cannot be made ({error.strerror}); "
             "set KIT_DATA or --data to a folder that can be written"
         ) from None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, as a whole or not at all."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    draft.replace(path)
 
 
 _VARIABLES: Mapping[str, tuple[str, type]] = {

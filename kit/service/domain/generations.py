@@ -113,6 +113,7 @@ def start(plan: Plan, payer: Payer, now: int) -> Transaction[Any]:
         "refunded": 0,
         "progress": 0.0,
         "attempt": 0,
+        "losses": 0,
         "created_at": now,
         "updated_at": now,
     }

@@ -57,18 +57,45 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
     return row is not None
 
 
-def lose(generation_id: str, attempt: int, *, attempts: int, now: int) -> Transaction[bool]:
-    """Put an attempt whose worker is gone back in the queue, or fail it after the last try."""
-    if attempt >= attempts:
+def lose(
+    generation_id: str, attempt: int, losses: int, *, attempts: int, now: int
+) -> Transaction[None]:
+    """Put an attempt whose worker is gone back in the queue, or fail it after the last try.
+
+    Parameters
+    ----------
+    losses : int
+        Attempts that were lost before this one.
+    attempts : int
+        How many may be lost in all.
+    """
+    if losses + 1 >= attempts:
         sentence = f"the render process was lost {attempts} times"
-        return (yield from fail(generation_id, attempt, sentence, "worker_lost", now))
-    row = yield from one(generations.RETURN(which=generation_id, fence=attempt, now=now))
-    return row is not None
+        yield from fail(generation_id, attempt, sentence, "worker_lost", now)
+    else:
+        yield generations.RETURN(which=generation_id, fence=attempt, lost=1, now=now)
+
+
+def hand_back(generation_id: str, attempt: int, now: int) -> Transaction[None]:
+    """Put an attempt back in the queue that its worker has no time for; it counts as no loss."""
+    yield generations.RETURN(which=generation_id, fence=attempt, lost=0, now=now)
 
 
 def expire(*, attempts: int, now: int) -> Transaction[int]:
     """Deal with the claims that nobody renews and return how many there were."""
     lost = yield from every(generations.LOST(now=now))
     for row in lost:
-        yield from lose(row.id, row.attempt, attempts=attempts, now=now)
+        yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return len(lost)
+
+
+def held(worker: str) -> Transaction[set[tuple[str, int]]]:
+    """Return a worker's claims that still stand, as (id, attempt)."""
+    rows = yield from every(generations.HELD(worker=worker))
+    return {(row.id, row.attempt) for row in rows}
+
+
+def waiting() -> Transaction[int]:
+    """Return how many generations wait for a worker."""
+    row = yield from one(generations.QUEUED())
+    return int(row.waiting)

@@ -11,8 +11,8 @@ from kit.wire import Ticket
 class Storage(Protocol):
     """Where outputs and uploads are kept.
 
-    A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; what lies under a
-    key never changes.
+    A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; what lies under
+    a key never changes.
     """
 
     async def keep(self, path: Path, key: str) -> None:

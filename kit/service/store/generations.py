@@ -82,16 +82,26 @@ FAIL = Query(
     )
     .returning(table)
 )
+#: Put one back in the queue; `lost` is 1 when its worker vanished and 0 when it was handed back.
 RETURN = Query(
     update(table)
     .where(*_fenced)
-    .values(state="queued", owner=None, lease_until=None, progress=0.0, updated_at=_now)
+    .values(
+        state="queued",
+        owner=None,
+        lease_until=None,
+        progress=0.0,
+        losses=table.c.losses + bindparam("lost"),
+        updated_at=_now,
+    )
     .returning(table.c.id)
 )
 
 #: Running ones whose worker has not been heard of in time.
 LOST = Query(
-    select(table.c.id, table.c.attempt).where(_running, table.c.lease_until < _now).limit(100)
+    select(table.c.id, table.c.attempt, table.c.losses)
+    .where(_running, table.c.lease_until < _now)
+    .limit(100)
 )
 
 #: Cancel one that waits (its credits come back) or one that runs (they do not).

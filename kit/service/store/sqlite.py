@@ -72,7 +72,8 @@ class SQLite:
     async def close(self) -> None:
         """Commit what was handed in and close the file."""
         self._orders.put(None)
-        await asyncio.to_thread(self._thread.join)
+        # Not in a thread of its own: at the end of the process there are no new ones.
+        self._thread.join()
         self._reader.close()
         self._writer.close()
 

@@ -94,6 +94,7 @@ generations = Table(
     Column("refunded", BigInteger, nullable=False),
     Column("progress", Float, nullable=False),
     Column("attempt", Integer, nullable=False),  # fences what a worker may write
+    Column("losses", Integer, nullable=False),  # attempts whose worker was lost
     Column("owner", Text),
     Column("lease_until", BigInteger),
     Column("error", Text),

@@ -39,6 +39,7 @@ def upgrade() -> None:
         sa.Column("refunded", sa.BigInteger(), nullable=False),
         sa.Column("progress", sa.Float(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("losses", sa.Integer(), nullable=False),
         sa.Column("owner", sa.Text(), nullable=True),
         sa.Column("lease_until", sa.BigInteger(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),

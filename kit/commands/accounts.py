@@ -1,0 +1,63 @@
+"""``kit accounts``: who pays."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kit.commands.options import (
+    Data,
+    DatabaseUrl,
+    Json,
+    amount,
+    settings_of,
+    show_json,
+    show_table,
+    transact,
+)
+from kit.service.domain import accounts
+from kit.service.http.context import clock, moment, number
+
+NAME = "accounts"
+app = typer.Typer(help="Accounts: who pays.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Option(help="Display name.")],
+    email: Annotated[str, typer.Option(help="E-mail address.")],
+    credits: Annotated[str, typer.Option(help="Credits to begin with.")] = "0",
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Make an account."""
+    work = accounts.create(name, email, amount(credits, "--credits"), clock())
+    row = transact(settings_of(data, database), work)
+    if as_json:
+        show_json(described(row))
+    else:
+        typer.echo(f"{row.id}  {row.name} <{row.email}>  {number(row.balance)} credits")
+
+
+@app.command("list")
+def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
+    """List the accounts."""
+    rows = transact(settings_of(data, database), accounts.every_one())
+    if as_json:
+        show_json([described(row) for row in rows])
+    else:
+        lines = [(r.id, r.name, r.email, number(r.balance), moment(r.created_at)) for r in rows]
+        show_table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
+
+
+def described(row: Any) -> dict[str, Any]:
+    """Return an account as operation 1 has it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "email": row.email,
+        "createdAt": moment(row.created_at),
+        "credits": number(row.balance),
+    }

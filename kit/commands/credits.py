@@ -1,0 +1,50 @@
+"""``kit credits``: what accounts can spend."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import (
+    Account,
+    Data,
+    DatabaseUrl,
+    Json,
+    amount,
+    settings_of,
+    show_json,
+    transact,
+)
+from kit.errors import ConfigError
+from kit.service.domain import credits
+from kit.service.http.context import clock, number
+
+NAME = "credits"
+app = typer.Typer(help="Credits: what accounts can spend.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Give credits to accounts."""
+
+
+@app.command()
+def grant(
+    account: Account,
+    amount_: Annotated[str, typer.Option("--amount", help="Credits to give.")],
+    note: Annotated[str, typer.Option(help="Why, for the ledger.")] = "",
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Give an account credits."""
+    units = amount(amount_, "--amount")
+    if units <= 0:
+        raise ConfigError("--amount must be more than 0")
+    work = credits.grant(account, units, clock(), note)
+    balance = number(transact(settings_of(data, database), work))
+    if as_json:
+        show_json({"accountId": account, "granted": number(units), "balance": balance})
+    else:
+        typer.echo(f"{account} has {balance} credits")

@@ -1,0 +1,103 @@
+"""``kit doctor``: whether everything is here and works, and what to do where it does not."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import typer
+
+import kit
+from kit.commands.options import Data, Json, show_json
+from kit.engines.registry import installed
+from kit.errors import KitError
+from kit.service import settings as service_settings
+from kit.service.settings import Settings, prepare
+from kit.version import __version__
+
+NAME = "doctor"
+#: What a notebook needs, and the releases that the kit is tested with.
+_PACKAGES = {
+    "jupyterlab": (4, 5),
+    "ipywidgets": (8, 9),
+    "jupyterlab-widgets": (3, 4),
+    "ipykernel": (6, 8),
+    "pandas": (2, 4),
+    "httpx": (0, 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def command(data: Data = None, as_json: Json = False) -> None:
+    """Check the installation, the data folder and the engines."""
+    settings = service_settings.load(data=data)
+    findings = list(examine(settings))
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name}: {finding.found}")
+            if finding.remedy:
+                typer.echo(f"      {finding.remedy}")
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Yield what was found, cheap things first."""
+    yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
+    for name, (least, below) in _PACKAGES.items():
+        yield _package(name, least, below)
+    yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
+    yield _checked("models", lambda: ", ".join(installed()), "reinstall creative-studio-kit")
+    yield _checked("a picture", _picture, "see the sentence above")
+
+
+def _package(name: str, least: int, below: int) -> Finding:
+    remedy = f"pip install '{name}>={least},<{below}'"
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return Finding(name, False, "not installed", remedy)
+    fits = least <= int(found.partition(".")[0]) < below
+    return Finding(name, fits, found, "" if fits else remedy)
+
+
+def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
+    try:
+        return Finding(name, True, look())
+    except (KitError, OSError) as error:
+        return Finding(name, False, str(error), remedy)
+
+
+def _folder(path: Path) -> str:
+    prepare(path)
+    with tempfile.TemporaryFile(dir=path):
+        return str(path)
+
+
+def _picture() -> str:
+    """Make the cheapest picture there is, the whole way, on a folder that is thrown away."""
+    from kit.local import stop
+
+    with tempfile.TemporaryDirectory() as folder, kit.connect(data=folder) as studio:
+        try:
+            images = [m for m in studio.models.values() if m.asset_type == "image"]
+            cheapest = min(images, key=lambda model: model.credits_from or 0)
+            facts = studio.generate(cheapest.id, "a quiet lake").output.facts
+            return f"{cheapest.id} made {facts.width} x {facts.height} pixels"
+        finally:
+            stop()

@@ -1,0 +1,133 @@
+"""``kit generate``: a picture or a video from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import kit
+from kit import wire
+from kit.commands.options import Data, Json, show_json
+from kit.errors import ConfigError, GenerationFailedError
+from kit.parameters import suggest
+
+NAME = "generate"
+
+
+def command(
+    model: Annotated[str, typer.Argument(help="Model id, as `kit models` shows it.")],
+    prompt: Annotated[str | None, typer.Argument(help="What to make.")] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="A setting of the model."),
+    ] = None,
+    media: Annotated[
+        list[str] | None,
+        typer.Option("--media", metavar="NAME=FILE", help="An input file of the model."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Pay anew for what was made before.")
+    ] = False,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Generate a picture or a video and write it to a file."""
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ConfigError(f"the folder {output.absolute().parent} does not exist")
+    with kit.connect(data=data) as studio:
+        definition = studio.models[model]
+        values = read_settings(definition, parameter or ())
+        files = read_media(definition, media or ())
+        generation = studio.generate(model, prompt, media=files or None, again=again, **values)
+        if generation.status != "completed":
+            raise GenerationFailedError(generation.error or f"it is {generation.status}")
+        path = generation.output.save(output if output is not None else Path.cwd())
+    if as_json:
+        credits = generation.credits
+        show_json(
+            {
+                "id": generation.id,
+                "modelId": generation.model_id,
+                "file": str(path),
+                "credits": None if credits is None else float(credits),
+                "parameters": generation.parameters,
+            }
+        )
+    else:
+        typer.echo(path)
+        if generation.credits is not None and sys.stderr.isatty():
+            typer.echo(f"{generation.credits:f} credits", err=True)
+
+
+def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:
+    """Return settings as they were typed, each read as its parameter's type.
+
+    Raises
+    ------
+    ConfigError
+        One is not ``name=value`` or cannot be read; bounds are checked later.
+    """
+    types = {p.name: p.type for p in model.setting_parameters}
+    values: dict[str, Any] = {}
+    for text in given:
+        name, value = _pair(text, "-p")
+        if name not in types:
+            raise ConfigError(
+                f"the model {model.id!r} has no parameter {name!r}{suggest(name, types)}"
+            )
+        try:
+            values[name] = READERS.get(types[name], str)(value)
+        except (ValueError, KeyError):
+            raise ConfigError(
+                f"-p {name} must be of the type {types[name]}, not {value!r}"
+            ) from None
+    return values
+
+
+def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[Path]]:
+    """Return input files by parameter name."""
+    names = {p.name for p in model.media_parameters}
+    files: dict[str, list[Path]] = {}
+    for text in given:
+        name, value = _pair(text, "--media")
+        if name not in names:
+            raise ConfigError(
+                f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
+            )
+        if not Path(value).is_file():
+            raise ConfigError(f"--media {name}: there is no file {value!r}")
+        files.setdefault(name, []).append(Path(value))
+    return files
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"{option} must be NAME=VALUE, not {text!r}")
+    return name.strip(), value
+
+
+#: Type of a parameter -> how its text is read.
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "integer": int,
+    "number": float,
+    "boolean": lambda text: {
+        "true": True,
+        "yes": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "0": False,
+    }[text.lower()],
+    "string": str,
+    "array": json.loads,
+    "object": json.loads,
+}

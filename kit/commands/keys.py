@@ -1,0 +1,122 @@
+"""``kit keys``: secrets that act for an account."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kit.commands.options import (
+    Account,
+    Data,
+    DatabaseUrl,
+    Json,
+    amount,
+    instant,
+    settings_of,
+    show_json,
+    show_table,
+    transact,
+)
+from kit.service.domain import keys
+from kit.service.http.context import clock, moment, number
+
+NAME = "keys"
+app = typer.Typer(help="API keys: secrets that act for an account.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    account: Account,
+    name: Annotated[str, typer.Option(help="What the key is for.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="scripts:generate or creative:generate; read is always there."),
+    ] = None,
+    expires: Annotated[str | None, typer.Option(help="ISO 8601 time.")] = None,
+    cap: Annotated[str | None, typer.Option(help="Credits it may spend a month.")] = None,
+    test: Annotated[bool, typer.Option("--test", help="Make it a cs_test_ key.")] = False,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key and print it, once."""
+    settings = settings_of(data, database)
+    wish = keys.Wish(
+        account_id=account,
+        name=name,
+        scopes=scope or (),
+        expires_at=None if expires is None else instant(expires),
+        cap=None if cap is None else amount(cap, "--cap"),
+        live=not test,
+    )
+    made = transact(settings, keys.create(wish, settings.secret(), clock()))
+    if as_json:
+        row = made.row
+        show_json(
+            {
+                "id": row.id,
+                "key": made.text,
+                "prefix": row.prefix,
+                "scopes": row.scopes.split(),
+                "expiresAt": moment(row.expires_at),
+            }
+        )
+    else:
+        typer.echo(made.text)
+        typer.echo("Keep it: it is not shown again.", err=True)
+
+
+@app.command("list")
+def list_keys(
+    account: Annotated[str | None, typer.Option(help="Only this account's.")] = None,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """List the keys, without their secrets."""
+    rows = transact(settings_of(data, database), keys.known(account))
+    if as_json:
+        show_json([described(row) for row in rows])
+    else:
+        now = clock()
+        lines = [(r.id, r.prefix, r.name, r.scopes, _state(r, now)) for r in rows]
+        show_table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
+
+
+@app.command()
+def revoke(
+    key: Annotated[str, typer.Argument(help="Key id, as `kit keys list` shows it.")],
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key useless from now on."""
+    row = transact(settings_of(data, database), keys.revoke(key, clock()))
+    if as_json:
+        show_json(described(row))
+    else:
+        typer.echo(f"{row.id} ({row.prefix}…) is revoked")
+
+
+def described(row: Any) -> dict[str, Any]:
+    """Return a key without its secret."""
+    return {
+        "id": row.id,
+        "accountId": row.account_id,
+        "name": row.name,
+        "prefix": row.prefix,
+        "scopes": row.scopes.split(),
+        "cap": None if row.cap is None else number(row.cap),
+        "createdAt": moment(row.created_at),
+        "expiresAt": moment(row.expires_at),
+        "lastUsedAt": moment(row.last_used_at),
+        "revokedAt": moment(row.revoked_at),
+    }
+
+
+def _state(row: Any, now: int) -> str:
+    if row.revoked_at is not None:
+        return "revoked"
+    expired = row.expires_at is not None and row.expires_at <= now
+    return "expired" if expired else "active"

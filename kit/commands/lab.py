@@ -1,0 +1,77 @@
+"""``kit lab``: JupyterLab on the tutorials, with the embedded service running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import Data
+from kit.errors import ConfigError
+from kit.local import embedded, stop
+from kit.service import settings as service_settings
+
+NAME = "lab"
+_FIRST = "01_quickstart.ipynb"
+
+
+def command(
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    port: Annotated[int, typer.Option(help="Port of JupyterLab.", min=0, max=65535)] = 8888,
+    data: Data = None,
+) -> None:
+    """Open JupyterLab on the first tutorial."""
+    folder = tutorials()
+    settings = service_settings.load(data=data)
+    url, _ = embedded(settings.data)
+    typer.echo(f"Creative Studio at {url}, data in {settings.data}")
+    # The notebooks find the service through the data folder, so that no key travels in a variable.
+    environment = os.environ | {"KIT_DATA": str(settings.data)}
+    arguments = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={folder.parent}",
+        f"--LabApp.default_url=/lab/tree/{folder.name}/{_FIRST}",
+        f"--ServerApp.port={port}",
+        *([] if browser else ["--no-browser"]),
+        *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
+    ]
+    process = subprocess.Popen(arguments, env=environment)  # noqa: S603 - our own arguments
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        code = _wait(process)
+    finally:
+        stop()
+    raise typer.Exit(code)
+
+
+def tutorials() -> Path:
+    """Return the folder of the tutorials: the checkout's, else the one here.
+
+    Raises
+    ------
+    ConfigError
+        There are no tutorials.
+    """
+    for root in (Path(__file__).parents[2], Path.cwd()):
+        if (root / "notebooks" / _FIRST).is_file():
+            return root / "notebooks"
+    raise ConfigError(
+        "the tutorials are not here: run kit lab in a checkout of the project, "
+        "or open any notebook and call kit.connect()"
+    )
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for JupyterLab to end; it asks about a Ctrl-C itself."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue

@@ -1,0 +1,50 @@
+"""``kit models``: what can be asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+import kit
+from kit import wire
+from kit.commands.options import Data, Json, show_json, show_table
+
+NAME = "models"
+
+
+def command(
+    asset_type: Annotated[
+        str | None, typer.Option("--type", help="Only this kind: image or video.")
+    ] = None,
+    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """List the models with their prices."""
+    if asset_type not in (None, "image", "video"):
+        raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
+    with kit.connect(data=data) as studio:
+        found = [
+            model
+            for model in studio.models.values()
+            if asset_type in (None, model.asset_type) and category in (None, model.category)
+        ]
+    if as_json:
+        groups = {kind: [m for m in found if m.asset_type == kind] for kind in wire.CATEGORIES}
+        show_json({kind: [_plain(m) for m in models] for kind, models in groups.items()})
+    else:
+        lines = [
+            (m.id, m.asset_type, m.category, _credits(m.credits_at_defaults), m.title)
+            for m in found
+        ]
+        show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
+
+
+def _plain(model: wire.Model) -> object:
+    return json.loads(model.model_dump_json(by_alias=True))
+
+
+def _credits(amount: object) -> str:
+    return "?" if amount is None else f"{amount:f}"

@@ -1,0 +1,89 @@
+"""Options that several commands take, and how they print."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from kit.errors import ConfigError
+from kit.pricing import millicredits
+from kit.service import settings as service_settings
+from kit.service.app import open_database
+from kit.service.settings import Settings
+from kit.service.store.database import Transaction
+
+T = TypeVar("T")
+
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the service's data.", envvar="KIT_DATA", show_default=False),
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Account = Annotated[str, typer.Option(help="Account id.")]
+
+
+def settings_of(data: Path | None, database: str | None = None, **given: Any) -> Settings:
+    """Return the service's settings as the command line and the environment have them."""
+    return service_settings.load(data=data, database_url=database, **given)
+
+
+def transact(settings: Settings, work: Transaction[T]) -> T:
+    """Run a transaction on the service's own database, whether the service runs or not."""
+
+    async def alone() -> T:
+        database = open_database(settings)
+        try:
+            return await database.write(work)
+        finally:
+            await database.close()
+
+    return asyncio.run(alone())
+
+
+def amount(text: str, name: str) -> int:
+    """Return credits as they were typed, in millicredits."""
+    try:
+        value = Decimal(text)
+        if not value.is_finite():
+            raise InvalidOperation
+        return millicredits(value)
+    except (InvalidOperation, ValueError):
+        sentence = f"{name} must be a number of credits with up to 3 decimals, not {text!r}"
+        raise ConfigError(sentence) from None
+
+
+def instant(text: str) -> int:
+    """Return an ISO 8601 date or time as milliseconds since 1970; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"--expires must be an ISO 8601 time such as 2030-01-31T12:00:00Z, not {text!r}"
+        ) from None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return int(moment.timestamp() * 1000)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print rows under their columns, as wide as they are."""
+    cells = [[str(cell) for cell in row] for row in [columns, *rows]]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo(line.rstrip())

@@ -1,0 +1,45 @@
+"""``kit serve``: the service."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import Data, DatabaseUrl, settings_of, transact
+from kit.service import server
+from kit.service.domain import accounts
+
+NAME = "serve"
+
+
+def command(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    storage: Annotated[
+        str | None, typer.Option(help="Storage URL.", envvar="KIT_STORAGE_URL")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Jobs at a time.", envvar="KIT_WORKERS", min=0)
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
+) -> None:
+    """Run the service."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+    settings = settings_of(data, database, storage_url=storage, workers=workers)
+    listener = server.bind(host, port)
+    url = server.url_of(listener)
+    typer.echo(f"Creative Studio at {url}  (docs: {url}/docs)")
+    typer.echo(f"Data in {settings.data}, {settings.workers} worker(s). Ctrl-C stops it.")
+    if not transact(settings, accounts.every_one()):
+        typer.echo(
+            "No account yet: kit accounts create --name NAME --email ADDRESS --credits 100, "
+            "then kit keys create --account ID --name NAME --scope creative:generate"
+        )
+    server.serve(settings, listener)

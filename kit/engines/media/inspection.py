@@ -1,0 +1,155 @@
+"""Uploaded files, looked at before anything trusts them: right kind, decodable, within bounds.
+
+It runs in a render process with limits of its own. Headers lie, so bounds are checked before and
+while decoding; demuxers are named, because a playlist that calls itself a video reads other files.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kit.errors import EngineError
+
+#: Bounds of an input file.
+PIXELS = 40_000_000
+FRAMES = 600  # of an animated image
+SECONDS = 3600
+_STREAMS = 8
+
+#: First bytes of each kind of file, as (offset, bytes).
+MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
+    "image/png": ((0, b"\x89PNG\r\n\x1a\n"),),
+    "image/jpeg": ((0, b"\xff\xd8\xff"),),
+    "image/webp": ((8, b"WEBP"),),
+    "image/gif": ((0, b"GIF87a"), (0, b"GIF89a")),
+    "video/mp4": ((4, b"ftyp"),),
+    "video/quicktime": ((4, b"ftyp"), (4, b"moov"), (4, b"wide"), (4, b"mdat"), (4, b"free")),
+    "video/webm": ((0, b"\x1a\x45\xdf\xa3"),),
+    "audio/mpeg": ((0, b"ID3"), (0, b"\xff\xfb"), (0, b"\xff\xf3"), (0, b"\xff\xf2")),
+    "audio/wav": ((8, b"WAVE"),),
+    "audio/mp4": ((4, b"ftyp"),),
+    "audio/aac": ((0, b"\xff\xf1"), (0, b"\xff\xf9"), (0, b"ID3")),
+    "audio/ogg": ((0, b"OggS"),),
+    "audio/flac": ((0, b"fLaC"), (0, b"ID3")),
+}
+_IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
+_DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
+
+
+def inspect(path: Path, content_type: str) -> dict[str, Any]:
+    """Return width, height and length of a file as far as it has them.
+
+    Raises
+    ------
+    EngineError
+        It is not of the type it claims, cannot be decoded, or is larger than allowed.
+
+    Source: contract, "Uploads".
+    """
+    with path.open("rb") as file:
+        head = file.read(32)
+    if not any(head[at : at + len(mark)] == mark for at, mark in MAGIC[content_type]):
+        raise EngineError(f"the content is not {content_type}", code="wrong_type")
+    look = _INSPECTORS[content_type.partition("/")[0]]
+    return look(path, content_type)
+
+
+def _image(path: Path, content_type: str) -> dict[str, Any]:
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        # Pillow only warns between one and two times its bound.
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        Image.MAX_IMAGE_PIXELS = PIXELS
+        try:
+            with Image.open(path, formats=[_IMAGES[content_type]]) as image:
+                if getattr(image, "n_frames", 1) > FRAMES:
+                    raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
+                image.load()
+                return {"width": image.width, "height": image.height}
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+            megapixels = PIXELS // 1_000_000
+            sentence = f"the image has more than {megapixels} megapixels"
+            raise EngineError(sentence, code="too_large") from None
+        except (OSError, SyntaxError, ValueError) as error:
+            raise _undecodable(error) from None
+
+
+def _video(path: Path, content_type: str) -> dict[str, Any]:
+    import av
+
+    try:
+        with _opened(path) as container:
+            if not container.streams.video:
+                raise EngineError("the file holds no video", code="wrong_type")
+            stream = container.streams.video[0]
+            _bounded(stream.width * stream.height)
+            seconds = _length(container)
+            frame = next(container.decode(stream))
+            _bounded(frame.width * frame.height)
+            return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
+    except (av.FFmpegError, StopIteration, IndexError) as error:
+        raise _undecodable(error) from None
+
+
+def _audio(path: Path, content_type: str) -> dict[str, Any]:
+    import av
+
+    try:
+        with _opened(path) as container:
+            if not container.streams.audio:
+                raise EngineError("the file holds no sound", code="wrong_type")
+            next(container.decode(container.streams.audio[0]))
+            return {"duration_seconds": _length(container)}
+    except (av.FFmpegError, StopIteration, IndexError) as error:
+        raise _undecodable(error) from None
+
+
+_INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
+    "image": _image,
+    "video": _video,
+    "audio": _audio,
+}
+
+
+def _opened(path: Path) -> Any:
+    import av
+
+    container = av.open(
+        str(path),
+        options={"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"},
+        timeout=(5.0, 5.0),
+    )
+    if len(container.streams) > _STREAMS:
+        container.close()
+        raise EngineError(f"the file holds more than {_STREAMS} streams", code="too_large")
+    return container
+
+
+def _length(container: Any) -> float:
+    """Return the length in seconds: what the header says, else what the packets add up to."""
+    seconds = (container.duration or 0) / 1_000_000
+    if not seconds:
+        ends = [
+            float((packet.pts + (packet.duration or 0)) * packet.time_base)
+            for packet in container.demux()
+            if packet.pts is not None
+        ]
+        seconds = max(ends, default=0.0)
+    if not 0 < seconds <= SECONDS:
+        raise EngineError(f"the file must last up to {SECONDS:,} s", code="too_long")
+    return round(seconds, 3)
+
+
+def _bounded(pixels: int) -> None:
+    if not 0 < pixels <= PIXELS:
+        megapixels = PIXELS // 1_000_000
+        sentence = f"the picture must have up to {megapixels} megapixels"
+        raise EngineError(sentence, code="too_large")
+
+
+def _undecodable(error: BaseException) -> EngineError:
+    return EngineError(f"the file cannot be decoded ({type(error).__name__})", code="undecodable")

@@ -1,0 +1,180 @@
+"""What a handler may ask for: the parts of the service, the caller, the body, the addresses."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+from fastapi import Request, Response
+from pydantic import ValidationError
+
+from kit.errors import BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
+from kit.parameters import suggest
+from kit.pricing import MILLI
+from kit.service.domain import idempotency
+from kit.service.domain.catalog import Catalog
+from kit.service.domain.idempotency import Answer, Label
+from kit.service.domain.keys import Caller
+from kit.service.domain.writing import Writer
+from kit.service.http.limits import Limiter
+from kit.service.settings import Settings
+from kit.service.storage.local import LocalStorage
+from kit.service.store.database import Database
+from kit.service.worker.dispatcher import Dispatcher
+from kit.service.worker.pool import Pool
+from kit.wire import Body
+
+B = TypeVar("B", bound=Body)
+
+#: Bytes that a JSON body may have.
+BODY_LIMIT = 1_000_000
+
+
+def clock() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The parts of a running service."""
+
+    settings: Settings
+    secret: bytes
+    database: Database
+    storage: LocalStorage
+    catalog: Catalog
+    limiter: Limiter
+    writer: Writer
+    dispatcher: Dispatcher
+    inspectors: Pool
+    clock: Callable[[], int] = clock
+
+    def __repr__(self) -> str:
+        return "<Context>"
+
+
+def context_of(request: Request) -> Context:
+    """Return the service that a request came to."""
+    context: Context = request.app.state.context
+    return context
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who sent a request; the gate has let it through."""
+    caller: Caller = request.scope["caller"]
+    return caller
+
+
+def base_of(request: Request) -> str:
+    """Return what absolute addresses begin with, without a slash at the end."""
+    public = context_of(request).settings.public_url
+    return (public or str(request.base_url)).rstrip("/")
+
+
+async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
+    """Return a request's body, checked, and its bytes.
+
+    Raises
+    ------
+    BadRequestError
+        It is no JSON or breaks the shape; each field has its sentence.
+    """
+    content_type = request.headers.get("content-type", "application/json")
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise UnsupportedMediaTypeError(
+            f"the body must be application/json, not {content_type.partition(';')[0]!r}"
+        )
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > BODY_LIMIT:
+            raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
+    content = bytes(raw)
+    try:
+        return kind.model_validate_json(content), content
+    except ValidationError as error:
+        raise BadRequestError.fields(_problems(error, kind)) from None
+
+
+def label_of(request: Request, content: bytes) -> Label | None:
+    """Return the idempotency label of a request, if it has one."""
+    key = request.headers.get("idempotency-key")
+    if key is None:
+        return None
+    idempotency.check_key(key)
+    asked = b"\n".join((request.method.encode(), request.url.path.encode(), content))
+    return Label(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
+
+
+def answered(answer: Answer) -> Response:
+    """Return a kept or new answer as a response."""
+    headers = dict(answer.headers)
+    if answer.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return Response(answer.body, answer.status, headers, "application/json")
+
+
+def json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return JSON bytes as a response."""
+    return Response(orjson.dumps(value), status, headers, "application/json")
+
+
+def number(millicredits: int) -> float | int:
+    """Write millicredits as the JSON number of credits that is nearest to them."""
+    whole, rest = divmod(millicredits, MILLI)
+    return millicredits / MILLI if rest else whole
+
+
+def moment(milliseconds: int | None) -> str | None:
+    """Write a moment as the wire has it."""
+    if milliseconds is None:
+        return None
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03d}Z"
+
+
+def _problems(error: ValidationError, kind: type[Body]) -> list[tuple[str, str]]:
+    return [_problem(detail, kind) for detail in error.errors(include_url=False)]
+
+
+def _problem(detail: Any, kind: type[Body]) -> tuple[str, str]:
+    field = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        names = [f.alias or name for name, f in kind.model_fields.items()]
+        return field, f"unknown field{suggest(field, names)}"
+    if detail["type"] == "json_invalid":
+        return "", f"the body is no JSON: {detail['ctx']['error']}"
+    return field, SENTENCES.get(detail["type"], detail["msg"])
+
+
+#: What pydantic calls a problem -> what we say.
+SENTENCES = {
+    "missing": "is required",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+}
+
+__all__ = [
+    "Context",
+    "answered",
+    "base_of",
+    "body_of",
+    "caller_of",
+    "clock",
+    "context_of",
+    "json",
+    "label_of",
+    "moment",
+    "number",
+]

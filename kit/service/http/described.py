@@ -1,0 +1,114 @@
+"""How rows look on the wire: the one place where generations, receipts and entries are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from kit.service.domain.generations import STATUSES
+from kit.service.http.context import Context, moment, number
+from kit.service.storage.keys import upload_key
+from kit.wire import Model
+
+#: Seconds that the address of an output or an input is valid.
+ADDRESS_SECONDS = 24 * 3600
+
+
+def receipt(generation_id: str, model: Model, charged: int, now: int, base: str) -> dict[str, Any]:
+    """Return what the start operation answers. Source: API document, "Generation"."""
+    return {
+        "id": generation_id,
+        "status": "processing",
+        "assetType": model.asset_type,
+        "modelId": model.id,
+        "creditsCharged": number(charged),
+        "createdAt": moment(now),
+        "statusUrl": f"{base}/v1/creative-studio/generations/{generation_id}",
+    }
+
+
+class Describer:
+    """Writes generations out, with addresses that are signed afresh.
+
+    Parameters
+    ----------
+    files : mapping of str to row
+        The uploads that the generations used, by id.
+    """
+
+    def __init__(self, context: Context, base: str, files: Mapping[str, Any]) -> None:
+        self._storage = context.storage
+        self._live = context.dispatcher.progress
+        self._expires = context.clock() // 1000 + ADDRESS_SECONDS
+        self._base = base
+        self._files = files
+
+    def __call__(self, row: Any) -> dict[str, Any]:
+        """Return a generation as the status and list operations answer it."""
+        output = orjson.loads(row.output) if row.output else None
+        return {
+            "id": row.id,
+            "status": STATUSES[row.state],
+            "assetType": row.asset_type,
+            "generationType": row.generation_type,
+            "modelId": row.model_id,
+            "modelName": row.model_name,
+            "prompt": row.prompt,
+            "parameters": orjson.Fragment(row.parameters),
+            "mediaUrls": self._media(row.media),
+            "outputUrl": self._address(output["key"]) if output else None,
+            "error": row.error,
+            "createdAt": moment(row.created_at),
+            "updatedAt": moment(row.updated_at),
+            "progress": self._live.get(row.id, row.progress),
+            "creditsCharged": number(row.millicredits),
+            "creditsRefunded": number(row.refunded),
+            "startedAt": moment(row.started_at),
+            "completedAt": moment(row.completed_at),
+            "errorCode": row.error_code,
+            "output": self._output(output) if output else None,
+        }
+
+    def _output(self, output: dict[str, Any]) -> dict[str, Any]:
+        thumbnail = output.get("thumbnail")
+        return {
+            "contentType": output["content_type"],
+            "width": output["width"],
+            "height": output["height"],
+            "durationSeconds": output.get("duration_seconds"),
+            "sizeBytes": output["size_bytes"],
+            "sha256": output["sha256"],
+            "thumbnailUrl": self._address(thumbnail) if thumbnail else None,
+            "expiresAt": moment(self._expires * 1000),
+            "metadata": output.get("metadata") or {},
+        }
+
+    def _media(self, media: str) -> dict[str, Any]:
+        if media == "{}":
+            return {}
+        groups: dict[str, list[str]] = orjson.loads(media)
+        urls = {name: [self._file(i) for i in group] for name, group in groups.items()}
+        return {name: group[0] if len(group) == 1 else group for name, group in urls.items()}
+
+    def _file(self, upload_id: str) -> str:
+        return self._address(upload_key(self._files[upload_id]))
+
+    def _address(self, key: str) -> str:
+        return self._storage.read_address(self._base, key, expires=self._expires)
+
+
+def entry(row: Any) -> dict[str, Any]:
+    """Return a line of the ledger as the usage operation answers it."""
+    return {
+        "id": row.id,
+        "createdAt": moment(row.created_at),
+        "kind": row.kind,
+        "credits": number(row.millicredits),
+        "balanceAfter": number(row.balance_after),
+        "generationId": row.generation_id,
+        "modelId": row.model_id,
+        "keyPrefix": row.key_prefix,
+        "details": orjson.loads(row.details) if row.details else None,
+    }

@@ -1,0 +1,196 @@
+"""The OpenAPI document: what the framework cannot know is added here, from the same tables.
+
+Handlers read their bodies themselves and the gate checks keys, so bodies, security, headers and
+errors are described in this one place; a test holds the document against the running service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from kit import wire
+from kit.errors import ApiError
+from kit.service.http.gate import GENERATIONS, needed_scope
+
+DESCRIPTION = """\
+Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
+scripts. Every operation below `/v1` takes `Authorization: Bearer <API key>`. Credits are charged in
+1/1000 of a credit and given back in full when a generation fails.
+"""
+
+#: Operations with a JSON body.
+BODIES: Mapping[str, type[BaseModel]] = {
+    "/v1/creative-studio/media-uploads": wire.RequestUpload,
+    GENERATIONS: wire.StartGeneration,
+    "/v1/creative-studio/estimates": wire.StartGeneration,
+    "/v1/scripts/title": wire.SuggestTitle,
+    "/v1/scripts": wire.WriteScripts,
+}
+#: POST operations that take an idempotency key. Source: contract, "Conventions".
+REPEATABLE = frozenset(
+    {
+        "/v1/creative-studio/media-uploads",
+        GENERATIONS,
+        f"{GENERATIONS}/{{generation_id}}/cancel",
+        "/v1/scripts/title",
+        "/v1/scripts",
+    }
+)
+#: Operations that charge or ask for credits.
+PAID = frozenset(
+    {"/v1/creative-studio/media-uploads", GENERATIONS, "/v1/scripts/title", "/v1/scripts"}
+)
+#: Operations whose answer has an ETag.
+TAGGED = frozenset(
+    {
+        "/v1/creative-studio/models",
+        "/v1/creative-studio/models/{model_id}",
+        f"{GENERATIONS}/{{generation_id}}",
+    }
+)
+#: Operations that answer in pages.
+PAGED = frozenset({GENERATIONS, "/v1/usage"})
+#: The other names of the headers that answers carry.
+HEADERS = {
+    "X-Request-Id": "names the request in the service's log",
+    "RateLimit": "requests that are left and seconds until all are",
+    "RateLimit-Policy": "requests a minute",
+}
+_METHODS = ("get", "post", "put", "head")
+
+
+def install(app: FastAPI) -> None:
+    """Make an application describe itself completely at ``/openapi.json``."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes
+    )
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    described: tuple[type[BaseModel], ...] = (*BODIES.values(), wire.Problems)
+    for model in described:
+        schemas.update(_schemas(model))
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    document["components"]["securitySchemes"] = {
+        "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
+    }
+    for path, operations in document["paths"].items():
+        for method in _METHODS:
+            if method in operations:
+                _complete(path, method, operations[method])
+    return document
+
+
+def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
+    responses = operation["responses"]
+    responses.pop("422", None)
+    success = next(iter(responses.values()))
+    success["headers"] = {name: _header(text) for name, text in _told(path, method)}
+    if path in BODIES and method == "post":
+        operation["requestBody"] = {"required": True, "content": _json(BODIES[path].__name__)}
+    if path in REPEATABLE and method == "post":
+        operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+    if path.startswith("/v1/"):
+        operation["security"] = [{"key": []}]
+        scope = needed_scope(path)
+        operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
+    if path in TAGGED and method == "get":
+        operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
+        responses["304"] = {"description": "the client has it already"}
+    for status in _failures(path, method):
+        responses[str(status)] = _failure(status)
+
+
+def _told(path: str, method: str) -> Iterator[tuple[str, str]]:
+    yield "X-Request-Id", HEADERS["X-Request-Id"]
+    if path.startswith("/v1/"):
+        yield "RateLimit", HEADERS["RateLimit"]
+        yield "RateLimit-Policy", HEADERS["RateLimit-Policy"]
+    if path in REPEATABLE and method == "post":
+        yield "Idempotency-Replayed", "true when this is the kept answer of an earlier request"
+    if path == GENERATIONS and method == "post":
+        yield "Location", "the statusUrl"
+    if path in TAGGED:
+        yield "ETag", "send it as If-None-Match"
+    if path in PAGED and method == "get":
+        yield "Link", 'rel="next" leads to the next page'
+    if path == f"{GENERATIONS}/{{generation_id}}":
+        yield "Retry-After", "seconds after which polling again pays, while it is processing"
+
+
+def _failures(path: str, method: str) -> list[int]:
+    """Return the statuses of the errors that an operation may answer."""
+    body = method == "post" and path in BODIES
+    repeatable = method == "post" and path in REPEATABLE
+    media = path.startswith("/media")
+    applies = {
+        400: body or repeatable or media or path in PAGED or path in TAGGED,
+        401: path.startswith("/v1/"),
+        402: method == "post" and path in PAID,
+        403: path.startswith("/v1/") or media,
+        404: body or "{" in path,
+        409: repeatable or method == "put",
+        413: body,
+        415: body,
+        416: media and method == "get",
+        422: repeatable,
+        429: path.startswith("/v1/"),
+        500: True,
+        503: True,
+    }
+    return [status for status, does in applies.items() if does]
+
+
+def _failure(status: int) -> dict[str, Any]:
+    codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
+    text = f"error code {' or '.join(codes)}" if codes else "the range is not in the file"
+    failure: dict[str, Any] = {"description": text}
+    if codes:
+        failure["content"] = _json("Problems")
+    if status == 429:
+        failure["headers"] = {"Retry-After": _header("seconds until the next request is welcome")}
+    if status == 401:
+        failure["headers"] = {"WWW-Authenticate": _header("Bearer")}
+    return failure
+
+
+def _schemas(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {**schema.pop("$defs", {}), model.__name__: schema}
+
+
+def _json(name: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+
+
+def _header(text: str) -> dict[str, Any]:
+    return {"description": text, "schema": {"type": "string"}}
+
+
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "the same key with the same body is answered once, for 24 hours",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+}

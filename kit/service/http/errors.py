@@ -1,0 +1,69 @@
+"""Errors as they leave: one envelope, whatever raised them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from kit.errors import (
+    ApiError,
+    BadRequestError,
+    InternalError,
+    MethodNotAllowedError,
+    NotFoundError,
+)
+
+#: Status of the framework's own errors -> our class and what it says.
+_FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
+    404: (NotFoundError, "there is nothing at this address"),
+    405: (MethodNotAllowedError, "this address does not take this method"),
+    400: (BadRequestError, "the request is malformed"),
+}
+
+
+def envelope(error: ApiError, request_id: str) -> Response:
+    """Return an error as the answer that a client gets.
+
+    Source: API document, "Errors"; contract, "Conventions".
+    """
+    told: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.details is not None:
+        told["details"] = error.details
+    told["requestId"] = request_id
+    headers = dict(error.headers)
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    body = orjson.dumps({"error": told})
+    return Response(body, error.status, headers, "application/json")
+
+
+def install(app: FastAPI) -> None:
+    """Make an application answer every error with the envelope."""
+
+    @app.exception_handler(ApiError)
+    async def _ours(request: Request, error: ApiError) -> Response:
+        return envelope(error, request.scope["request_id"])
+
+    @app.exception_handler(RequestValidationError)
+    async def _shape(request: Request, error: RequestValidationError) -> Response:
+        problems = [(_field(detail["loc"]), _sentence(detail)) for detail in error.errors()]
+        return envelope(BadRequestError.fields(problems), request.scope["request_id"])
+
+    @app.exception_handler(HTTPException)
+    async def _theirs(request: Request, error: HTTPException) -> Response:
+        kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))
+        ours = kind(sentence, headers=error.headers)
+        return envelope(ours, request.scope["request_id"])
+
+
+def _field(place: tuple[Any, ...]) -> str:
+    return ".".join(str(part) for part in place[1:])
+
+
+def _sentence(detail: dict[str, Any]) -> str:
+    message: str = detail["msg"]
+    return message.replace("Input should be", "must be")

@@ -1,0 +1,162 @@
+"""Operations 5, 6 and 7: start, get and list generations; and what they would cost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+
+from kit import wire
+from kit.errors import BadRequestError
+from kit.pricing import credits
+from kit.service.domain import accounts, generations, idempotency, uploads
+from kit.service.domain.generations import STATUSES, Plan
+from kit.service.domain.idempotency import Answer
+from kit.service.http.context import (
+    answered,
+    base_of,
+    body_of,
+    caller_of,
+    context_of,
+    json,
+    label_of,
+)
+from kit.service.http.described import Describer, receipt
+from kit.service.store import ids
+from kit.service.store.database import Transaction
+
+router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
+_POLL_SECONDS = "1"
+Status = Literal["processing", "completed", "failed", "canceled"]
+
+
+@router.post("/generations", status_code=202, response_model=wire.Receipt)
+async def start_generation(request: Request) -> Response:
+    """Start a generation; poll `statusUrl` for its result."""
+    context, payer = context_of(request), caller_of(request).payer
+    order, content = await body_of(request, wire.StartGeneration)
+    label = label_of(request, content)
+    plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
+    now, base = context.clock(), base_of(request)
+
+    def work() -> Transaction[Answer]:
+        generation_id, charged = yield from generations.start(plan, payer, now)
+        told = receipt(generation_id, plan.model, charged, now, base)
+        return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
+
+    answer = await context.database.write(idempotency.once(label, work(), now))
+    context.dispatcher.wake()
+    return answered(answer)
+
+
+@router.post("/estimates", response_model=wire.Quote)
+async def estimate_generation(request: Request) -> Response:
+    """Return what a start with this body would charge, and why; nothing is charged."""
+    context, account_id = context_of(request), caller_of(request).account_id
+    order, _ = await body_of(request, wire.StartGeneration)
+    plan: Plan = await context.database.read(generations.plan(context.catalog, order, account_id))
+    account = await context.database.read(accounts.get(account_id))
+    return _quoted(plan, account.balance)
+
+
+@router.get("/generations", response_model=list[wire.Generation])
+async def list_generations(
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    cursor: Annotated[str | None, Query(description="from the Link header")] = None,
+    status: Status | None = None,
+    asset_type: Annotated[Literal["image", "video"] | None, Query(alias="assetType")] = None,
+    model_id: Annotated[str | None, Query(alias="modelId")] = None,
+    created_after: Annotated[datetime | None, Query(alias="createdAfter")] = None,
+    created_before: Annotated[datetime | None, Query(alias="createdBefore")] = None,
+) -> Response:
+    """Return the account's generations, newest first; the Link header leads to the next page."""
+    context = context_of(request)
+    rows = await context.database.read(
+        generations.page(
+            caller_of(request).account_id,
+            most=limit + 1,
+            before=_cursor(cursor),
+            state=status,
+            asset_type=asset_type,
+            model=model_id,
+            after=_floor(created_after),
+            until=_floor(created_before),
+        )
+    )
+    page, more = rows[:limit], len(rows) > limit
+    files = await context.database.read(uploads.of_generation(_media(page)))
+    describe = Describer(context, base_of(request), files)
+    headers = {"Link": _next(request, page[-1].id)} if more else None
+    return json([describe(row) for row in page], headers=headers)
+
+
+@router.get("/generations/{generation_id}", response_model=wire.Generation)
+async def get_generation(request: Request, generation_id: str) -> Response:
+    """Return a generation as it is now."""
+    context = context_of(request)
+    row = await context.database.read(generations.get(generation_id, caller_of(request).account_id))
+    fraction = context.dispatcher.progress.get(row.id, row.progress)
+    tag = f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if STATUSES[row.state] == "processing":
+        headers["Retry-After"] = _POLL_SECONDS
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    files = await context.database.read(uploads.of_generation(_media([row])))
+    return json(Describer(context, base_of(request), files)(row), headers=headers)
+
+
+@router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
+async def cancel_generation(request: Request, generation_id: str) -> Response:
+    """Cancel a generation: its credits come back if no worker had begun."""
+    context, payer = context_of(request), caller_of(request).payer
+    label = label_of(request, b"")
+    now = context.clock()
+
+    def work() -> Transaction[Answer]:
+        row = yield from generations.cancel(generation_id, payer, now)
+        files = yield from uploads.of_generation(_media([row]))
+        told = Describer(context, base_of(request), files)(row)
+        return Answer(200, orjson.dumps(told))
+
+    answer = await context.database.write(idempotency.once(label, work(), now))
+    context.dispatcher.cancel(generation_id)
+    return answered(answer)
+
+
+def _quoted(plan: Plan, balance: int) -> Response:
+    available = credits(balance)
+    affordable = plan.quote.total <= available
+    quote = plan.quote.model_copy(update={"affordable": affordable, "balance": available})
+    return Response(quote.model_dump_json(by_alias=True), 200, media_type="application/json")
+
+
+def _cursor(cursor: str | None) -> str | None:
+    if cursor is not None and ids.moment_of(cursor) is None:
+        raise BadRequestError.fields([("cursor", "is none that this service gave out")])
+    return cursor
+
+
+def _floor(instant: datetime | None) -> str | None:
+    return None if instant is None else ids.floor("gen", int(instant.timestamp() * 1000))
+
+
+def _next(request: Request, last: str) -> str:
+    kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
+    query = urlencode([*kept, ("cursor", last)])
+    return f'<{base_of(request)}/v1/creative-studio/generations?{query}>; rel="next"'
+
+
+def _media(rows: list[Any]) -> list[str]:
+    """Return the ids of all uploads that some generations used."""
+    return [
+        upload_id
+        for row in rows
+        if row.media != "{}"
+        for group in orjson.loads(row.media).values()
+        for upload_id in group
+    ]

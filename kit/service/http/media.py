@@ -1,0 +1,126 @@
+"""Files under signed addresses: sent once with a ticket, read with ranges."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.responses import FileResponse
+
+from kit.errors import AccessDeniedError, BadRequestError, NotFoundError
+from kit.service.domain import uploads
+from kit.service.http.context import Context, context_of, json
+from kit.service.storage.keys import content_type, upload_key
+from kit.service.storage.local import UPLOADS
+from kit.service.storage.signing import Grant
+from kit.service.worker.pool import JobError, LostError
+
+router = APIRouter(prefix="/media", tags=["media"])
+
+Expires = Annotated[int, Query(description="seconds since 1970")]
+Signature = Annotated[str, Query(description="over method, path, time, type and length")]
+
+
+@router.head("/{key:path}", response_class=FileResponse, include_in_schema=False)
+@router.get("/{key:path}", response_class=FileResponse)
+async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
+    """Return a file; `Range`, `If-Range` and `HEAD` work."""
+    context = context_of(request)
+    storage = context.storage
+    storage.signer.check(Grant("GET", key, expires), signature, context.clock())
+    path = storage.path(key)
+    if not path.is_file():
+        raise NotFoundError("the file is gone")
+    # What lies under a key never changes, so its name is its version.
+    headers = {
+        "ETag": f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"',
+        "Cache-Control": "private, max-age=86400, immutable",
+        "X-Content-Type-Options": "nosniff",
+        "Access-Control-Allow-Origin": "*",
+    }
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(path, headers=headers, media_type=content_type(key))
+
+
+@router.put("/uploads/{upload_id}", status_code=200)
+async def fill_ticket(
+    request: Request, upload_id: str, expires: Expires, signature: Signature
+) -> Response:
+    """Take in the file of a ticket: checked while it arrives, and decoded once it is here."""
+    context = context_of(request)
+    grant = _announced(request, upload_id, expires)
+    context.storage.signer.check(grant, signature, context.clock())
+    row = await context.database.read(uploads.waiting(upload_id, context.clock()))
+    path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)
+    try:
+        facts = await _inspected(context, path, row)
+        await _filled(context, row, path, digest, facts)
+    finally:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+    return json({"uploadId": upload_id, "sha256": digest})
+
+
+def _announced(request: Request, upload_id: str, expires: int) -> Grant:
+    """Return what the request says it brings; the signature tells whether it may."""
+    length = request.headers.get("content-length", "")
+    if not length.isascii() or not length.isdigit():
+        raise AccessDeniedError("send the header Content-Length as the ticket has it")
+    kind = request.headers.get("content-type", "")
+    return Grant("PUT", UPLOADS + upload_id, expires, kind, int(length))
+
+
+async def _received(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
+    """Write a body to a file of its own and return it with its SHA-256."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
+    path, digest, size = Path(name), hashlib.sha256(), 0
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            async for chunk in body:
+                size += len(chunk)
+                if size > length:
+                    raise AccessDeniedError(
+                        f"the file is longer than the {length:,} bytes announced"
+                    )
+                digest.update(chunk)
+                await asyncio.to_thread(file.write, chunk)
+        if size != length:
+            sentence = f"the file has {size:,} bytes, {length:,} were announced"
+            raise BadRequestError.fields([("fileSizeBytes", sentence)])
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path, digest.hexdigest()
+
+
+async def _inspected(context: Context, path: Path, row: Any) -> dict[str, Any]:
+    """Have a file decoded in a process of its own, never here."""
+    task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
+    try:
+        return await context.inspectors.run(row.id, task, lambda _: None)
+    except (JobError, LostError) as error:
+        sentence = f"{row.file_name!r} was refused: {error}"
+        raise BadRequestError.fields([("file", sentence)]) from None
+
+
+async def _filled(
+    context: Context, row: Any, path: Path, digest: str, facts: dict[str, Any]
+) -> None:
+    key = upload_key(row._replace(sha256=digest))
+    await context.storage.keep(path, key)
+    seconds = facts.get("duration_seconds")
+    await context.database.write(
+        uploads.fill(
+            row.id,
+            sha256=digest,
+            duration_ms=None if seconds is None else round(seconds * 1000),
+            now=context.clock(),
+        )
+    )

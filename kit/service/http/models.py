@@ -1,0 +1,52 @@
+"""Operations 2 and 3: what can be asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from kit import wire
+from kit.service.domain import catalog
+from kit.service.http.context import context_of
+from kit.wire import Model
+
+router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
+
+
+@router.get("", response_model=wire.Models)
+async def list_models(
+    request: Request,
+    asset_type: Annotated[
+        str | None, Query(alias="assetType", description="image or video")
+    ] = None,
+    alias: Annotated[str | None, Query(alias="type", description="the same as assetType")] = None,
+    category: Annotated[str | None, Query(description="a category, or All")] = None,
+) -> Response:
+    """Return the models, grouped by what they make."""
+    context = context_of(request)
+    found = catalog.chosen(context.catalog, asset_type=asset_type, alias=alias, category=category)
+    models = [await _estimated(request, model) for model in found]
+    return _tagged(request, catalog.grouped(models))
+
+
+@router.get("/{model_id}", response_model=wire.Model)
+async def get_model(request: Request, model_id: str) -> Response:
+    """Return one model."""
+    model = context_of(request).catalog.get(model_id)
+    return _tagged(request, await _estimated(request, model))
+
+
+async def _estimated(request: Request, model: Model) -> Model:
+    return await context_of(request).database.read(catalog.with_estimate(model))
+
+
+def _tagged(request: Request, answer: wire.Wire) -> Response:
+    """Answer with an ETag, or 304 when the client has it already."""
+    body = answer.model_dump_json(by_alias=True).encode()
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, 200, headers, "application/json")

@@ -1,0 +1,111 @@
+"""Operations 8 and 9: titles and voice-over scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from kit import wire
+from kit.service.domain import credits, idempotency, writing
+from kit.service.domain.idempotency import Answer
+from kit.service.http.context import (
+    answered,
+    body_of,
+    caller_of,
+    context_of,
+    label_of,
+    moment,
+)
+from kit.service.store.database import Transaction
+
+router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
+
+
+@router.post("/title", response_model=wire.Title)
+async def suggest_title(request: Request) -> Response:
+    """Return a video title with a hook angle for a topic; 0.05 credits."""
+    context, payer = context_of(request), caller_of(request).payer
+    order, content = await body_of(request, wire.SuggestTitle)
+    topic = writing.topic_of(order)
+
+    async def work() -> Transaction[Answer]:
+        now = context.clock()
+        await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
+        given = await context.database.read(writing.titles_given(payer.account_id, topic))
+        seed = secrets.randbits(32)
+        title = await asyncio.to_thread(context.writer.title, topic, seed=seed, avoid=given)
+        return _titled(topic, title, payer, now)
+
+    return await _once(request, content, work)
+
+
+@router.post("", status_code=201, response_model=list[wire.Script])
+async def write_scripts(request: Request) -> Response:
+    """Return one script a variation, about as long as asked; 0.15 credits each."""
+    context, payer = context_of(request), caller_of(request).payer
+    order, content = await body_of(request, wire.WriteScripts)
+    brief = writing.brief_of(order)
+
+    async def work() -> Transaction[Answer]:
+        now = context.clock()
+        price = writing.SCRIPT_PRICE * brief.variations
+        await context.database.read(credits.check(payer, price, now))
+        seed = secrets.randbits(32)
+        drafts = await asyncio.to_thread(context.writer.scripts, brief, seed=seed)
+        return _scripted(writing.deliver_scripts(brief, drafts, payer, now))
+
+    return await _once(request, content, work)
+
+
+async def _once(
+    request: Request, content: bytes, work: Callable[[], Awaitable[Transaction[Answer]]]
+) -> Response:
+    """Write a text and deliver it once for an idempotency key; a failure releases the key."""
+    context = context_of(request)
+    label = label_of(request, content)
+    if label is None:
+        return answered(await context.database.write(await work()))
+    known = await context.database.write(idempotency.begin(label, context.clock()))
+    if known is not None:
+        return answered(known)
+    try:
+        delivery = await work()
+        return answered(await context.database.write(_kept(label, delivery)))
+    except BaseException:
+        await context.database.write(idempotency.release(label))
+        raise
+
+
+def _kept(label: idempotency.Label, delivery: Transaction[Answer]) -> Transaction[Answer]:
+    answer = yield from delivery
+    yield from idempotency.keep(label, answer)
+    return answer
+
+
+def _titled(topic: str, title: wire.Title, payer: Any, now: int) -> Transaction[Answer]:
+    yield from writing.deliver_title(topic, title, payer, now)
+    return Answer(200, title.model_dump_json(by_alias=True).encode())
+
+
+def _scripted(delivery: Transaction[list[dict[str, Any]]]) -> Transaction[Answer]:
+    rows = yield from delivery
+    return Answer(201, orjson.dumps([_described(row) for row in rows]))
+
+
+def _described(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "title": row["title"],
+        "content": row["content"],
+        "metrics": {
+            "duration": str(round(row["duration_ms"] / 1000)),
+            "wordCount": row["word_count"],
+        },
+        "batchId": row["batch_id"],
+        "createdAt": moment(row["created_at"]),
+    }

@@ -1,0 +1,187 @@
+"""A running service: the application on a socket, and the note by which others here find it.
+
+The note lies in the data folder, which only its owner can read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import uvicorn
+from fastapi import FastAPI
+
+from kit.errors import ConfigError
+from kit.service.app import create_app
+from kit.service.settings import Settings, prepare, write_private
+
+_NOTE = "service.json"
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A service in a thread of this process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kit.service import settings
+    >>> running = start(settings.load({}, data=tempfile.mkdtemp(), workers=0))
+    >>> running.url.startswith("http://127.0.0.1:")
+    True
+    >>> running.stop()
+    """
+
+    url: str
+    app: FastAPI
+    stop: Callable[[], None]
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one.
+
+    Raises
+    ------
+    ConfigError
+        The address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio looks at it before it turns Nagle's algorithm off,
+    # which would hold every answer back for 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"the address {host}:{port} cannot be used ({error.strerror}); give another --port"
+        ) from None
+    listener.listen(2048)
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return the address of a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(settings: Settings, listener: socket.socket) -> None:
+    """Serve until a signal says stop, in this thread."""
+    _server(settings).run(sockets=[listener])
+
+
+def start(settings: Settings, listener: socket.socket | None = None) -> Running:
+    """Serve in a daemon thread and return when it answers.
+
+    Raises
+    ------
+    ConfigError
+        It did not start; the message says why.
+    """
+    listener = listener or bind("127.0.0.1", 0)
+    server = _server(settings)
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        # Not asyncio.run: what a notebook has loaded may have replaced it.
+        loop = (server.config.get_loop_factory() or asyncio.new_event_loop)()
+        try:
+            loop.run_until_complete(server.serve(sockets=[listener]))
+        except BaseException as error:  # noqa: BLE001 - told to whoever waits for the start
+            failures.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=run, name="kit-service", daemon=True)
+    thread.start()
+    ended = threading.Event()
+    while thread.is_alive() and not server.started:
+        ended.wait(0.005)
+    if not server.started:
+        listener.close()
+        raise ConfigError(f"the service did not start: {_reason(failures)}")
+
+    def stop() -> None:
+        server.should_exit = True
+        thread.join(settings.grace_seconds + _START_SECONDS)
+
+    return Running(url_of(listener), _application(server), stop)
+
+
+def find(data: Path) -> str | None:
+    """Return the address of a service that runs on a data folder on this machine, or None."""
+    note = _read(data / _NOTE)
+    try:
+        with urlopen(f"{note['url']}/healthz", timeout=2) as answer:  # noqa: S310 - our own note
+            told = json.load(answer)
+    except (OSError, ValueError, KeyError):
+        return None
+    # Another program may have got the port since: it does not know this run's name.
+    return str(note["url"]) if told.get("instance") == note["instance"] else None
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves a note of where it answers, while it does."""
+
+    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+        super().__init__(config)
+        self._note = settings.data / _NOTE
+        self._url = ""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer, then say where."""
+        await super().startup(sockets)
+        context = getattr(_application(self).state, "context", None)
+        if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
+            self._url = url_of(sockets[0])
+            note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
+            write_private(self._note, json.dumps(note))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the note away, unless a later service has written its own, and stop."""
+        if _read(self._note).get("url") == self._url:
+            self._note.unlink(missing_ok=True)
+        await super().shutdown(sockets)
+
+
+def _server(settings: Settings) -> _Server:
+    prepare(settings.data)
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, int(settings.grace_seconds)),
+    )
+    return _Server(config, settings)
+
+
+def _application(server: uvicorn.Server) -> FastAPI:
+    app = server.config.app
+    if not isinstance(app, FastAPI):
+        raise TypeError("the server runs another application")
+    return app
+
+
+def _read(note: Path) -> dict[str, Any]:
+    try:
+        told: dict[str, Any] = json.loads(note.read_text())
+    except (OSError, ValueError):
+        return {}
+    return told
+
+
+def _reason(failures: list[BaseException]) -> str:
+    return str(failures[0]) if failures else "an error while starting; see the log"

@@ -1,0 +1,38 @@
+"""Under which key a file lies: one place for whoever writes it and whoever serves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Suffix of a stored upload by its content type.
+SUFFIXES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "image/gif": ".gif",
+    "video/mp4": ".mp4",
+    "video/webm": ".webm",
+    "video/quicktime": ".mov",
+    "audio/mpeg": ".mp3",
+    "audio/wav": ".wav",
+    "audio/mp4": ".m4a",
+    "audio/aac": ".aac",
+    "audio/ogg": ".ogg",
+    "audio/flac": ".flac",
+}
+_TYPES = {suffix: content_type for content_type, suffix in SUFFIXES.items()}
+
+
+def output_key(generation_id: str, name: str, suffix: str) -> str:
+    """Return the key of an output; a new attempt that renders other bytes has another one."""
+    return f"outputs/{generation_id}/{name}{suffix}"
+
+
+def upload_key(row: Any) -> str:
+    """Return the key of an upload that is here."""
+    return f"uploads/{row.id}/{row.sha256}{SUFFIXES[row.content_type]}"
+
+
+def content_type(key: str) -> str:
+    """Return the type that a file is served as."""
+    return _TYPES.get(f".{key.rpartition('.')[2]}", "application/octet-stream")

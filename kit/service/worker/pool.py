@@ -1,0 +1,176 @@
+"""A pool of render processes, one job each: a crash, a hang or a cancel touches only that job.
+
+They are started with `subprocess` and not `multiprocessing`, which would import a notebook's main
+module again, and are driven over a socket pair that also ends them with their parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from kit.errors import KitError
+
+#: Variables that a render process has no business to see.
+_HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL")
+_LINE_LIMIT = 16 << 20
+_START_SECONDS = 60.0
+
+
+class JobError(KitError):
+    """The job failed for good; the sentence is for whoever ordered it."""
+
+    def __init__(self, sentence: str, code: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class LostError(KitError):
+    """The process ended under the job: nothing is known about the outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    process: subprocess.Popen[bytes]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.writer.close()
+
+
+class Pool:
+    """Warm render processes, started when they are first needed.
+
+    Parameters
+    ----------
+    slots : int
+        Processes at most.
+    seconds : float
+        Wall clock that a job may use; a process that takes longer is killed.
+    memory : int
+        Address space that a process may use, in bytes.
+    """
+
+    def __init__(self, slots: int, *, seconds: float, memory: int) -> None:
+        self.slots = slots
+        self._seconds = seconds
+        self._memory = memory
+        self._idle: list[_Child] = []
+        self._busy: dict[str, _Child] = {}
+        self._free = asyncio.Semaphore(slots)
+
+    async def warm(self) -> None:
+        """Start every process ahead of its first job."""
+        children = [await self._start() for _ in range(self.slots - len(self._idle))]
+        self._idle.extend(children)
+
+    async def run(
+        self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """Run a task in a process of its own and return what it answers.
+
+        Parameters
+        ----------
+        name : str
+            What `cancel` knows the task by.
+
+        Raises
+        ------
+        JobError
+            The task failed, or took too long.
+        LostError
+            The process ended under it.
+        """
+        async with self._free:
+            child = self._idle.pop() if self._idle else await self._start()
+            self._busy[name] = child
+            try:
+                async with asyncio.timeout(self._seconds):
+                    answer = await _converse(child, task, on_progress)
+            except TimeoutError:
+                child.kill()
+                sentence = f"the job took longer than {self._seconds:g} s"
+                raise JobError(sentence, "timed_out") from None
+            except BaseException:
+                child.kill()
+                raise
+            finally:
+                del self._busy[name]
+            self._idle.append(child)
+        if "error" in answer:
+            raise JobError(answer["error"], answer["code"])
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def cancel(self, name: str) -> bool:
+        """Kill the process that runs a task; False when none does."""
+        child = self._busy.get(name)
+        if child is None:
+            return False
+        child.process.kill()
+        return True
+
+    def close(self) -> None:
+        """Kill every process."""
+        for child in [*self._idle, *self._busy.values()]:
+            child.kill()
+        self._idle.clear()
+
+    async def _start(self) -> _Child:
+        ours, theirs = socket.socketpair()
+        environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
+        # One job is one core: libraries that start a thread per core only slow each other down.
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603 - our own module, our own arguments
+                [
+                    sys.executable,
+                    "-m",
+                    "kit.service.worker.child",
+                    str(theirs.fileno()),
+                    str(self._memory),
+                ],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+                start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
+            )
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_LINE_LIMIT)
+        child = _Child(process, reader, writer)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                ready = await reader.readline()
+        except TimeoutError:
+            ready = b""
+        if not ready:
+            child.kill()
+            raise LostError("a render process did not start")
+        return child
+
+
+async def _converse(
+    child: _Child, task: Mapping[str, Any], on_progress: Callable[[float], None]
+) -> dict[str, Any]:
+    try:
+        child.writer.write(orjson.dumps(task) + b"\n")
+        await child.writer.drain()
+        while line := await child.reader.readline():
+            message: dict[str, Any] = orjson.loads(line)
+            if "progress" not in message:
+                return message
+            on_progress(message["progress"])
+    except ConnectionError:
+        pass
+    raise LostError("the render process ended under its job")

@@ -1,0 +1,137 @@
+"""Fixtures, ground floor first: a clean environment, plug-ins, the service, a key, a caller."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+# Before anything reads it: what the user has set is not what is tested.
+for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
+    del os.environ[_name]
+
+# The plug-ins of the tests are found the way anybody's are, here and in the render processes.
+PLUGINS = str(Path(__file__).parent / "plugins")
+sys.path.insert(0, PLUGINS)
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    part for part in (PLUGINS, os.environ.get("PYTHONPATH")) if part
+)
+
+from kit.service import server, settings  # noqa: E402 - after the environment is clean
+from kit.service.app import open_database  # noqa: E402
+from kit.service.domain import accounts, keys  # noqa: E402
+from kit.service.http.context import Context, clock  # noqa: E402
+from kit.service.settings import Settings  # noqa: E402
+from kit.service.store.database import Transaction  # noqa: E402
+from kit.service.store.sqlite import SQLite  # noqa: E402
+
+ALL_SCOPES = ("scripts:generate", "creative:generate")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Settings:
+    """Settings of a service on an empty folder, without an environment."""
+    return settings.load({}, data=tmp_path / "data", workers=1)
+
+
+def run(database: SQLite, work: Transaction[Any]) -> Any:
+    """Run a transaction from a test that has no event loop."""
+    return asyncio.run(database.write(work))
+
+
+@pytest.fixture
+def database(config: Settings) -> Iterator[SQLite]:
+    """A new database."""
+    database = open_database(config)
+    yield database
+    asyncio.run(database.close())
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service and the means to look behind it."""
+
+    url: str
+    context: Context
+    settings: Settings
+
+    def account(self, credits: int = 100, name: str = "Ada") -> str:
+        """Make an account with some credits and return its id."""
+        work = accounts.create(name, "ada@example.org", credits * 1000, clock())
+        return str(self.write(work).id)
+
+    def key(self, account: str, *scopes: str, **wish: Any) -> str:
+        """Make a key and return its text."""
+        asked = keys.Wish(account_id=account, name="test", scopes=scopes, **wish)
+        return str(self.write(keys.create(asked, self.settings.secret(), clock())).text)
+
+    def write(self, work: Transaction[Any]) -> Any:
+        """Run a transaction on a database of its own, as another process would."""
+
+        async def alone() -> Any:
+            database = open_database(self.settings)
+            try:
+                return await database.write(work)
+            finally:
+                await database.close()
+
+        return asyncio.run(alone())
+
+    def client(self, key: str | None, **headers: str) -> httpx.Client:
+        """Return a plain HTTP client."""
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+
+
+@pytest.fixture
+def start_service(
+    config: Settings,
+) -> Iterator[Callable[..., Service]]:
+    """Start services with other settings; they stop at the end of the test."""
+    running = []
+
+    def start(**changed: Any) -> Service:
+        given = settings.load({}, **{"data": config.data, "workers": 1, **changed})
+        one = server.start(given)
+        running.append(one)
+        return Service(one.url, one.app.state.context, given)
+
+    yield start
+    for one in running:
+        one.stop()
+
+
+@pytest.fixture
+def service(start_service: Callable[..., Service]) -> Service:
+    """A running service with one worker, on SQLite and local files."""
+    return start_service()
+
+
+@pytest.fixture
+def account(service: Service) -> str:
+    """An account with 100 credits."""
+    return service.account()
+
+
+@pytest.fixture
+def key(service: Service, account: str) -> str:
+    """A key of that account with every scope."""
+    return service.key(account, *ALL_SCOPES)
+
+
+@pytest.fixture
+def http(service: Service, key: str) -> Iterator[httpx.Client]:
+    """A plain HTTP client with that key."""
+    with service.client(key) as client:
+        yield client
+
+
+def awaited(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine from a test that has no event loop."""
+    return asyncio.run(work)

@@ -1,0 +1,101 @@
+"""Engines for tests, installed the way a plug-in is: by an entry point."""
+
+import os
+import signal
+import time
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.errors import EngineError
+from kit.wire import Multiplier, Parameter, Rule, UnitPrice
+
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+class Flat(Engine):
+    """One pixel at once, or whatever the parameter `does` asks for."""
+
+    definition = Definition(
+        id="flat",
+        title="Flat",
+        asset_type="image",
+        category="Low Cost",
+        description="One pixel, for tests.",
+        pricing=Rule(
+            base=Decimal("0.5"),
+            units=[UnitPrice(parameter="count", credits=Decimal("0.1"))],
+            multipliers=[Multiplier(parameter="size", values={"big": Decimal(2)})],
+        ),
+        settings=(
+            Parameter(name="count", type="integer", default=1, minimum=1, maximum=10),
+            Parameter(name="strength", type="number", default=0.5, minimum=0, maximum=1),
+            Parameter(name="size", default="small", enum=["small", "big"]),
+            Parameter(name="smooth", type="boolean", default=False),
+            Parameter(
+                name="does",
+                default="works",
+                enum=["works", "fails", "crashes", "hangs", "raises"],
+            ),
+            seed_parameter(),
+        ),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Do what is asked."""
+        {"fails": _fail, "crashes": _crash, "hangs": _hang, "raises": _raise}.get(
+            job.parameters["does"], lambda _: None
+        )(progress)
+        path = job.folder / "pixel.png"
+        path.write_bytes(_PIXEL)
+        progress.report(1.0)
+        return Asset(
+            path=path, content_type="image/png", width=1, height=1, metadata={"seed": job.seed}
+        )
+
+
+class Clay(Engine):
+    """Takes media of every kind and gives one pixel back."""
+
+    definition = Definition(
+        id="clay",
+        title="Clay",
+        asset_type="video",
+        category="Lip syncing",
+        description="Media in, for tests.",
+        pricing=Rule(
+            base=Decimal("0.2"), units=[UnitPrice(medium="voice", credits=Decimal("0.01"))]
+        ),
+        media=(
+            Parameter(name="portrait", type="image", media=True, required=True, max_items=2),
+            Parameter(name="voice", type="audio", media=True),
+        ),
+        supports_prompt=False,
+        prompt_required=False,
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Copy the first portrait."""
+        path = job.folder / "pixel.png"
+        path.write_bytes(job.media["portrait"][0].read_bytes())
+        return Asset(path=path, content_type="image/png", width=1, height=1)
+
+
+def _fail(progress: Progress) -> None:
+    raise EngineError("the clay is too dry", code="dry")
+
+
+def _crash(progress: Progress) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _hang(progress: Progress) -> None:
+    while True:
+        progress.report(0.5)
+        time.sleep(0.02)
+
+
+def _raise(progress: Progress) -> None:
+    raise RuntimeError("secret path /home/someone")
