@@ -38,34 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from decimal import Decimal
 
-__all__ = [
-    "AccessDeniedError",
-    "ApiError",
-    "BadRequestError",
-    "BudgetError",
-    "ConfigError",
-    "ConflictError",
-    "EngineError",
-    "ExpiredApiKeyError",
-    "GenerationFailedError",
-    "IdempotencyMismatchError",
-    "InsufficientCreditsError",
-    "InsufficientScopeError",
-    "InternalError",
-    "InvalidApiKeyError",
-    "KitError",
-    "MethodNotAllowedError",
-    "MissingApiKeyError",
-    "NoAnswerError",
-    "NotFoundError",
-    "ParameterError",
-    "PayloadTooLargeError",
-    "RateLimitError",
-    "UnavailableError",
-    "UnsupportedMediaTypeError",
-    "UploadError",
-]
-
 
 class KitError(Exception):
     """Base of everything the kit raises on purpose.

@@ -1,7 +1,7 @@
 """Which engines there are: the entry points of the group ``kit.engines``, built-in ones included.
 
-A plug-in is one line in its own package's metadata; nothing here names it. The entry point's name is
-the model's id, so that a render process loads the one engine that it needs.
+A plug-in is one line in its own package's metadata; nothing here names it. The entry point's name
+is the model's id, so that a render process loads the one engine that it needs.
 """
 
 from __future__ import annotations

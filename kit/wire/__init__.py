@@ -1,0 +1,68 @@
+"""The wire: what travels between client and service, and nothing else.
+
+Python names are snake_case, wire names camelCase. Answers ignore fields they do not know and
+forgive missing ones, so the kit reads other services; request bodies refuse unknown fields, so a
+typo is an error.
+"""
+
+from __future__ import annotations
+
+from kit.wire.account import Account, Balance, Entry
+from kit.wire.base import Body, Credits, Instant, Wire, timestamp
+from kit.wire.generations import Generation, Output, Receipt, StartGeneration
+from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
+from kit.wire.problems import Problem, Problems
+from kit.wire.uploads import RequestUpload, Ticket
+from kit.wire.words import (
+    CATEGORIES,
+    CONTENT_TYPES,
+    FINISHED,
+    IMAGE_CATEGORIES,
+    MEDIA_TYPES,
+    SCOPES,
+    TOPICS,
+    VIDEO_CATEGORIES,
+    AssetType,
+)
+from kit.wire.writing import Metrics, Script, SuggestTitle, Title, WriteScripts
+
+__all__ = [
+    "CATEGORIES",
+    "CONTENT_TYPES",
+    "FINISHED",
+    "IMAGE_CATEGORIES",
+    "MEDIA_TYPES",
+    "SCOPES",
+    "TOPICS",
+    "VIDEO_CATEGORIES",
+    "Account",
+    "AssetType",
+    "Balance",
+    "Body",
+    "Credits",
+    "Entry",
+    "Generation",
+    "Instant",
+    "Metrics",
+    "Model",
+    "Models",
+    "Multiplier",
+    "Output",
+    "Parameter",
+    "Problem",
+    "Problems",
+    "Quote",
+    "Receipt",
+    "RequestUpload",
+    "Rule",
+    "Script",
+    "StartGeneration",
+    "SuggestTitle",
+    "Term",
+    "Ticket",
+    "Title",
+    "UnitPrice",
+    "Wire",
+    "WriteScripts",
+    "timestamp",
+]

@@ -1,0 +1,44 @@
+"""Who pays, what they can spend and what they spent."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from kit.wire.base import Credits, Instant, Wire
+
+
+class Account(Wire):
+    """Who pays.
+
+    Source: API document, "Account"; contract, "Account and keys".
+    """
+
+    id: str
+    name: str = ""
+    email: str = ""
+    created_at: Instant | None = None
+    credits: Credits | None = None
+
+
+class Balance(Wire):
+    """What an account can spend and has spent, in credits. Source: contract, "Account and keys"."""
+
+    balance: Credits
+    reserved: Credits = Decimal(0)
+    charged30d: Credits = Decimal(0)
+    refunded30d: Credits = Decimal(0)
+
+
+class Entry(Wire):
+    """One line of the ledger; `credits` is signed. Source: contract, "Generations"."""
+
+    id: str
+    created_at: Instant
+    kind: str
+    credits: Credits
+    balance_after: Credits
+    generation_id: str | None = None
+    model_id: str | None = None
+    key_prefix: str | None = None
+    details: dict[str, Any] | None = None

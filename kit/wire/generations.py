@@ -1,0 +1,96 @@
+"""Asynchronous orders and their results."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from kit.wire.base import Body, Credits, Instant, Wire
+from kit.wire.words import FINISHED
+
+
+def _sentence(error: Any) -> Any:
+    """Take the text out of an error that another service sends as an object."""
+    return error.get("message") or str(error) if isinstance(error, dict) else error
+
+
+class StartGeneration(Body):
+    """Body of ``POST /v1/creative-studio/generations`` and of ``.../estimates``."""
+
+    model_id: str
+    prompt: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    media_uploads: dict[str, str | list[str]] = Field(default_factory=dict)
+
+
+class Receipt(Wire):
+    """What the start operation returns. Source: API document, "Generation"."""
+
+    id: str
+    status: str = "processing"
+    asset_type: str | None = None
+    model_id: str | None = None
+    credits_charged: Credits | None = None
+    created_at: Instant | None = None
+    status_url: str | None = None
+
+
+class Output(Wire):
+    """Facts about the media that came out. Source: contract, "Generations"."""
+
+    content_type: str | None = None
+    width: int | None = None
+    height: int | None = None
+    duration_seconds: float | None = None
+    size_bytes: int | None = None
+    sha256: str | None = None
+    thumbnail_url: str | None = None
+    expires_at: Instant | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Generation(Wire):
+    """One asynchronous order as the status and list operations report it.
+
+    Source: API document, "Generation"; contract, "Generations".
+    """
+
+    id: str
+    status: str = "processing"
+    asset_type: str | None = None
+    generation_type: str | None = None
+    model_id: str | None = None
+    model_name: str | None = None
+    prompt: str | None = None
+    parameters: dict[str, Any] | None = None
+    media_urls: dict[str, Any] | None = None
+    output_url: str | None = None
+    error: Annotated[str | None, BeforeValidator(_sentence)] = None
+    created_at: Instant | None = None
+    updated_at: Instant | None = None
+    progress: float | None = None
+    credits_charged: Credits | None = None
+    credits_refunded: Credits | None = None
+    started_at: Instant | None = None
+    completed_at: Instant | None = None
+    error_code: str | None = None
+    output: Output | None = None
+
+    @property
+    def state(self) -> str:
+        """``processing``, ``completed``, ``failed`` or ``canceled``, whatever the service calls it.
+
+        A word that nobody knows counts as running until an output or an error is there.
+        """
+        known = FINISHED.get(self.status.lower())
+        if known:
+            return known
+        if self.output_url:
+            return "completed"
+        return "failed" if self.error else "processing"
+
+    @property
+    def finished(self) -> bool:
+        """Whether it will never change again."""
+        return self.state != "processing"

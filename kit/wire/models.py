@@ -1,0 +1,108 @@
+"""What can be asked for and what it costs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from pydantic import Field
+
+from kit.wire.base import Credits, Wire
+
+
+class Parameter(Wire):
+    """One input of a model. Source: API document, "Parameter"; contract, "Models"."""
+
+    name: str
+    type: str = "string"  # the document leaves the allowed values open
+    required: bool = False
+    default: Any = None
+    enum: list[Any] | None = None
+    description: str = ""
+    minimum: float | int | None = None
+    maximum: float | int | None = None
+    media: bool = False
+    max_items: int | None = None
+
+
+class UnitPrice(Wire):
+    """Credits for each unit of a number parameter, or for each second of an input medium."""
+
+    parameter: str | None = None
+    medium: str | None = None
+    credits: Credits
+
+
+class Multiplier(Wire):
+    """A factor on the price that depends on the value of a parameter; other values count 1."""
+
+    parameter: str
+    values: dict[str, Credits]
+
+
+class Rule(Wire):
+    """The price of a model as data: ``(base + units) x multipliers``, rounded up to 1/100 credit.
+
+    Source: contract, "Pricing".
+    """
+
+    base: Credits = Decimal(0)
+    units: list[UnitPrice] = Field(default_factory=list)
+    multipliers: list[Multiplier] = Field(default_factory=list)
+
+
+class Term(Wire):
+    """One part of a quote: what it is, what caused it, and what it does to the price."""
+
+    kind: str  # base | unit | multiplier | rounding
+    parameter: str | None = None
+    value: Any = None
+    factor: Credits | None = None  # of a multiplier
+    credits: Credits  # what this term adds
+
+
+class Quote(Wire):
+    """The exact price of a request before it is made, with the terms it is made of.
+
+    ``total`` is what a start charges. ``affordable`` is None where the balance is not known.
+    """
+
+    total: Credits
+    terms: list[Term] = Field(default_factory=list)
+    source: str = "rule"  # rule | service | receipts | default
+    affordable: bool | None = None
+    balance: Credits | None = None
+
+
+class Model(Wire):
+    """What can be asked for, with its parameters and prices.
+
+    Source: API document, "Model"; contract, "Models" and "Pricing".
+    """
+
+    id: str
+    title: str = ""
+    asset_type: str = "image"
+    category: str = ""
+    supports_prompt: bool = True
+    prompt_required: bool = False
+    media_parameters: list[Parameter] = Field(default_factory=list)
+    setting_parameters: list[Parameter] = Field(default_factory=list)
+    credits_from: Credits | None = None
+    credits_at_defaults: Credits | None = None
+    estimated_credits: Credits | None = None
+    supports_multi_reference_media: bool = False
+    description: str = ""
+    pricing: Rule | None = None
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """All parameters, media first."""
+        return [*self.media_parameters, *self.setting_parameters]
+
+
+class Models(Wire):
+    """Answer of operation 2; a group that was not asked for may be missing."""
+
+    image: list[Model] = Field(default_factory=list)
+    video: list[Model] = Field(default_factory=list)

@@ -1,0 +1,69 @@
+"""The words of the API that are lists: statuses, scopes, categories, topics, content types."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+AssetType = Literal["image", "video"]
+
+#: Statuses after which a generation never changes, with the words of other services for them.
+FINISHED = {
+    "completed": "completed",
+    "succeeded": "completed",
+    "success": "completed",
+    "complete": "completed",
+    "done": "completed",
+    "finished": "completed",
+    "failed": "failed",
+    "failure": "failed",
+    "error": "failed",
+    "errored": "failed",
+    "rejected": "failed",
+    "expired": "failed",
+    "canceled": "canceled",
+    "cancelled": "canceled",
+    "aborted": "canceled",
+}
+MEDIA_TYPES = ("image", "video", "audio")
+SCOPES = ("read", "scripts:generate", "creative:generate")
+IMAGE_CATEGORIES = ("Generation", "Editing", "Fast", "Low Cost")
+VIDEO_CATEGORIES = ("Video Generation", "Lip syncing", "Editing", "Fast", "Low Cost")
+CATEGORIES = {"image": IMAGE_CATEGORIES, "video": VIDEO_CATEGORIES}
+TOPICS = (
+    "INTERESTING_FACTS",
+    "SCARY_STORIES",
+    "MOTIVATION",
+    "HISTORY",
+    "SCIENCE",
+    "SPACE",
+    "NATURE",
+    "TECHNOLOGY",
+    "PSYCHOLOGY",
+    "HEALTH",
+    "FINANCE",
+    "BUSINESS",
+    "LIFE_HACKS",
+    "TRUE_CRIME",
+    "MYTHOLOGY",
+    "TRAVEL",
+    "FOOD",
+    "SPORTS",
+    "MOVIES",
+    "GAMING",
+)
+#: Content types that an upload may have, by the kind of medium.
+CONTENT_TYPES = {
+    "image/png": "image",
+    "image/jpeg": "image",
+    "image/webp": "image",
+    "image/gif": "image",
+    "video/mp4": "video",
+    "video/webm": "video",
+    "video/quicktime": "video",
+    "audio/mpeg": "audio",
+    "audio/wav": "audio",
+    "audio/mp4": "audio",
+    "audio/aac": "audio",
+    "audio/ogg": "audio",
+    "audio/flac": "audio",
+}

@@ -1,0 +1,125 @@
+"""The architecture, as a test: a room imports from the rooms listed beside it and no others.
+
+Read with an AST, so imports inside functions and under TYPE_CHECKING count too.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: May be imported from everywhere: no logic, no imports of its own.
+NEUTRAL = {"kit.version"}
+GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing"}
+CLIENT = GROUND | {"kit.client"}
+SERVICE = GROUND | {"kit.service.settings"}
+DOMAIN = SERVICE | {"kit.engines", "kit.service.store", "kit.service.storage"}
+
+#: Ground floor first. What stands in no room is the roof: it may import anything.
+ROOMS: dict[str, set[str]] = {
+    "kit.errors": set(),
+    "kit.wire": {"kit.errors"},
+    "kit.parameters": {"kit.errors", "kit.wire"},
+    "kit.pricing": {"kit.errors", "kit.wire"},
+    # the notebook wing
+    "kit.client": GROUND,
+    "kit.explore": GROUND,
+    "kit.widgets": GROUND,
+    "kit.studio": GROUND | {"kit.client", "kit.explore", "kit.widgets"},
+    # the service wing
+    "kit.engines": GROUND,
+    "kit.service.settings": {"kit.errors"},
+    "kit.service.store": GROUND,
+    "kit.service.storage": SERVICE,
+    "kit.service.domain": DOMAIN,
+    "kit.service.worker": DOMAIN | {"kit.service.domain"},
+    "kit.service.http": DOMAIN | {"kit.service.domain", "kit.service.worker"},
+    "kit.service.app": DOMAIN
+    | {"kit.service.domain", "kit.service.worker", "kit.service.http"},
+    "kit.service.server": SERVICE | {"kit.service.app"},
+    "kit.service": set(),
+}
+ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
+#: What only one room may know.
+KEEPERS = {
+    "httpx": "kit.client.http",
+    "apsw": "kit.service.store.sqlite",
+    "ipywidgets": "kit.widgets",
+    "fastapi": "kit.service",
+    "sqlalchemy": "kit.service.store",
+    "alembic": "kit.service.store.migrations",
+}
+
+
+def room_of(module: str) -> str | None:
+    """Return the innermost room that a module stands in."""
+    rooms = [room for room in ROOMS if f"{module}.".startswith(f"{room}.")]
+    return max(rooms, key=len, default=None)
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules that a file imports, as far as names tell."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+FILES = sorted((ROOT / "kit").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    here = room_of(module_of(path))
+    if here is None:
+        assert module_of(path).startswith(ROOF), f"{module_of(path)} stands in no room"
+        return
+    ours = {name for name in imports(path) if name == "kit" or name.startswith("kit.")}
+    allowed = ROOMS[here] | NEUTRAL | {here}
+    # `from kit import wire` names the package first: what counts is where the name leads.
+    strangers = {name for name in ours if room_of(name) not in allowed and name not in NEUTRAL}
+
+    assert not {name for name in strangers if not name.startswith("kit.version.")}
+
+
+@pytest.mark.parametrize(("library", "keeper"), KEEPERS.items(), ids=KEEPERS)
+def test_a_library_is_known_in_one_place(library: str, keeper: str) -> None:
+    users = {
+        module_of(path)
+        for path in FILES
+        if any(f"{name}.".startswith(f"{library}.") for name in imports(path))
+    }
+
+    assert users
+    assert {user for user in users if not f"{user}.".startswith(f"{keeper}.")} == set()
+
+
+def test_every_room_exists() -> None:
+    modules = {module_of(path) for path in FILES}
+
+    assert {room for room in ROOMS if room not in modules} == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_a_file_stays_readable(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert not {"utils", "helpers", "common", "misc", "manager", "handler"} & {path.stem}
+
+
+def test_the_top_level_is_what_was_agreed() -> None:
+    known = {"pyproject.toml", "README.md", "kit", "notebooks", "tests", "binder"}
+    built = {"build", "dist", "__pycache__"}
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+
+    assert found - built - known == set()
+    assert known - found == set()

@@ -1,0 +1,50 @@
+"""The public face: the names that tutorials build on, each with a docstring and an example."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kit
+
+NAMES = {
+    "AsyncStudio",
+    "Studio",
+    "__version__",
+    "aconnect",
+    "connect",
+    "errors",
+}
+
+
+def test_the_public_names_are_these() -> None:
+    assert NAMES <= set(kit.__all__)
+    assert set(kit.__all__) <= set(dir(kit))
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - {"__version__", "errors"}))
+def test_a_public_name_is_documented_with_an_example(name: str) -> None:
+    text = inspect.getdoc(getattr(kit, name)) or ""
+
+    assert "Examples" in text
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_this"):
+        _ = kit.nothing_like_this
+
+
+def test_importing_kit_loads_nothing_heavy() -> None:
+    code = "import kit, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "sqlalchemy", "cv2"}
+
+    assert heavy & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize("path", sorted(Path(kit.__file__).parent.rglob("*.py")), ids=str)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
