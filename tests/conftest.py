@@ -1,8 +1,10 @@
 """Fixtures, ground floor first: a clean environment, plug-ins, the service, a key, a caller."""
 
 import asyncio
+import atexit
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +17,14 @@ import pytest
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
     del os.environ[_name]
 
-# The plug-ins of the tests are found the way anybody's are, here and in the render processes.
+# Nor is what the user has made: notebooks and commands work on a folder that is thrown away.
+_data = tempfile.TemporaryDirectory(prefix="kit-tests-")
+os.environ["KIT_DATA"] = _data.name
+atexit.register(_data.cleanup)
+
+# The plug-ins of the tests are found the way anybody's are; see also the fixture `plugins`.
 PLUGINS = str(Path(__file__).parent / "plugins")
 sys.path.insert(0, PLUGINS)
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    part for part in (PLUGINS, os.environ.get("PYTHONPATH")) if part
-)
 
 from kit.service import server, settings  # noqa: E402 - after the environment is clean
 from kit.service.app import open_database  # noqa: E402
@@ -31,6 +35,13 @@ from kit.service.store.database import Transaction  # noqa: E402
 from kit.service.store.sqlite import SQLite  # noqa: E402
 
 ALL_SCOPES = ("scripts:generate", "creative:generate")
+
+
+@pytest.fixture(autouse=True)
+def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let render processes find the plug-ins too; the kernels of the notebooks do not."""
+    known = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (PLUGINS, known))))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 import typer
 
@@ -28,10 +29,16 @@ for _group in (accounts, credits, keys, ledger):
     app.add_typer(_group.app, name=_group.NAME)
 
 
-def main() -> None:
-    """Run the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process when left out.
+    """
     try:
-        app()
+        app(args=arguments)
     except (ConfigError, BadRequestError) as error:
         _exit(str(error), ASKED_WRONGLY)
     except KitError as error:

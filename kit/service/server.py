@@ -11,6 +11,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ def url_of(listener: socket.socket) -> str:
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Serve until a signal says stop, in this thread."""
-    _server(settings).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # raised again by the server once it has stopped
+        _server(settings).run(sockets=[listener])
 
 
 def start(settings: Settings, listener: socket.socket | None = None) -> Running:

@@ -2,16 +2,27 @@
 
 import os
 import signal
+import struct
 import time
+import zlib
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.errors import EngineError
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
-_PIXEL = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    checksum = zlib.crc32(name + data)
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
+
+
+_PIXEL = (
+    b"\x89PNG\r\n\x1a\n"
+    + _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    + _chunk(b"IDAT", zlib.compress(b"\0\x20\x40\x60"))
+    + _chunk(b"IEND", b"")
 )
 
 

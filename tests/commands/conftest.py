@@ -1,0 +1,58 @@
+"""The command line as a shell would call it, in this process."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import local
+from kit.commands import main
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Kit = Callable[..., Done]
+
+
+@pytest.fixture
+def kit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Kit]:
+    """Call a command on an empty data folder."""
+    monkeypatch.setenv("KIT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("KIT_WORKERS", "1")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Done:
+        capsys.readouterr()
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    yield call
+    local.stop()
+
+
+@pytest.fixture
+def account(kit: Kit) -> str:
+    """An account with 5 credits."""
+    arguments = ("--name", "Ada", "--email", "ada@example.org", "--credits", 5, "--json")
+    return str(kit("accounts", "create", *arguments).json["id"])

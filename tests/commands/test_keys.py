@@ -1,0 +1,64 @@
+import pytest
+
+from tests.commands.conftest import Kit
+
+
+def test_a_key_is_printed_once(kit: Kit, account: str) -> None:
+    scopes = ("--scope", "scripts:generate", "--scope", "creative:generate")
+    expires = ("--expires", "2100-01-02T03:04:05Z")
+    made = kit("keys", "create", "--account", account, "--name", "n", *scopes, *expires, "--json")
+
+    assert set(made.json) == {"id", "key", "prefix", "scopes", "expiresAt"}
+    assert made.json["key"].startswith(made.json["prefix"])
+    assert made.json["scopes"] == ["read", "scripts:generate", "creative:generate"]
+    assert made.json["expiresAt"] == "2100-01-02T03:04:05.000Z"
+    assert made.json["key"] not in kit("keys", "list", "--json").out
+
+
+def test_a_key_alone_is_all_that_a_script_reads(kit: Kit, account: str) -> None:
+    done = kit("keys", "create", "--account", account, "--name", "n")
+
+    assert done.out.strip().startswith("cs_live_")
+    assert len(done.out.split()) == 1
+    assert "not shown again" in done.err
+
+
+def test_a_revoked_key_is_listed_as_such(kit: Kit, account: str) -> None:
+    made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
+    kit("keys", "revoke", made["id"])
+
+    assert kit("keys", "list", "--account", account, "--json").json[0]["revokedAt"]
+    assert "revoked" in kit("keys", "list").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--scope", "write"), "scope: 'write' is none"),
+        (("--expires", "tomorrow"), "--expires must be an ISO 8601 time"),
+        (("--expires", "2001-01-01"), "expires: must be in the future"),
+        (("--cap", "0"), "cap: must be more than 0"),
+    ],
+)
+def test_a_bad_key_is_refused_with_a_sentence(
+    kit: Kit, account: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = kit("keys", "create", "--account", account, "--name", "n", *arguments)
+
+    assert done.code == 2
+    assert sentence in done.err
+    assert kit("keys", "list", "--json").json == []
+
+
+def test_the_eleventh_key_is_refused(kit: Kit, account: str) -> None:
+    for number in range(10):
+        assert kit("keys", "create", "--account", account, "--name", number).code == 0
+
+    done = kit("keys", "create", "--account", account, "--name", "one more")
+
+    assert done.code == 1
+    assert "10 active keys" in done.err
+
+
+def test_an_unknown_key_cannot_be_revoked(kit: Kit) -> None:
+    assert kit("keys", "revoke", "key_nothing").err == "kit: there is no key 'key_nothing'\n"
