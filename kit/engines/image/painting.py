@@ -1,0 +1,53 @@
+"""How a poster is made: read the prompt, compose, paint, dither, write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.landscape.compose import Look, compose, flat
+from kit.engines.landscape.falling import fallen, kind_of
+from kit.engines.landscape.plane import Stage, over
+from kit.engines.landscape.scene import Scene, read
+from kit.engines.landscape.settings import longest_side
+from kit.engines.media.color import Bytes, dithered
+from kit.engines.media.picture import write, write_thumbnail
+
+_GRAIN = 2.2
+
+
+def paint_poster(job: Job, progress: Progress) -> Asset:
+    """Render a job of the poster model."""
+    values = job.parameters
+    progress.report(0.0)
+    scene = read(job.prompt, seed=job.seed, palette=values["palette"])
+    pixels = picture(scene, values, progress.part(0.0, 0.7))
+    path, content_type = write(pixels, job.folder, "poster", values["format"])
+    progress.report(0.9)
+    thumbnail = write_thumbnail(pixels, job.folder)
+    progress.report(1.0)
+    height, width = pixels.shape[:2]
+    return Asset(
+        path=path,
+        content_type=content_type,
+        width=width,
+        height=height,
+        thumbnail=thumbnail,
+        metadata={"scene": scene.facts(), "seed": job.seed},
+    )
+
+
+def picture(scene: Scene, values: Any, progress: Progress) -> Bytes:
+    """Paint a scene; return RGB pixels, shape (height, width, 3)."""
+    look = Look(layers=values["layers"], mist=values["mist"], stars=values["stars"])
+    composed = compose(scene, look, Stage(*longest_side(values["aspect_ratio"], values["size"])))
+    progress.report(0.6)
+    canvas = flat(composed)
+    if kind := kind_of(scene):
+        for plane in fallen(np.random.default_rng([scene.number, 97]), composed.stage, kind):
+            over(canvas, plane)
+    progress.report(0.9)
+    grain = _GRAIN if values["grain"] else 0.0
+    return dithered(canvas, np.random.default_rng([scene.number, 99]), grain=grain)

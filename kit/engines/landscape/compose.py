@@ -1,0 +1,133 @@
+"""Composition: a scene becomes planes, from the sky to the trees that frame the view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kit.engines.landscape import ridges, sky
+from kit.engines.landscape.palettes import Palette, palette_for
+from kit.engines.landscape.plane import Plane, Stage, over
+from kit.engines.landscape.recipes import RECIPES
+from kit.engines.landscape.scene import Scene
+from kit.engines.landscape.water import Water, add_water, water
+from kit.engines.media.color import Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What the settings ask for beside the prompt.
+
+    Parameters
+    ----------
+    layers : int
+        Ridges from the horizon to the foreground.
+    mist : float
+        0 for clear air, 1 for ridges that float in fog.
+    stars, birds : bool
+        Whether they may appear where the scene suits them.
+    """
+
+    layers: int = 7
+    mist: float = 0.4
+    stars: bool = True
+    birds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A composed landscape, ready to be painted or to be flown through.
+
+    Parameters
+    ----------
+    sky : ndarray of float32
+        Shape (3, rows, columns): the gradient with its glow.
+    back, front : tuple of Plane
+        What stands behind the water and before it; without water all is in `back`.
+    """
+
+    stage: Stage
+    palette: Palette
+    light: sky.Light
+    sky: Floats
+    back: tuple[Plane, ...]
+    front: tuple[Plane, ...]
+    water: Water | None
+
+
+def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
+    """Return the planes of a scene.
+
+    Every part draws from its own stream of random numbers, so that a change of one setting leaves
+    the rest of the picture as it was.
+    """
+    rng = _streams(scene)
+    palette = palette_for(scene)
+    recipe = RECIPES[scene.subject]
+    horizon = stage.y(recipe.horizon)
+    light = sky.light_of(next(rng), stage, scene, horizon)
+    glow = 0.7 if scene.weather in ("rain", "snow") else 1.0
+    heaven = sky.sky(stage, palette, light, horizon, glow)
+    back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
+    setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
+    far, near = ridges.ridges(next(rng), setting, recipe, look.layers)
+    shore = round(stage.y(recipe.shore)) if recipe.shore else None
+    sheet = water(next(rng), stage, light, shore, recipe.rough) if shore else None
+    return Picture(stage, palette, light, heaven, (*back, *far), tuple(near), sheet)
+
+
+def flat(picture: Picture) -> Floats:
+    """Paint a picture; return encoded sRGB, shape (3, rows, columns), 0 to 1."""
+    canvas = picture.sky.copy()
+    for plane in picture.back:
+        over(canvas, plane)
+    if picture.water is not None:
+        add_water(canvas, picture.stage, picture.water, picture.palette)
+    for plane in picture.front:
+        over(canvas, plane)
+    return canvas
+
+
+def _heaven(
+    rng: Iterator[np.random.Generator],
+    stage: Stage,
+    scene: Scene,
+    look: Look,
+    palette: Palette,
+    light: sky.Light,
+    horizon: float,
+) -> Iterator[Plane]:
+    """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
+    streams = [next(rng) for _ in range(6)]
+    clear = scene.weather in ("clear", "mist")
+    if look.stars and scene.dark and clear:
+        if scene.time == "night":
+            yield sky.milky_way(streams[0], stage, palette, horizon)
+        yield sky.stars(streams[1], stage, horizon, light, 1.0 if scene.time == "night" else 0.65)
+    if "aurora" in scene.extras and scene.dark:
+        yield from sky.aurora(streams[2], stage, horizon)
+    if clear:
+        shine = sky.moon(streams[3], stage, palette, light) if scene.time == "night" else None
+        yield from shine or sky.sun(stage, palette, light)
+    yield from sky.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
+    if look.birds and ("birds" in scene.extras or (not scene.dark and clear)):
+        yield sky.birds(streams[5], stage, palette, light, horizon)
+
+
+def _clouds(scene: Scene) -> str:
+    if scene.weather in ("rain", "snow"):
+        return "overcast"
+    return "cumulus" if scene.time == "day" else "streaks"
+
+
+def _mist(scene: Scene, look: Look) -> float:
+    return {"mist": max(look.mist, 0.85), "clear": look.mist}.get(
+        scene.weather, max(look.mist, 0.65)
+    )
+
+
+def _streams(scene: Scene) -> Iterator[np.random.Generator]:
+    for part in range(64):
+        yield np.random.default_rng([scene.number, part])

@@ -1,0 +1,121 @@
+"""Facets: the shaded flanks and the snow that turn a jagged line into mountains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.landscape.crests import Crest
+from kit.engines.landscape.plane import Stage, fill
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import line, smooth_step
+
+_SLENDER = 6  # a peak narrower than this, in pixels, gets no facet
+
+
+def shadows(
+    rng: np.random.Generator, stage: Stage, crest: Crest, rows: tuple[int, int], light_x: float
+) -> Bytes:
+    """Return a mask of the flanks that face away from the light.
+
+    From each peak a broken spine runs down; what lies between it and the crest on the far side of
+    the light is in shadow, its lower edge drawn out into fingers.
+    """
+    mask = stage.blank(*rows)
+    for left, peak, right in crest.peaks:
+        side = 1 if light_x < peak else -1
+        foot = right if side > 0 else left
+        if abs(foot - peak) >= _SLENDER:
+            fill(mask, _flank(rng, crest, peak, foot), top=rows[0])
+    return mask
+
+
+def curved_shadows(
+    rng: np.random.Generator, stage: Stage, crest: Crest, rows: tuple[int, int], light_x: float
+) -> Bytes:
+    """Return a mask of the lee sides of dunes: bounded by one flowing line each."""
+    mask = stage.blank(*rows)
+    for left, peak, right in crest.peaks:
+        side = 1 if light_x < peak else -1
+        foot = right if side > 0 else left
+        if abs(foot - peak) >= _SLENDER:
+            fill(mask, _lee(rng, crest, peak, foot), top=rows[0])
+    return mask
+
+
+def snow(
+    rng: np.random.Generator, stage: Stage, crest: Crest, rows: tuple[int, int], amount: float
+) -> Bytes:
+    """Return a mask of snow caps; `amount` is the share of each peak's height that is covered."""
+    mask = stage.blank(*rows)
+    y = crest.y
+    for left, peak, right in crest.peaks:
+        tall = float(max(y[left], y[right]) - y[peak])
+        if tall < _SLENDER or right - left < 2 * _SLENDER:
+            continue
+        snow_line = float(y[peak]) + tall * amount * rng.uniform(0.8, 1.15)
+        fill(mask, _cap(rng, crest, (left, peak, right), snow_line), top=rows[0])
+    return mask
+
+
+def strata(rng: np.random.Generator, stage: Stage, crest: Crest, rows: tuple[int, int]) -> Floats:
+    """Return weights of the layers of rock in a table mountain, strongest under its edge."""
+    depth = np.arange(*rows, dtype=np.float32) - float(crest.y.min())
+    tall = max(1.0, float(np.percentile(crest.y, 98) - crest.y.min()))
+    bands = line(rng, np.arange(len(depth), dtype=np.float32), tall * 0.13, octaves=3, gain=0.7)
+    fade = np.clip(1.0 - depth / (1.1 * tall), 0.0, 1.0)
+    return np.asarray(0.30 * smooth_step(-0.1, 0.3, bands) * fade)[:, None]
+
+
+def _flank(rng: np.random.Generator, crest: Crest, peak: int, foot: int) -> NDArray[np.float64]:
+    y, reach = crest.y, abs(foot - peak)
+    side = 1 if foot > peak else -1
+    edge = np.arange(peak, foot + side, side * max(1, reach // 60))
+    down = float(y[foot] - y[peak])
+    depth = max(0.9 * reach, 1.25 * down)
+    steps = np.linspace(0.0, 1.0, 8)
+    wander = np.cumsum(rng.uniform(-0.07, 0.10, 8)) * reach * side
+    wander[0] = 0.0
+    zigzag = rng.uniform(-0.05, 0.05, 8) * reach * (steps > 0)
+    spine = np.stack([peak + wander + zigzag, y[peak] + depth * steps], axis=1)
+    shares = np.linspace(0.12, 0.92, 7) + rng.uniform(-0.04, 0.04, 7)
+    columns = np.clip(np.round(peak + side * reach * shares).astype(int), 0, len(y) - 1)
+    long = np.where(np.arange(7) % 2, 0.92, 0.42) * rng.uniform(0.7, 1.1, 7)
+    fingers = y[columns] + depth * long * (1.0 - shares) * 0.9
+    lower = np.stack([columns + wander[-1] * (1 - shares), fingers], axis=1)
+    upper = np.stack([edge, y[edge] - 1.0], axis=1)
+    return np.concatenate([upper, lower[::-1], spine[::-1]])
+
+
+def _lee(rng: np.random.Generator, crest: Crest, peak: int, foot: int) -> NDArray[np.float64]:
+    y, reach = crest.y, abs(foot - peak)
+    side = 1 if foot > peak else -1
+    edge = np.arange(peak, foot + side, side * max(1, reach // 80))
+    deep = max(float(y[foot] - y[peak]), 0.25 * reach) * rng.uniform(1.2, 1.7)
+    share = np.linspace(0.0, 1.0, 28)
+    bend = rng.uniform(0.16, 0.34) * reach
+    curve_x = peak + side * (bend * np.sin(np.pi * share * 1.15) + 0.75 * reach * share**2.2)
+    curve_y = y[peak] + deep * share
+    upper = np.stack([edge, y[edge] - 1.0], axis=1)
+    return np.concatenate([upper, np.stack([curve_x, curve_y], axis=1)[::-1]])
+
+
+def _cap(
+    rng: np.random.Generator, crest: Crest, peak: tuple[int, int, int], low: float
+) -> NDArray[np.float64]:
+    """Outline the crest above the snow line, closed below by uneven teeth."""
+    y = crest.y
+    left, top, right = peak
+    while left < top and y[left] > low:
+        left += 1
+    while right > top and y[right] > low:
+        right -= 1
+    edge = np.arange(left, right + 1, max(1, (right - left) // 60))
+    teeth = 9
+    columns = np.linspace(left, right, teeth + 2)[1:-1]
+    columns = columns + rng.uniform(-0.3, 0.3, teeth) * (right - left) / teeth
+    high = y[np.clip(columns.astype(int), 0, len(y) - 1)]
+    deep = np.where(np.arange(teeth) % 2, 0.5, 1.05) * rng.uniform(0.7, 1.2, teeth)
+    lower = high + (low - high) * deep + (low - y[top]) * 0.12
+    upper = np.stack([edge, y[edge] - 1.0], axis=1)
+    return np.concatenate([upper, np.stack([columns, lower], axis=1)[::-1]])

@@ -1,0 +1,96 @@
+"""The words that direct a landscape: what each says about time, place, weather, season and color.
+
+A word stands here in its base form; `kit.engines.landscape.scene` also finds simple plurals.
+"""
+
+from __future__ import annotations
+
+TIMES = {
+    "dawn": "dawn sunrise morning daybreak aurore early rosy",
+    "day": "day noon midday daylight sunny bright afternoon blue-sky",
+    "sunset": "sunset golden evening sundown glowing fiery ember burning",
+    "dusk": "dusk twilight nightfall gloaming",
+    "night": "night midnight moon moonlit moonlight moonrise star starry starlight nocturnal dark",
+}
+SUBJECTS = {
+    "mountains": "mountain alp alpine peak summit range ridge himalaya rocky rockies volcano cliff",
+    "hills": "hill meadow countryside field valley tuscany pasture vineyard farm rolling highland",
+    "desert": "desert dune sahara sand mesa canyon cactus butte arizona oasis savanna",
+    "sea": "sea ocean island coast beach bay archipelago wave shore fjord harbor sail boat ship",
+    "forest": "forest wood woodland tree pine fir spruce taiga jungle grove",
+    "lake": "lake pond river reflection mirror lagoon loch water tarn",
+}
+WEATHERS = {
+    "mist": "mist misty fog foggy haze hazy smoky smoke cloudy",
+    "rain": "rain rainy drizzle storm stormy thunderstorm wet monsoon",
+    "snow": "snowing snowfall blizzard snowstorm flurry snowflake",
+    "clear": "clear cloudless crisp",
+}
+SEASONS = {
+    "winter": "winter snow snowy frozen ice icy frost arctic christmas snowing snowfall blizzard",
+    "autumn": "autumn fall autumnal october november harvest",
+    "spring": "spring blossom cherry april bloom",
+    "summer": "summer july august green",
+}
+MOODS = {
+    "calm": "calm serene peaceful quiet tranquil still zen minimal minimalist gentle",
+    "dramatic": "dramatic epic bold majestic grand mighty towering vast",
+    "pastel": "pastel soft pale dreamy delicate faded",
+    "vivid": "vivid vibrant saturated neon psychedelic colorful colourful synthwave",
+}
+EXTRAS = {
+    "birds": "bird gull seagull crow swallow geese goose flock",
+    "aurora": "aurora borealis polar northern",
+    "fireflies": "firefly fireflies lantern magical fairy",
+}
+#: Color word -> (hue in degrees, chroma), in OKLCH.
+COLORS: dict[str, tuple[float, float]] = {
+    "red": (25, 0.17),
+    "crimson": (18, 0.18),
+    "scarlet": (30, 0.18),
+    "rust": (42, 0.12),
+    "coral": (32, 0.14),
+    "orange": (55, 0.15),
+    "amber": (72, 0.14),
+    "gold": (85, 0.13),
+    "yellow": (98, 0.14),
+    "sepia": (70, 0.05),
+    "brown": (58, 0.07),
+    "olive": (112, 0.09),
+    "lime": (128, 0.16),
+    "green": (148, 0.12),
+    "emerald": (160, 0.13),
+    "mint": (168, 0.09),
+    "teal": (192, 0.10),
+    "turquoise": (198, 0.11),
+    "cyan": (208, 0.11),
+    "azure": (240, 0.13),
+    "blue": (255, 0.14),
+    "navy": (265, 0.11),
+    "indigo": (278, 0.14),
+    "violet": (297, 0.15),
+    "lavender": (300, 0.09),
+    "purple": (308, 0.16),
+    "magenta": (330, 0.18),
+    "pink": (352, 0.13),
+    "rose": (8, 0.13),
+    "grey": (255, 0.012),
+    "gray": (255, 0.012),
+    "silver": (245, 0.012),
+    "monochrome": (255, 0.0),
+}
+
+
+def _by_word(groups: dict[str, str]) -> dict[str, str]:
+    return {word: meaning for meaning, words in groups.items() for word in words.split()}
+
+
+#: Axis of a scene -> word -> what it says there.
+AXES = {
+    "time": _by_word(TIMES),
+    "subject": _by_word(SUBJECTS),
+    "weather": _by_word(WEATHERS),
+    "season": _by_word(SEASONS),
+    "mood": _by_word(MOODS),
+}
+EXTRA_WORDS = _by_word(EXTRAS)

@@ -1,0 +1,264 @@
+"""Ridges: crests become planes, with the air's perspective, shadow, snow, growth and mist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from kit.engines.landscape import facets, trees
+from kit.engines.landscape.crests import KINDS, Crest, Rise
+from kit.engines.landscape.palettes import Color, Palette
+from kit.engines.landscape.plane import Plane, Stage, blend, fill, solid
+from kit.engines.landscape.recipes import Band, Recipe
+from kit.engines.landscape.scene import Scene
+from kit.engines.landscape.sky import Light
+from kit.engines.media.color import Bytes, Floats, mix, paint, ramp
+from kit.engines.media.noise import field, smooth_step
+
+_HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
+_ROCK_STEP, _SOFT_STEP = 0.002, 0.005  # in units
+_WATER_FAR = 0.55  # ridges beyond this depth stand behind the water
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every ridge of a picture shares."""
+
+    stage: Stage
+    palette: Palette
+    light: Light
+    scene: Scene
+    mist: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Ridge:
+    """One ridge before it is painted."""
+
+    depth: float
+    band: Band
+    crest: Crest
+    foot: float
+    rows: tuple[int, int]
+
+
+def ridges(
+    rng: np.random.Generator, setting: Setting, recipe: Recipe, count: int
+) -> tuple[list[Plane], list[Plane]]:
+    """Return the planes of all ridges, those behind the water and those before it."""
+    streams = rng.spawn(2 * count + 1)
+    hero = _hero(streams[-1], setting, recipe)
+    depths = [number / (count - 1) for number in range(count)]
+    tallest = min(depths, key=lambda depth: abs(depth - _HERO_DEPTH))
+    rows = [
+        _ridge(stream, setting, recipe, depth, hero if depth == tallest else None)
+        for stream, depth in zip(streams, depths, strict=False)
+    ]
+    rows = [*(_hidden(*pair, stage=setting.stage) for pair in pairwise(rows)), rows[-1]]
+    far: list[Plane] = []
+    near: list[Plane] = []
+    for number, ridge in enumerate(rows):
+        behind = recipe.shore is not None and ridge.depth > _WATER_FAR
+        target = near if behind else far
+        stream = streams[count + number]
+        target.append(_painted(stream, setting, recipe, ridge))
+        if setting.mist > 0.05 and ridge.depth < 0.9:
+            target.append(_bank(stream, setting, ridge))
+    return far, near
+
+
+def _hidden(ridge: _Ridge, nearer: _Ridge, *, stage: Stage) -> _Ridge:
+    """Cut a ridge off where the next one hides it at every column."""
+    top, bottom = ridge.rows
+    sight = int(nearer.crest.y.max()) + 4 + 2 * stage.margin_y
+    return replace(ridge, rows=(top, max(top + 1, min(bottom, sight))))
+
+
+def _hero(rng: np.random.Generator, setting: Setting, recipe: Recipe) -> float | None:
+    """Return the column of the towering peak: across the frame from the light."""
+    if not recipe.hero:
+        return None
+    left = setting.light.x > setting.stage.x(0.5)
+    share = 0.36 + rng.uniform(-0.05, 0.04)
+    return setting.stage.x(share if left else 1 - share)
+
+
+def _ridge(
+    rng: np.random.Generator, setting: Setting, recipe: Recipe, depth: float, hero: float | None
+) -> _Ridge:
+    stage = setting.stage
+    band, along = _band(recipe, depth)
+    first, last = band.height
+    bold = 1.25 if setting.scene.mood == "dramatic" and depth < 0.5 else 1.0
+    height = stage.unit * (first + (last - first) * along) * bold
+    foot = _foot(stage, recipe, depth)
+    crest = KINDS[band.kind](
+        rng, stage, Rise(foot, height, stage.unit * band.spacing * rng.uniform(0.85, 1.15), hero)
+    )
+    plants = 1.3 * max(band.tall, recipe.framing_tall if depth == 1.0 and recipe.framing else 0.0)
+    top = int(np.clip(crest.y.min() - plants * stage.unit - 3, 0, stage.rows - 2))
+    bottom = stage.rows
+    if recipe.shore is not None and depth <= _WATER_FAR:
+        bottom = round(stage.y(recipe.shore))
+    return _Ridge(depth, band, crest, foot, (top, max(top + 1, bottom)))
+
+
+def _foot(stage: Stage, recipe: Recipe, depth: float) -> float:
+    first, last = recipe.feet
+    if recipe.shore is None:
+        return stage.y(first + (last - first) * depth**1.08)
+    if depth <= _WATER_FAR:
+        return stage.y(first + (recipe.shore + 0.012 - first) * depth / _WATER_FAR)
+    return stage.y(0.93 + (last - 0.93) * (depth - _WATER_FAR) / (1 - _WATER_FAR))
+
+
+def _band(recipe: Recipe, depth: float) -> tuple[Band, float]:
+    """Return the band that a depth falls into, and how far along it lies."""
+    start = 0.0
+    for band in recipe.bands:
+        if depth < band.until:
+            return band, (depth - start) / (band.until - start)
+        start = band.until
+    return recipe.bands[-1], 1.0
+
+
+def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: _Ridge) -> Plane:
+    stage = setting.stage
+    top, bottom = ridge.rows
+    mask = stage.blank(top, bottom)
+    # Edges a pixel long come out ragged: a crest is drawn in steps of a few.
+    share = _ROCK_STEP if ridge.band.kind == "mountains" else _SOFT_STEP
+    columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
+    columns = np.append(columns, stage.columns - 1)
+    edge = np.stack([columns, ridge.crest.y[columns]], axis=1)
+    corners = [(stage.columns + 8, bottom + 8), (-8, bottom + 8)]
+    fill(
+        mask,
+        np.concatenate([[(-8, edge[0, 1])], edge, [(stage.columns + 8, edge[-1, 1])], corners]),
+        top=top,
+    )
+    color = _color(setting, ridge)
+    color = _relief(rng, setting, ridge, color)
+    _plant(rng, setting, recipe, ridge, mask)
+    return Plane("ridge", ridge.depth, top, color, mask)
+
+
+def _color(setting: Setting, ridge: _Ridge) -> Floats:
+    """Paint the air's perspective: pale far away, dark near by, and mist at the foot."""
+    palette, depth = setting.palette, ridge.depth
+    top, bottom = ridge.rows
+    body = tone(palette, depth)
+    haze = mix(palette.mist, palette.sky[3], 0.35)
+    share = (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75
+    high = float(np.percentile(ridge.crest.y, 25))
+    reach = 0.24 * setting.stage.height * (1 - 0.3 * depth)
+    rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
+    stops = [(0.0, body), (1.0, mix(body, haze, min(0.95, share)))]
+    color = np.repeat(ramp(stops, rows)[:, :, None], setting.stage.columns, axis=2)
+    warm = 0.42 * (1 - depth) ** 2.2
+    if warm > 0.03:
+        away = (np.arange(setting.stage.columns) - setting.light.x) / (0.30 * setting.stage.unit)
+        blend(
+            color, solid(paint(palette.glow)), (warm * np.exp(-(away**2))).astype(np.float32)[None]
+        )
+    return color
+
+
+def tone(palette: Palette, depth: float) -> Color:
+    """Return the body color of a ridge at a depth."""
+    far, middle, near = palette.land
+    if depth < 0.5:
+        return mix(far, middle, depth / 0.5)
+    return mix(middle, near, ((depth - 0.5) / 0.5) ** 0.85)
+
+
+def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge, color: Floats) -> Floats:
+    """Add snow and shadow to rock, and shadow to dunes."""
+    stage, scene, kind = setting.stage, setting.scene, ridge.band.kind
+    if kind == "dunes" or (kind == "hills" and ridge.band.plant != "conifer"):
+        _lit(setting, ridge, color)
+    if kind == "mesas":
+        layers = facets.strata(rng, stage, ridge.crest, ridge.rows)
+        blend(color, solid(paint(tone(setting.palette, ridge.depth + 0.3))), layers)
+        return color
+    if kind not in ("mountains", "islands", "dunes"):
+        return color
+    rows = np.arange(*ridge.rows, dtype=np.float32)
+    base = ridge.foot
+    fade = smooth_step(base, base - 0.85 * (base - float(ridge.crest.y.min())), rows)[:, None]
+    air = 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
+    if kind == "mountains" and ridge.band.plant is None and _snowy(scene):
+        amount = 0.85 if scene.season == "winter" else 0.42
+        caps = facets.snow(rng, stage, ridge.crest, ridge.rows, amount)
+        white = mix(
+            setting.palette.snow, tone(setting.palette, ridge.depth), 0.10 + 0.35 * ridge.depth
+        )
+        blend(color, solid(paint(white)), caps * np.float32(0.92 / 255 * air))
+    draw = facets.curved_shadows if kind == "dunes" else facets.shadows
+    dark = draw(rng, stage, ridge.crest, ridge.rows, setting.light.x)
+    deep = mix(
+        tone(setting.palette, min(1.0, ridge.depth + 0.34)),
+        tone(setting.palette, ridge.depth),
+        0.25,
+    )
+    strength = 0.72 if kind == "dunes" else 0.62
+    blend(color, solid(paint(deep)), dark * (fade * np.float32(strength / 255 * air)))
+    return color
+
+
+def _lit(setting: Setting, ridge: _Ridge, color: Floats) -> None:
+    """Let the light graze the ground below a rounded crest; what grows there stands dark."""
+    rows = np.arange(*ridge.rows, dtype=np.float32)[:, None]
+    reach = setting.stage.unit * (0.05 + 0.05 * ridge.depth)
+    below = rows - ridge.crest.y
+    weight = np.clip(1.0 - below / reach, 0.0, 1.0) * (below > -1.0)
+    strength = np.float32(0.30 * (1.0 - 0.45 * ridge.depth))
+    lit = mix(tone(setting.palette, ridge.depth), setting.palette.glow, 0.7)
+    blend(color, solid(paint(lit)), (weight * weight * strength).astype(np.float32))
+
+
+def _snowy(scene: Scene) -> bool:
+    return scene.season == "winter" or (scene.season != "autumn" and scene.number % 3 != 0)
+
+
+def _plant(
+    rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: _Ridge, mask: Bytes
+) -> None:
+    stage, band, top = setting.stage, ridge.band, ridge.rows[0]
+    kind = band.plant
+    if kind is not None:
+        tall = stage.unit * band.tall * (0.22 + 0.78 * ridge.depth**1.5)
+        trees.grow(
+            rng, mask, stage, ridge.crest, kind=kind, top=top, tall=tall, density=band.density
+        )
+    if recipe.framing is not None and ridge.depth == 1.0:
+        tall = stage.unit * recipe.framing_tall
+        trees.frame_trees(rng, mask, stage, ridge.crest, kind=recipe.framing, top=top, tall=tall)
+
+
+def _bank(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Plane:
+    """Return a bank of mist that lies at the foot of a ridge."""
+    stage = setting.stage
+    middle = ridge.foot - 0.02 * stage.height
+    half = 0.11 * stage.height
+    top = int(np.clip(middle - half, 0, stage.rows - 2))
+    bottom = int(np.clip(middle + half, top + 1, ridge.rows[1]))
+    drift = field(rng, 24, 96, cells=(3, 5), octaves=3)
+    down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
+    cover = (0.55 + 0.38 * drift) * (1 - down**2) ** 1.5
+    strength = 225 * setting.mist * (1 - ridge.depth) ** 0.8
+    size = (stage.columns, max(1, bottom - top))
+    alpha = cv2.resize(
+        np.clip(cover, 0, 1) * np.float32(strength), size, interpolation=cv2.INTER_CUBIC
+    )
+    color = mix(setting.palette.mist, tone(setting.palette, ridge.depth), 0.12)
+    return Plane(
+        "mist",
+        ridge.depth + 0.04,
+        top,
+        solid(paint(color)),
+        np.clip(alpha, 0, 255).astype(np.uint8),
+    )

@@ -1,0 +1,129 @@
+"""Scenes: a prompt and a seed are read as what is to be drawn.
+
+The words of the lexicon decide, the first one on each axis; what the prompt leaves open is drawn
+from the seed and the whole prompt, so that unknown words still make a difference. A scene is plain
+data and stands in the result's metadata.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kit.engines.landscape import lexicon
+
+#: What is drawn where the prompt says nothing: values with their weights.
+_OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "time": (("dawn", "day", "sunset", "dusk", "night"), (3, 3, 5, 3, 2)),
+    "subject": (("mountains", "hills", "desert", "sea", "forest", "lake"), (5, 2, 2, 2, 3, 3)),
+    "weather": (("clear", "mist"), (3, 1)),
+    "season": (("summer",), (1,)),
+    "mood": (("balanced",), (1,)),
+}
+_MOST_TINTS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What is to be drawn.
+
+    Parameters
+    ----------
+    tints : tuple of str
+        Color words, at most two: the first colors the land, the second the light.
+    extras : tuple of str
+        Any of birds, aurora, fireflies.
+    number : int
+        Seed of everything random in the drawing, from the job's seed and the prompt.
+
+    Examples
+    --------
+    >>> scene = read("a teal winter night over the mountains", seed=7)
+    >>> scene.time, scene.subject, scene.season, scene.tints
+    ('night', 'mountains', 'winter', ('teal',))
+    """
+
+    time: str
+    subject: str
+    weather: str
+    season: str
+    mood: str
+    tints: tuple[str, ...]
+    extras: tuple[str, ...]
+    palette: str
+    number: int
+
+    @property
+    def dark(self) -> bool:
+        """Whether stars can show."""
+        return self.time in ("night", "dusk")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the scene as JSON-able metadata."""
+        facts = asdict(self)
+        return {**facts, "tints": list(self.tints), "extras": list(self.extras)}
+
+
+def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
+    """Return the scene that a prompt describes.
+
+    Parameters
+    ----------
+    palette : str
+        A named palette, or ``"auto"`` to take the colors from the time of day and the prompt.
+    """
+    words = list(_words(prompt))
+    number = zlib.crc32(f"{seed}:{' '.join(words)}".encode())
+    dice = random.Random(number)  # noqa: S311 - a picture is no secret
+    said = {axis: _first(words, table) for axis, table in lexicon.AXES.items()}
+    axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
+    extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
+    axes = {**axes, **_implied(said, extras)}
+    return Scene(
+        **axes,
+        tints=tuple(dict.fromkeys(w for w in words if w in lexicon.COLORS))[:_MOST_TINTS],
+        extras=tuple(dict.fromkeys(extras)),
+        palette=palette,
+        number=number,
+    )
+
+
+def _implied(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str, str]:
+    """Return what one axis says about another: falling snow means winter, an aurora night."""
+    implied = {}
+    if "aurora" in extras:
+        implied["time"] = said["time"] if said["time"] in ("dusk", "night") else "night"
+    elif "fireflies" in extras and not said["time"]:
+        implied["time"] = "dusk"
+    if said["weather"] == "snow" and not said["season"]:
+        implied["season"] = "winter"
+    return implied
+
+
+def _words(prompt: str) -> Iterator[str]:
+    """Yield the words of a prompt, lower case, plurals as the lexicon's singulars."""
+    for word in re.findall(r"[a-z]+", prompt.lower()):
+        yield next((form for form in _forms(word) if form in _KNOWN), word)
+
+
+def _forms(word: str) -> Iterator[str]:
+    yield word
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", "")):
+        if word.endswith(ending):
+            yield word.removesuffix(ending) + instead
+
+
+def _first(words: Sequence[str], table: Mapping[str, str]) -> str | None:
+    return next((table[word] for word in words if word in table), None)
+
+
+def _drawn(dice: random.Random, axis: str) -> str:
+    values, weights = _OPEN[axis]
+    return dice.choices(values, weights)[0]
+
+
+_KNOWN = {*lexicon.COLORS, *lexicon.EXTRA_WORDS, *(w for t in lexicon.AXES.values() for w in t)}

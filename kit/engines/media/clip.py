@@ -1,0 +1,172 @@
+"""Video clips: frames stream into an H.264 MP4 while the next ones are drawn.
+
+The encoder works in its own thread behind a short queue, so a clip of any length needs the memory
+of a few frames. Leaving the ``with`` block, by an error too, ends that thread and closes the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import av
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes
+from kit.errors import EngineError
+
+CONTENT_TYPE = "video/mp4"
+_QUEUE = 8
+# x264's macroblock tree gave other bytes now and then for the same frames, even with one thread.
+_EXACT = "mbtree=0"
+# Numbers of ITU-T H.273: OpenCV converts with the matrix of BT.601 (6) into limited range (1);
+# primaries are those of sRGB (1) and so is its transfer curve (13). An untagged HD clip would be
+# taken for BT.709 by many players.
+_MATRIX, _LIMITED, _PRIMARIES, _TRANSFER = 6, 1, 1, 13
+
+
+class Clip:
+    """An MP4 file being written.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file goes.
+    width, height : int
+        In pixels; both even, as half-size color planes require.
+    fps : int
+        Frames per second.
+    quality : int
+        x264's constant rate factor: smaller is better and larger; 20 looks like the source.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "black.mp4")
+    ...     with Clip(path, 64, 48, fps=24) as clip:
+    ...         clip.add(rgb_frame(np.zeros((48, 64, 3), np.uint8)))
+    ...     path.stat().st_size > 0
+    True
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        width: int,
+        height: int,
+        *,
+        fps: int,
+        quality: int = 20,
+        preset: str = "veryfast",
+    ) -> None:
+        if width % 2 or height % 2:
+            raise EngineError(f"a clip needs even sizes, not {width} x {height}")
+        self.frames = 0
+        self._shape = (height * 3 // 2, width)
+        self._container = av.open(str(path), "w", options={"movflags": "+faststart"})
+        self._stream = self._container.add_stream(
+            "libx264",
+            rate=fps,
+            options={"preset": preset, "crf": str(quality), "x264-params": _EXACT},
+        )
+        self._rate = fps
+        _set_up(self._stream.codec_context, width, height, fps)
+        self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE)
+        self._stopped = threading.Event()
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="clip-encoder", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._stopped.set()
+        self._queue.put(None)
+        self._thread.join()
+        try:
+            if kind is None and self._error is None:
+                self._finish()
+        finally:
+            self._close(quiet=kind is not None or self._error is not None)
+        if kind is None:
+            self._raise()
+
+    def add(self, frame: Bytes) -> None:
+        """Hand over the next frame; waits while the encoder is more than a few frames behind.
+
+        Parameters
+        ----------
+        frame : ndarray of uint8
+            I420, shape (height * 3 / 2, width), contiguous. It belongs to the clip from now on.
+        """
+        if frame.shape != self._shape:
+            raise EngineError(f"a frame of shape {frame.shape} does not fit {self._shape}")
+        self._raise()
+        self._queue.put(frame)
+        self.frames += 1
+
+    def _run(self) -> None:
+        # After an error the queue is still emptied: whoever waits in `add` must not wait for ever.
+        number = 0
+        while (frame := self._queue.get()) is not None:
+            if self._error is not None or self._stopped.is_set():
+                continue
+            try:
+                self._encode(frame, number)
+            except Exception as error:  # noqa: BLE001 - carried over to the drawing thread
+                self._error = error
+            number += 1
+
+    def _encode(self, frame: Bytes, number: int) -> None:
+        picture: Any = av.VideoFrame.from_numpy_buffer(frame, format="yuv420p")
+        picture.pts = number
+        picture.time_base = Fraction(1, self._rate)
+        for packet in self._stream.encode(picture):
+            self._container.mux(packet)
+
+    def _finish(self) -> None:
+        for packet in self._stream.encode(None):
+            self._container.mux(packet)
+
+    def _close(self, *, quiet: bool) -> None:
+        # A clip given up before its first frame has no header, and closing it may complain.
+        with contextlib.suppress(av.FFmpegError) if quiet else contextlib.nullcontext():
+            self._container.close()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise EngineError(f"the clip could not be encoded: {self._error}") from self._error
+
+
+def rgb_frame(pixels: Bytes) -> Bytes:
+    """Return an RGB picture of even size, shape (height, width, 3), as an I420 frame."""
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2YUV_I420))
+
+
+def rgb_of(frame: Bytes) -> Bytes:
+    """Return an I420 frame as an RGB picture."""
+    return np.asarray(cv2.cvtColor(frame, cv2.COLOR_YUV2RGB_I420))
+
+
+def _set_up(context: Any, width: int, height: int, fps: int) -> None:
+    context.width, context.height, context.pix_fmt = width, height, "yuv420p"
+    context.time_base = Fraction(1, fps)
+    context.gop_size = fps * 2
+    # A fixed number of threads: x264 writes it into the stream and cuts its work by it.
+    context.thread_count = 2
+    context.color_range, context.colorspace = _LIMITED, _MATRIX
+    context.color_primaries, context.color_trc = _PRIMARIES, _TRANSFER

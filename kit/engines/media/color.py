@@ -1,0 +1,162 @@
+"""Colors: chosen in OKLCH, mixed in OKLab, painted as encoded sRGB.
+
+A gradient mixed in OKLab keeps its hue and lightness even on the way; what is painted is sRGB as a
+screen takes it, so that layers blend like in any drawing program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float32]
+Bytes: TypeAlias = NDArray[np.uint8]
+#: Lightness 0 to 1, chroma from 0 (about 0.3 is the most a screen shows), hue in degrees.
+Oklch: TypeAlias = tuple[float, float, float]
+
+# Source: B. Ottosson, "A perceptual color space for image processing" (2020), the two matrices.
+_FROM_LAB = np.array(
+    [
+        [1.0, 0.3963377774, 0.2158037573],
+        [1.0, -0.1055613458, -0.0638541728],
+        [1.0, -0.0894841775, -1.2914855480],
+    ]
+)
+_TO_LINEAR = np.array(
+    [
+        [4.0767416621, -3.3077115913, 0.2309699292],
+        [-1.2684380046, 2.6097574011, -0.3413193965],
+        [-0.0041960863, -0.7034186147, 1.7076147010],
+    ]
+)
+_TILE = 256
+
+
+@lru_cache(4096)
+def oklab(color: Oklch) -> NDArray[np.float64]:
+    """Return a color in OKLab, its chroma lowered as far as a screen needs to show it.
+
+    The array is shared between callers and cannot be written to.
+    """
+    lightness, chroma, hue = color
+    a, b = math.cos(math.radians(hue)), math.sin(math.radians(hue))
+    low, high = 0.0, chroma
+    for _ in range(12):
+        if _in_gamut(np.array([lightness, high * a, high * b])):
+            low = high
+            break
+        middle = (low + high) / 2
+        inside = _in_gamut(np.array([lightness, middle * a, middle * b]))
+        low, high = (middle, high) if inside else (low, middle)
+    lab = np.array([lightness, low * a, low * b])
+    lab.flags.writeable = False
+    return lab
+
+
+def linear(lab: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return OKLab, shape (..., 3), as linear sRGB; values may lie outside 0 to 1."""
+    return np.asarray(((lab @ _FROM_LAB.T) ** 3) @ _TO_LINEAR.T)
+
+
+def lab_of(encoded: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return encoded sRGB, shape (..., 3), 0 to 1, as OKLab."""
+    value = np.asarray(encoded, np.float64)
+    light = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    roots = np.cbrt(light @ np.linalg.inv(_TO_LINEAR).T)
+    return np.asarray(roots @ np.linalg.inv(_FROM_LAB).T)
+
+
+def encode(light: NDArray[np.floating]) -> Floats:
+    """Return linear sRGB as encoded sRGB, 0 to 1."""
+    value = np.clip(np.asarray(light, np.float64), 0.0, 1.0)
+    curve = np.where(value <= 0.0031308, value * 12.92, 1.055 * value ** (1 / 2.4) - 0.055)
+    return np.asarray(curve, np.float32)
+
+
+def paint(color: Oklch) -> Floats:
+    """Return a color as encoded sRGB, shape (3,), 0 to 1."""
+    return encode(linear(oklab(color)))
+
+
+def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floats:
+    """Return a gradient through color stops, as encoded sRGB planes.
+
+    Parameters
+    ----------
+    stops : sequence of (position, color)
+        Positions rise. The corners between stretches are rounded off, or the eye would see lines.
+    at : ndarray
+        Positions to look up, any shape.
+
+    Returns
+    -------
+    ndarray of float32
+        Shape (3, ...) with the shape of `at`, 0 to 1.
+    """
+    positions = [position for position, _ in stops]
+    labs = np.stack([oklab(color) for _, color in stops])
+    fine = np.linspace(positions[0], positions[-1], 1025)
+    lut = np.stack([np.interp(fine, positions, labs[:, axis]) for axis in range(3)], axis=1)
+    kernel = cv2.getGaussianKernel(129, 26).ravel()
+    padded = np.pad(lut, ((64, 64), (0, 0)), mode="reflect", reflect_type="odd")
+    lut = np.stack([np.convolve(padded[:, axis], kernel, "valid") for axis in range(3)], axis=1)
+    colors = encode(linear(lut))
+    planes = [np.interp(at, fine, colors[:, channel]) for channel in range(3)]
+    return np.stack(planes).astype(np.float32)
+
+
+def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
+    """Return the color a share of the way from one to another, straight through OKLab."""
+    lab = oklab(one) * (1 - share) + oklab(other) * share
+    return (
+        float(lab[0]),
+        math.hypot(lab[1], lab[2]),
+        math.degrees(math.atan2(lab[2], lab[1])) % 360,
+    )
+
+
+def noise_tile(rng: np.random.Generator) -> Floats:
+    """Return triangular noise of one step, shape (3, n, n), that repeats without a seam."""
+    shape = (3, _TILE, _TILE)
+    tile = rng.random(shape, np.float32) - rng.random(shape, np.float32)
+    return np.asarray(tile)
+
+
+def dithered(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> Bytes:
+    """Return planes as an 8-bit picture without bands.
+
+    Parameters
+    ----------
+    planes : ndarray of float32
+        Shape (3, height, width), encoded sRGB, 0 to 1. It is used as scratch space.
+    grain : float
+        Strength of paper grain in steps of 8 bits; it is the same in all channels.
+
+    Returns
+    -------
+    ndarray of uint8
+        Shape (height, width, 3), RGB.
+    """
+    _, height, width = planes.shape
+    tile = noise_tile(rng)
+    if grain:
+        coarse = cv2.GaussianBlur(rng.standard_normal((_TILE, _TILE), np.float32), (0, 0), 0.7)
+        tile = tile + grain * 1.6 * coarse
+    repeats = (-(-height // _TILE), -(-width // _TILE))
+    out = []
+    for plane, noise in zip(planes, tile, strict=True):
+        spread = np.tile(noise, repeats)[:height, :width]
+        cv2.scaleAdd(plane, 255.0, spread, dst=spread)
+        out.append(cv2.convertScaleAbs(np.maximum(spread, 0.0)))
+    return np.asarray(cv2.merge(out))
+
+
+def _in_gamut(lab: NDArray[np.float64]) -> bool:
+    rgb = linear(lab)
+    return bool(rgb.min() >= -1e-4 and rgb.max() <= 1.0001)

@@ -1,0 +1,112 @@
+"""Noise: seeded lines and fields that look grown.
+
+Both are value noise, a coarse lattice of random numbers refined octave by octave. The field is
+built as a pyramid (enlarge, add finer noise, repeat), which costs little more than its last
+enlargement.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media.color import Floats
+
+
+def line(
+    rng: np.random.Generator,
+    at: NDArray[np.floating],
+    wavelength: float,
+    *,
+    octaves: int = 4,
+    gain: float = 0.5,
+    sharp: bool = False,
+) -> Floats:
+    """Return noise along a line, about -1 to 1.
+
+    Parameters
+    ----------
+    at : ndarray
+        Rising positions, in the unit of `wavelength`.
+    wavelength : float
+        Distance between the random values of the first octave; each next one has half of it.
+    sharp : bool
+        Straight stretches with uneven corners, like rock, instead of rounded ones.
+    """
+    total = np.zeros(len(at))
+    weight, loudness = 1.0, 0.0
+    for _ in range(octaves):
+        total += weight * _octave(rng, at, wavelength, sharp)
+        loudness += weight * weight
+        weight *= gain
+        wavelength /= 2
+    return np.asarray(total / np.sqrt(loudness), np.float32)
+
+
+def field(
+    rng: np.random.Generator,
+    height: int,
+    width: int,
+    *,
+    cells: tuple[int, int] = (4, 4),
+    octaves: int = 4,
+    gain: float = 0.5,
+) -> Floats:
+    """Return a noise field of mean 0 and deviation 1, shape (height, width).
+
+    Parameters
+    ----------
+    cells : tuple of int
+        Blobs down and across; unequal numbers stretch them.
+    """
+    rows, columns = max(2, cells[0]), max(2, cells[1])
+    acc = rng.standard_normal((rows, columns), np.float32)
+    weight = 1.0
+    for _ in range(octaves - 1):
+        if rows >= height or columns >= width:
+            break
+        rows, columns, weight = rows * 2, columns * 2, weight * gain
+        acc = cv2.resize(acc, (columns, rows), interpolation=cv2.INTER_CUBIC)
+        acc += weight * rng.standard_normal((rows, columns), np.float32)
+    acc = cv2.resize(acc, (width, height), interpolation=cv2.INTER_CUBIC)
+    mean, deviation = cv2.meanStdDev(acc)
+    return np.asarray((acc - float(mean[0, 0])) / max(float(deviation[0, 0]), 1e-6), np.float32)
+
+
+def smooth_step(low: float, high: float, value: NDArray[np.floating]) -> Floats:
+    """Return 0 below `low`, 1 above `high`, and an S-curve between; `low` may be the larger one."""
+    share = np.clip((value - low) / (high - low), 0.0, 1.0)
+    return np.asarray(share * share * (3.0 - 2.0 * share), np.float32)
+
+
+def _octave(
+    rng: np.random.Generator, at: NDArray[np.floating], wavelength: float, sharp: bool
+) -> NDArray[np.float64]:
+    start = float(at[0])
+    count = int((float(at[-1]) - start) / wavelength) + 5
+    values = rng.uniform(-1.0, 1.0, count)
+    knots = np.arange(count) - 2.0 + rng.random()
+    if sharp:
+        knots += rng.uniform(-0.3, 0.3, count)
+        return np.asarray(np.interp((at - start) / wavelength, knots, values))
+    position = (at - start) / wavelength - knots[0]
+    cell = np.clip(position.astype(int), 1, count - 3)
+    return _cubic(values, cell, position - cell)
+
+
+def _cubic(
+    values: NDArray[np.float64], cell: NDArray[np.int_], share: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Interpolate with Catmull-Rom, which passes through its values without corners."""
+    a, b, c, d = (values[cell + step] for step in (-1, 0, 1, 2))
+    square, cube = share**2, share**3
+    return np.asarray(
+        0.5
+        * (
+            2 * b
+            + (c - a) * share
+            + (2 * a - 5 * b + 4 * c - d) * square
+            + (3 * b - a - 3 * c + d) * cube
+        )
+    )

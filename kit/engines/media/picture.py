@@ -1,0 +1,60 @@
+"""Still pictures: pixels become a file, and a small preview beside it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import cv2
+from PIL import Image
+
+from kit.engines.media.color import Bytes
+
+#: Format -> (content type, file ending, how Pillow calls it, how it is asked to write).
+FORMATS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "png": ("image/png", ".png", "PNG", {"compress_level": 3}),
+    "jpeg": ("image/jpeg", ".jpg", "JPEG", {"quality": 92, "subsampling": 0}),
+    "webp": ("image/webp", ".webp", "WEBP", {"quality": 90, "method": 2}),
+}
+THUMBNAIL_SIDE = 512
+
+
+def encoded(pixels: Bytes, kind: str, *, quality: int | None = None) -> bytes:
+    """Return a picture as the bytes of a file; equal pixels give equal bytes.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), sRGB.
+    kind : str
+        One of `FORMATS`.
+    quality : int, optional
+        1 to 100, for formats that lose detail.
+    """
+    _, _, name, options = FORMATS[kind]
+    if quality is not None and "quality" in options:
+        options = {**options, "quality": quality}
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, name, **options)
+    return buffer.getvalue()
+
+
+def write(pixels: Bytes, folder: Path, name: str, kind: str) -> tuple[Path, str]:
+    """Write a picture into a folder; return its path and content type."""
+    content_type, ending, _, _ = FORMATS[kind]
+    path = folder / f"{name}{ending}"
+    path.write_bytes(encoded(pixels, kind))
+    return path, content_type
+
+
+def write_thumbnail(pixels: Bytes, folder: Path, *, side: int = THUMBNAIL_SIDE) -> Path:
+    """Write a JPEG of at most `side` pixels a side into a folder, and return its path."""
+    height, width = pixels.shape[:2]
+    scale = min(1.0, side / max(height, width))
+    if scale < 1.0:
+        size = (max(1, round(width * scale)), max(1, round(height * scale)))
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    path = folder / "thumbnail.jpg"
+    path.write_bytes(encoded(pixels, "jpeg", quality=85))
+    return path

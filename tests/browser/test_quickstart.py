@@ -1,0 +1,53 @@
+"""What a newcomer sees: the first tutorial in JupyterLab, all cells queued at once."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.browser.lab import Notebook
+
+pytestmark = pytest.mark.browser
+
+
+def test_run_all_shows_a_picture_and_a_video(quickstart: Notebook) -> None:
+    quickstart.run_all()
+
+    assert quickstart.errors() == []
+    assert quickstart.console == []
+    assert not [c for c in quickstart.page.locator(".jp-InputPrompt").all_inner_texts() if "*" in c]
+    picture = quickstart.page.locator(".jp-OutputArea img").first
+    assert picture.evaluate("image => image.naturalWidth") >= 320
+    video = quickstart.page.locator(".jp-OutputArea video").first
+    video.evaluate("video => { video.muted = true; return video.play(); }")
+    quickstart.page.wait_for_function(
+        "() => document.querySelector('.jp-OutputArea video').currentTime > 0.2"
+    )
+    assert video.evaluate("video => [video.videoWidth, video.videoHeight]") == [640, 360]
+    assert video.evaluate("video => video.duration") == pytest.approx(3, abs=0.1)
+    _keep_screenshot(quickstart)
+
+
+def test_what_was_run_is_saved_small_and_without_a_key(
+    quickstart: Notebook, tmp_path: Path
+) -> None:
+    quickstart.run_all()
+
+    saved = quickstart.save()
+
+    file = quickstart.lab.root / quickstart.path
+    text = file.read_text(encoding="utf-8")
+    assert file.stat().st_size < 300_000
+    assert "cs_test_" not in text
+    assert "signature=" not in text
+    assert str(tmp_path) not in text
+    assert "widgets" not in saved["metadata"]
+    assert list((quickstart.lab.root / "outputs").glob("gen_*.mp4"))
+
+
+def _keep_screenshot(notebook: Notebook) -> None:
+    """Keep a picture of the page where somebody wants to look at it."""
+    folder = os.environ.get("KIT_TEST_SCREENSHOTS")
+    if folder:
+        notebook.output(10).scroll_into_view_if_needed()
+        notebook.page.screenshot(path=str(Path(folder) / "quickstart.png"))

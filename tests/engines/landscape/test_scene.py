@@ -1,0 +1,56 @@
+import json
+
+import pytest
+
+from kit.engines.landscape.scene import read
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("sunrise over the Alps", {"time": "dawn", "subject": "mountains"}),
+        ("Moonlit dunes", {"time": "night", "subject": "desert"}),
+        ("golden hour in rolling hills", {"time": "sunset", "subject": "hills"}),
+        ("foggy pine forests at noon", {"time": "day", "subject": "forest", "weather": "mist"}),
+        ("snowy peaks, twilight", {"season": "winter", "time": "dusk", "subject": "mountains"}),
+        ("a blizzard on the lake", {"weather": "snow", "season": "winter", "subject": "lake"}),
+        ("rainy beaches in october", {"weather": "rain", "season": "autumn", "subject": "sea"}),
+        ("northern lights over an island", {"time": "night", "extras": ("aurora",)}),
+        ("fireflies in the woods", {"time": "dusk", "extras": ("fireflies",)}),
+        ("epic valleys with birds", {"mood": "dramatic", "extras": ("birds",)}),
+        ("teal and orange mountains", {"tints": ("teal", "orange")}),
+    ],
+)
+def test_words_direct_the_scene(prompt: str, expected: dict[str, object]) -> None:
+    scene = read(prompt, seed=1)
+
+    assert {axis: getattr(scene, axis) for axis in expected} == expected
+
+
+def test_the_first_word_on_an_axis_decides() -> None:
+    assert read("dawn after the night", seed=1).time == "dawn"
+
+
+def test_unknown_words_vary_what_the_prompt_leaves_open() -> None:
+    scenes = [read(f"{word} at night by a lake", seed=1) for word in ("zebra", "piano", "robot")]
+
+    assert {(scene.time, scene.subject) for scene in scenes} == {("night", "lake")}
+    assert len({scene.number for scene in scenes}) == 3
+
+
+def test_case_spaces_and_punctuation_do_not_matter() -> None:
+    assert read("A LAKE,  at night!", seed=3) == read("a lake at night", seed=3)
+
+
+def test_an_open_prompt_visits_every_hour_and_place() -> None:
+    scenes = [read("something nice", seed=seed) for seed in range(200)]
+
+    assert {scene.time for scene in scenes} == {"dawn", "day", "sunset", "dusk", "night"}
+    assert len({scene.subject for scene in scenes}) == 6
+
+
+def test_the_facts_of_a_scene_are_json() -> None:
+    facts = read("crimson islands, birds", seed=9, palette="ink").facts()
+
+    assert json.loads(json.dumps(facts)) == facts
+    assert (facts["tints"], facts["palette"], facts["subject"]) == (["crimson"], "ink", "sea")

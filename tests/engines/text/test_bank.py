@@ -1,0 +1,70 @@
+import re
+from collections import Counter
+
+import pytest
+
+from kit.engines.text.bank import Entry, bank, stems
+from kit.engines.text.offline import TITLE_LIMIT
+from kit.engines.text.speech import seconds
+from kit.errors import BadRequestError
+from kit.wire import TOPICS
+
+ENTRIES = [(topic, entry) for topic in TOPICS for entry in bank(topic).entries]
+BY_SUBJECT = pytest.mark.parametrize(
+    ("topic", "entry"), ENTRIES, ids=[f"{topic}:{entry.subject}" for topic, entry in ENTRIES]
+)
+
+
+def texts(entry: Entry) -> list[str]:
+    return [text for text in (entry.text, entry.more, entry.hook) if text]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_has_enough_to_tell(topic: str) -> None:
+    source = bank(topic)
+
+    assert source.topic == topic
+    assert source.manner in ("facts", "stories", "advice", "cases")
+    assert len(source.entries) >= 28
+    assert sum(seconds(entry.text) <= 4.5 for entry in source.entries) >= 6
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_subjects_titles_and_texts_are_there_once(topic: str) -> None:
+    entries = bank(topic).entries
+    for things in (
+        [entry.subject.casefold() for entry in entries],
+        [title.casefold() for entry in entries for title in entry.titles],
+        [text for entry in entries for text in texts(entry)],
+    ):
+        assert [thing for thing, count in Counter(things).items() if count > 1] == []
+
+
+@BY_SUBJECT
+def test_an_entry_is_complete_and_of_speakable_length(topic: str, entry: Entry) -> None:
+    assert entry.source
+    assert entry.keywords
+    assert len(entry.titles) >= 2
+    assert max(map(len, entry.titles)) <= TITLE_LIMIT
+    assert 1 <= seconds(entry.text) <= 8
+    assert seconds(entry.more) <= 13
+    assert 1 <= seconds(entry.hook) <= 4.5
+
+
+@BY_SUBJECT
+def test_an_entry_is_written_to_be_read_aloud(topic: str, entry: Entry) -> None:
+    for text in texts(entry):
+        assert re.fullmatch(r"[A-Z0-9][A-Za-z0-9 .,;:?!'$%&-]*[.?!]", text), text
+        assert not re.search(r"  |\.\.|\s[.,;:?!]|,,|\b(\w+) \1\b", text), text
+    for name in (entry.subject, *entry.titles):
+        assert re.fullmatch(r"[A-Za-z0-9 .,:?'%&-]*[A-Za-z0-9.?]", name), name
+
+
+def test_an_unknown_topic_is_refused_with_the_list() -> None:
+    with pytest.raises(BadRequestError, match="SPACE"):
+        bank("COOKING")
+
+
+def test_stems_bring_forms_of_a_word_together() -> None:
+    assert stems("the planets") == stems("A planet's") == {"planet"}
+    assert stems("cities") == stems("city")

@@ -1,0 +1,195 @@
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.engines.text.bank import bank, stems
+from kit.engines.text.offline import TITLE_LIMIT, Order, suggest_title, write_scripts
+from kit.engines.text.speech import seconds
+from kit.errors import BadRequestError
+from kit.wire import TOPICS
+
+ALONE = ("7 Things About Coffee and Sleep", "What is \U0001f680 {subject}?!", "Zug", "\U0001f680")
+ANGLES = (None, "", "Start with how strange it is", "You have been told the wrong story " * 8)
+
+
+def sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text)
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> Order:
+    topic = draw(st.sampled_from(TOPICS))
+    known = suggest_title(topic, seed=draw(st.integers(0, 99)))
+    title = draw(st.sampled_from((known.title, known.title, *ALONE)))
+    return Order(
+        topic=topic,
+        title=title,
+        duration_seconds=draw(st.one_of(st.integers(10, 30), st.integers(10, 180))),
+        hook_angle=draw(st.sampled_from((known.hook_angle, *ANGLES))),
+        use_hook=draw(st.booleans()),
+        use_cta=draw(st.booleans()),
+        use_ragebait=draw(st.booleans()),
+        variations=2,
+    )
+
+
+@given(orders(), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_any_order_is_met_within_a_tenth_in_clean_text(order: Order, seed: int) -> None:
+    first, second = write_scripts(order, seed=seed)
+
+    assert first != second
+    for text in (first, second):
+        assert seconds(text) == pytest.approx(order.duration_seconds, rel=0.1)
+        assert not re.search(r"  |\.\.|\s[.,;:?!]|[{}*#_\n]", text)
+        assert text.endswith((".", "?")), "the last sentence is whole"
+        repeated = [s for s, count in Counter(sentences(text)).items() if count > 1]
+        assert repeated == []
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("duration", [10, 11, 180])
+def test_every_topic_meets_the_hardest_lengths_with_every_switch(topic: str, duration: int) -> None:
+    order = Order(
+        topic=topic,
+        title="7 Things About Coffee and Sleep",
+        duration_seconds=duration,
+        hook_angle="You have been told the wrong story",
+        use_hook=True,
+        use_cta=True,
+        use_ragebait=True,
+    )
+
+    (text,) = write_scripts(order, seed=1)
+
+    assert seconds(text) == pytest.approx(duration, rel=0.1)
+
+
+@pytest.mark.parametrize("rate", [3.5, 5.5])
+def test_a_script_fits_the_rate_of_its_reader(rate: float) -> None:
+    order = Order(topic="SPACE", title="Venus", duration_seconds=60, rate=rate)
+
+    (text,) = write_scripts(order, seed=1)
+
+    assert seconds(text, rate=rate) == pytest.approx(60, rel=0.1)
+
+
+def test_same_seed_gives_the_same_scripts_and_another_seed_others() -> None:
+    order = Order(topic="FOOD", title="Who invented toast", duration_seconds=60, variations=2)
+
+    assert write_scripts(order, seed=4) == write_scripts(order, seed=4)
+    assert write_scripts(order, seed=4) != write_scripts(order, seed=5)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_two_variations_share_little_but_their_subject(topic: str) -> None:
+    title = suggest_title(topic, seed=1).title
+    order = Order(topic=topic, title=title, duration_seconds=60, use_hook=True, variations=2)
+
+    first, second = (set(sentences(text)) for text in write_scripts(order, seed=2))
+
+    assert len(first & second) <= 4
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_script_is_about_its_title_from_the_start(topic: str) -> None:
+    entry = bank(topic).entries[0]
+    order = Order(topic=topic, title=entry.titles[0], duration_seconds=30)
+
+    (text,) = write_scripts(order, seed=3)
+
+    assert text.startswith(entry.text)
+
+
+def test_a_title_that_the_bank_does_not_know_is_named() -> None:
+    order = Order(topic="NATURE", title="My Neighbor's Tomatoes", duration_seconds=30)
+
+    (text,) = write_scripts(order, seed=3)
+
+    assert "My Neighbor's Tomatoes" in sentences(text)[0]
+
+
+def test_words_of_a_title_bring_what_the_bank_has_on_them() -> None:
+    order = Order(topic="NATURE", title="How clever is an octopus?", duration_seconds=30)
+
+    (text,) = write_scripts(order, seed=3)
+
+    assert "octopus" in " ".join(sentences(text)[:2])
+
+
+def test_the_hook_says_what_the_angle_asks_for() -> None:
+    order = Order(
+        topic="SPACE",
+        title="Venus",
+        duration_seconds=45,
+        hook_angle="Open with how hot it gets on our neighbor planet",
+        use_hook=True,
+    )
+
+    (text,) = write_scripts(order, seed=1)
+
+    assert sentences(text)[0] == "Here is how hot it gets on our neighbor planet."
+
+
+def test_an_angle_without_the_switch_is_not_said() -> None:
+    order = Order(topic="SPACE", title="Venus", duration_seconds=45, hook_angle="Purple elephants")
+
+    assert "elephants" not in write_scripts(order, seed=1)[0]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("switch", ["use_cta", "use_ragebait"])
+def test_a_switch_adds_its_lines(topic: str, switch: str) -> None:
+    title = suggest_title(topic, seed=7).title
+    lines = {
+        "use_cta": "Follow|follow|Tell me|Save|Send|Share|Comment|try|Which",
+        "use_ragebait": ".",
+    }
+
+    plain = write_scripts(Order(topic=topic, title=title, duration_seconds=40), seed=5)[0]
+    order = Order(topic=topic, title=title, duration_seconds=40, **{switch: True})  # type: ignore[arg-type]
+    switched = write_scripts(order, seed=5)[0]
+
+    changed = sentences(switched)[-1 if switch == "use_cta" else 0]
+    assert changed not in plain
+    assert re.search(lines[switch], changed)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_titles_do_not_repeat_until_all_are_given(topic: str) -> None:
+    count = sum(len(entry.titles) for entry in bank(topic).entries)
+    given_titles: list[str] = []
+    for seed in range(count):
+        given_titles.append(suggest_title(topic, seed=seed, avoid=given_titles).title)
+
+    assert len(set(given_titles)) == count
+    assert max(map(len, given_titles)) <= TITLE_LIMIT
+    assert suggest_title(topic, seed=1, avoid=given_titles).title in given_titles
+
+
+def test_a_title_comes_with_the_angle_of_its_own_subject() -> None:
+    title = suggest_title("SPACE", seed=11)
+    entry = next(entry for entry in bank("SPACE").entries if title.title in entry.titles)
+
+    assert title.hook_angle == entry.hook
+    assert stems(title.title)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"duration_seconds": 9}, "duration"),
+        ({"duration_seconds": 181}, "duration"),
+        ({"variations": 3}, "variations"),
+        ({"title": "  "}, "title"),
+        ({"rate": 0.0}, "rate"),
+    ],
+)
+def test_an_order_out_of_bounds_is_refused(wrong: dict[str, object], field: str) -> None:
+    right: dict[str, object] = {"topic": "SPACE", "title": "Venus", "duration_seconds": 30}
+
+    with pytest.raises(BadRequestError, match=field):
+        Order(**{**right, **wrong})  # type: ignore[arg-type]
