@@ -46,7 +46,6 @@ ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 KEEPERS = {
     "httpx": "kit.client.http",
     "apsw": "kit.service.store.sqlite",
-    "ipywidgets": "kit.widgets",
     "fastapi": "kit.service",
     "sqlalchemy": "kit.service.store",
     "alembic": "kit.service.store.migrations",
