@@ -29,6 +29,7 @@ sys.path.insert(0, PLUGINS)
 from kit.service import server, settings  # noqa: E402 - after the environment is clean
 from kit.service.app import open_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
+from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402
 from kit.service.settings import Settings  # noqa: E402
 from kit.service.store.database import Transaction  # noqa: E402
@@ -70,11 +71,16 @@ class Service:
     url: str
     context: Context
     settings: Settings
+    stop: Callable[[], None]
 
     def account(self, credits: int = 100, name: str = "Ada") -> str:
         """Make an account with some credits and return its id."""
         work = accounts.create(name, "ada@example.org", credits * 1000, clock())
         return str(self.write(work).id)
+
+    def grant(self, account: str, credits: int) -> None:
+        """Give an account more to spend."""
+        self.write(grant(account, credits * 1000, clock()))
 
     def key(self, account: str, *scopes: str, **wish: Any) -> str:
         """Make a key and return its text."""
@@ -97,7 +103,8 @@ class Service:
         """Return a plain HTTP client."""
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        # Nothing here is encrypted, and loading certificates takes longer than most tests.
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=False)
 
 
 @pytest.fixture
@@ -111,7 +118,7 @@ def start_service(
         given = settings.load({}, **{"data": config.data, "workers": 1, **changed})
         one = server.start(given)
         running.append(one)
-        return Service(one.url, one.app.state.context, given)
+        return Service(one.url, one.app.state.context, given, one.stop)
 
     yield start
     for one in running:

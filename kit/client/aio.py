@@ -1,0 +1,106 @@
+"""The awaiting face: drives flows on the kit's private loop, awaitable from any other.
+
+An httpx client belongs to the loop that opened it, and notebook callbacks have no loop of their
+own. So all flows run on one loop in one thread, and what the caller holds is a `Job`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit.client.bridge import Bridge, Job, bridge
+from kit.client.settings import Settings
+from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step
+
+if TYPE_CHECKING:
+    from kit.client.http import Awaiting, LastResponse
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """Runs flows against one service in the background; usable from any loop and any thread.
+
+    Parameters
+    ----------
+    sleep : callable, optional
+        How seconds pass; tests pass one that does not take any.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on: Bridge = bridge,
+    ) -> None:
+        self.settings = settings
+        self._sleep = sleep
+        self._bridge = on
+        self._lock = threading.Lock()
+        self._http: Awaiting | None = None
+
+    def __repr__(self) -> str:
+        return f"<AsyncClient {self.settings.base_url}>"
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def http(self) -> Awaiting:
+        """The connection, built on first use."""
+        with self._lock:
+            if self._http is None:
+                from kit.client.http import Awaiting
+
+                self._http = Awaiting(self.settings)
+            return self._http
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer, for support; None before the first."""
+        return self._http.last_response if self._http else None
+
+    def run(self, flow: Flow[T]) -> Job[T]:
+        """Start a flow now and return its job: await it, cancel it, or let it go on."""
+        return self._bridge.submit(self._drive(flow))
+
+    def block(self, flow: Flow[T]) -> T:
+        """Run a flow to its end while the caller waits; safe inside a running loop."""
+        return self._bridge.run(self._drive(flow))
+
+    async def perform(self, step: Step) -> Outcome:
+        """Do one step and return its outcome."""
+        outcome: Outcome = await _DO[type(step)](self, step)
+        return outcome
+
+    async def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        if self._http:
+            await self._bridge.submit(self._http.close())
+
+    async def _drive(self, flow: Flow[T]) -> T:
+        try:
+            step = next(flow)
+            while True:
+                step = flow.send(await self.perform(step))
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            flow.close()
+
+
+#: What a step asks for -> how it is done.
+_DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
+    Ask: lambda client, step: client.http.ask(step),
+    Put: lambda client, step: client.http.put(step),
+    Fetch: lambda client, step: client.http.fetch_to_file(step),
+    Sleep: lambda client, step: client._sleep(step.seconds),
+}

@@ -1,0 +1,157 @@
+"""Answers read: an error envelope becomes an error of the kit, anything odd a clear sentence.
+
+A body is only trusted where it is JSON; a proxy's HTML page never reaches a message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from kit import errors
+from kit.client.calls import Call
+from kit.client.steps import Reply
+from kit.errors import ApiError
+
+T = TypeVar("T")
+
+#: Longest text of a service that is repeated in an error message.
+MESSAGE_LIMIT = 2000
+
+#: The class of an error whose code is missing or unknown. 422 is how many frameworks say 400.
+BY_STATUS: dict[int, type[ApiError]] = {
+    400: errors.BadRequestError,
+    401: errors.InvalidApiKeyError,
+    402: errors.InsufficientCreditsError,
+    403: errors.InsufficientScopeError,
+    404: errors.NotFoundError,
+    405: errors.MethodNotAllowedError,
+    409: errors.ConflictError,
+    413: errors.PayloadTooLargeError,
+    415: errors.UnsupportedMediaTypeError,
+    422: errors.BadRequestError,
+    429: errors.RateLimitError,
+    500: errors.InternalError,
+    502: errors.UnavailableError,
+    503: errors.UnavailableError,
+    504: errors.UnavailableError,
+}
+
+
+def read(call: Call[T], reply: Reply) -> T:
+    """Return what a good reply says.
+
+    Raises
+    ------
+    ApiError
+        The body is not what the API document describes; the message says in which way.
+    """
+    try:
+        return call.answer(json.loads(reply.content))
+    except ValueError as error:
+        raise _stamped(ApiError(_misfit(call, reply, error)), reply) from None
+
+
+def problem(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
+    """Return the error that a reply stands for, or None when it is a good one."""
+    if reply.fine:
+        return None
+    code, message, details = _envelope(reply)
+    kind = ApiError.by_code.get(code) or BY_STATUS.get(reply.status, ApiError)
+    error = _stamped(kind(message or _unsaid(reply), details=details), reply)
+    error.retry_after = retry_after(reply.headers.get("retry-after"), now or datetime.now(UTC))
+    return error
+
+
+def retry_after(value: str | None, now: datetime) -> float | None:
+    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing.
+
+    Takes seconds, whole or not, and HTTP dates; a date in the past is 0.
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        return _until(value, now)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def next_link(header: str | None) -> str | None:
+    """Return the address with ``rel="next"`` in a ``Link`` header."""
+    for part in (header or "").split(","):
+        address, _, relations = part.strip().partition(";")
+        words = relations.replace('"', "").replace("rel=", " ").replace(";", " ").split()
+        if address.startswith("<") and address.endswith(">") and "next" in words:
+            return address[1:-1]
+    return None
+
+
+def _until(value: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _envelope(reply: Reply) -> tuple[str, str, Any]:
+    """Return code, message and details, from the document's envelope or what comes close to it."""
+    try:
+        body = json.loads(reply.content)
+    except ValueError:
+        return "", "", None
+    body = body if isinstance(body, Mapping) else {}
+    inner = body.get("error", body)
+    if not isinstance(inner, Mapping):
+        return "", _clipped(inner), None
+    message = inner.get("message") or inner.get("detail") or inner.get("title")
+    return str(inner.get("code") or ""), _clipped(message), inner.get("details")
+
+
+def _clipped(message: Any) -> str:
+    if message is None:
+        return ""
+    text = message if isinstance(message, str) else json.dumps(message, default=str)
+    return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}..."
+
+
+def _unsaid(reply: Reply) -> str:
+    if 300 <= reply.status < 400:
+        return (
+            f"the service answered {_status(reply)}, which points to another address; "
+            "redirects are not followed with a key: check base_url"
+        )
+    return f"the service answered {_status(reply)} and gave no reason"
+
+
+def _status(reply: Reply) -> str:
+    try:
+        return f"{reply.status} {HTTPStatus(reply.status).phrase}"
+    except ValueError:
+        return str(reply.status)
+
+
+def _misfit(call: Call[Any], reply: Reply, error: ValueError) -> str:
+    what = f"the answer to {call.method} {call.path.partition('?')[0]}"
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        kind = reply.headers.get("content-type", "no content type").partition(";")[0]
+        return f"{what} is not JSON ({kind}): check that base_url is the address of the service"
+    problems = getattr(error, "errors", None)
+    if problems is None:
+        return f"{what} is not what the API document describes: {error}"
+    found = "; ".join(
+        f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems(include_url=False)[:3]
+    )
+    return f"{what} is not what the API document describes: {found}"
+
+
+def _stamped(error: ApiError, reply: Reply) -> ApiError:
+    error.request_id = reply.headers.get("x-request-id")
+    return error

@@ -1,0 +1,191 @@
+"""One private event loop in a daemon thread: every coroutine of the kit runs there.
+
+`submit` returns a `Job` at once; `run` blocks whatever thread it is called from: a script, a cell
+with a running loop, a widget's callback. The notebook's own loop is never touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import os
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+#: Seconds between two looks at a job that is awaited. The signal behind a notebook's Stop button
+#: does not wake an idle loop, so an await without a heartbeat could not be stopped.
+HEARTBEAT = 0.2
+
+
+class KitLoop(asyncio.SelectorEventLoop):
+    """A loop class of our own, so that making it re-entrant changes nobody else's loop."""
+
+
+class Job(Generic[T]):
+    """Work that goes on in the background; ``await job`` works from any loop.
+
+    Parameters
+    ----------
+    future : concurrent.futures.Future
+        Of the coroutine on the private loop.
+    ended : threading.Event
+        Set once the coroutine has really ended, its cleanup included.
+    thread : threading.Thread
+        Where the private loop runs.
+    """
+
+    def __init__(
+        self,
+        future: concurrent.futures.Future[T],
+        ended: threading.Event,
+        thread: threading.Thread | None,
+    ) -> None:
+        self._future = future
+        self._ended = ended
+        self._thread = thread
+
+    def __repr__(self) -> str:
+        state = "running" if not self.done() else "canceled" if self.canceled() else "done"
+        return f"<Job {state}>"
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self._wait().__await__()
+
+    def done(self) -> bool:
+        """Whether it has ended, cleanup included."""
+        return self._ended.is_set()
+
+    def canceled(self) -> bool:
+        """Whether it was canceled before it had a result."""
+        return self._future.cancelled()
+
+    def cancel(self) -> bool:
+        """Ask it to stop; return False when it has ended already."""
+        return self._future.cancel()
+
+    def result(self, timeout: float | None = None) -> T:
+        """Block until there is a result; interrupting the wait cancels the job.
+
+        Raises
+        ------
+        RuntimeError
+            It was called where the job itself has to run, and would wait for ever.
+        """
+        if threading.current_thread() is self._thread and not self._future.done():
+            raise RuntimeError("this would wait for itself: write `await job`")
+        try:
+            return self._future.result(timeout)
+        except KeyboardInterrupt:
+            self.cancel()
+            self._ended.wait(2)
+            raise
+
+    def add_done_callback(self, call: Callable[[Job[T]], object]) -> None:
+        """Call back with this job once there is a result, an error or a cancellation."""
+        self._future.add_done_callback(lambda _: call(self))
+
+    async def _wait(self) -> T:
+        here = asyncio.wrap_future(self._future)
+        try:
+            while not here.done():
+                await asyncio.wait({here}, timeout=HEARTBEAT)
+            return here.result()
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+
+
+class Bridge:
+    """The loop, its thread, and the ways onto it; started by the first use in each process.
+
+    Examples
+    --------
+    >>> async def answer(): return 42
+    >>> Bridge().run(answer())
+    42
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._loop: KitLoop | None = None
+        self._thread: threading.Thread | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Job[T]:
+        """Start a coroutine on the private loop and return its job."""
+        loop, ended = self.loop(), threading.Event()
+
+        async def whole() -> T:
+            try:
+                return await work
+            finally:
+                ended.set()
+
+        return Job(asyncio.run_coroutine_threadsafe(whole(), loop), ended, self._thread)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the private loop and block until its result is there.
+
+        Called on the private loop's own thread, e.g. by a callback of a job, it runs nested.
+        """
+        if threading.current_thread() is self._thread:
+            return self._nested(work)
+        return self.submit(work).result()
+
+    def loop(self) -> KitLoop:
+        """Return the running loop of this process."""
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid():
+                self._loop, self._thread = _started()
+                self._pid = os.getpid()
+            return self._loop
+
+    def _nested(self, work: Coroutine[Any, Any, T]) -> T:
+        loop = self.loop()
+        _make_reentrant(loop)
+        return loop.run_until_complete(work)
+
+    def _forget(self) -> None:
+        """Start anew in a forked child: threads do not survive a fork, locks may be held."""
+        self._lock = threading.Lock()
+        self._loop = self._thread = None
+
+
+def _started() -> tuple[KitLoop, threading.Thread]:
+    loop, ready = KitLoop(), threading.Event()
+
+    def main() -> None:
+        asyncio.set_event_loop(loop)
+        loop.call_soon(ready.set)
+        loop.run_forever()
+
+    thread = threading.Thread(target=main, name="kit-loop", daemon=True)
+    thread.start()
+    ready.wait()
+    return loop, thread
+
+
+def _make_reentrant(loop: KitLoop) -> None:
+    """Let `loop` run inside itself; it patches the loop's class, and that class is ours.
+
+    `nest_asyncio` also replaces `asyncio.run`, with one that breaks servers in threads from
+    Python 3.12 on: that is put back.
+    """
+    if hasattr(KitLoop, "_nest_patched"):
+        return
+    import nest_asyncio
+
+    run = asyncio.run
+    try:
+        nest_asyncio.apply(loop)
+    finally:
+        asyncio.run = run
+
+
+#: The bridge of this process.
+bridge = Bridge()

@@ -1,0 +1,152 @@
+"""The operations as data. Nothing here sends anything.
+
+A `Call` says what to ask and how to read the answer; the blocking and the awaiting face send the
+same calls, so there is one place where a path or a body is spelled.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+from pydantic.alias_generators import to_camel as _camel
+
+from kit import wire
+
+T = TypeVar("T")
+W = TypeVar("W", bound=wire.Wire)
+
+MODELS = "/v1/creative-studio/models"
+UPLOADS = "/v1/creative-studio/media-uploads"
+GENERATIONS = "/v1/creative-studio/generations"
+ESTIMATES = "/v1/creative-studio/estimates"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request and how to read its answer.
+
+    Parameters
+    ----------
+    path : str
+        Relative to the base address, or a whole address of the same origin.
+    answer : callable
+        Turns the decoded JSON into a wire model; raises ValueError where it cannot.
+    key : str or None
+        The ``Idempotency-Key`` that every attempt carries. A POST without one is sent once.
+    """
+
+    method: str
+    path: str
+    answer: Callable[[Any], T]
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    key: str | None = None
+
+
+def get_account() -> Call[wire.Account]:
+    """Operation 1."""
+    return Call("GET", "/v1/account", wire.Account.model_validate)
+
+
+def get_credits() -> Call[wire.Balance]:
+    """Additive: what the account can spend. Source: contract, "Account and keys"."""
+    return Call("GET", "/v1/account/credits", wire.Balance.model_validate)
+
+
+def list_models(asset_type: str | None = None, category: str | None = None) -> Call[wire.Models]:
+    """Operation 2."""
+    query = _given(assetType=asset_type, category=category)
+    return Call("GET", MODELS, wire.Models.model_validate, query=query)
+
+
+def get_model(model_id: str) -> Call[wire.Model]:
+    """Operation 3."""
+    return Call("GET", f"{MODELS}/{quote(model_id, safe='')}", wire.Model.model_validate)
+
+
+def request_upload(file: wire.RequestUpload, *, key: str | None = None) -> Call[wire.Ticket]:
+    """Operation 4."""
+    return _post(UPLOADS, wire.Ticket.model_validate, file, key)
+
+
+def start_generation(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Receipt]:
+    """Operation 5."""
+    return _post(GENERATIONS, wire.Receipt.model_validate, order, key)
+
+
+def get_generation(generation_id: str, *, status_url: str | None = None) -> Call[wire.Generation]:
+    """Operation 6; a receipt's ``statusUrl`` replaces the usual path."""
+    path = status_url or f"{GENERATIONS}/{quote(generation_id, safe='')}"
+    return Call("GET", path, wire.Generation.model_validate)
+
+
+def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
+    """Operation 7; filters are additive and are sent only where given.
+
+    Source: contract, "Generations": ``limit status asset_type model_id created_after
+    created_before``.
+    """
+    query = {_camel(name): value for name, value in _given(**filters).items()}
+    return Call("GET", GENERATIONS, _each(wire.Generation), query=query)
+
+
+def suggest_title(topic: str, *, key: str | None = None) -> Call[wire.Title]:
+    """Operation 8."""
+    body = wire.SuggestTitle(topic=topic)
+    return _post("/v1/scripts/title", wire.Title.model_validate, body, key)
+
+
+def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[list[wire.Script]]:
+    """Operation 9."""
+    return _post("/v1/scripts", _each(wire.Script), order, key)
+
+
+def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Quote]:
+    """Additive: the price of a start, from the service. Source: contract, "Pricing"."""
+    return _post(ESTIMATES, wire.Quote.model_validate, order, key)
+
+
+def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
+    """Additive: the ledger, newest first. Source: contract, "Generations"."""
+    query = {_camel(name): value for name, value in _given(**filters).items()}
+    return Call("GET", "/v1/usage", _each(wire.Entry), query=query)
+
+
+def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wire.Generation]:
+    """Additive: stop a generation. Source: contract, "Generations"."""
+    path = f"{GENERATIONS}/{quote(generation_id, safe='')}/cancel"
+    return Call("POST", path, wire.Generation.model_validate, key=key or new_key())
+
+
+def new_key() -> str:
+    """Return a fresh idempotency key: one for each call, the same on each of its attempts."""
+    return str(uuid.uuid4())
+
+
+def _post(path: str, answer: Callable[[Any], T], body: wire.Body, key: str | None) -> Call[T]:
+    dumped = body.model_dump(mode="json", by_alias=True, exclude_none=True)
+    # a service that knows no media inputs may refuse the field, even when it is empty
+    if dumped.get("mediaUploads") == {}:
+        del dumped["mediaUploads"]
+    return Call("POST", path, answer, body=dumped, key=key or new_key())
+
+
+def _each(kind: type[W]) -> Callable[[Any], list[W]]:
+    def read(items: Any) -> list[W]:
+        if not isinstance(items, list):
+            raise ValueError(f"expected a list, got {type(items).__name__}")
+        return [kind.model_validate(item) for item in items]
+
+    return read
+
+
+def _given(**values: Any) -> dict[str, str]:
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    return wire.timestamp(value) if hasattr(value, "astimezone") else str(value)

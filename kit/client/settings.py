@@ -1,0 +1,268 @@
+"""Where the service is and with which key: the only reader of the client's environment.
+
+An address and a key belong together. A key from the environment is never sent to an address that
+was named elsewhere, unless it is the environment's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from kit.errors import ConfigError
+
+_APP = "creative-studio-kit"
+_OFF = frozenset({"0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Settings:
+    """Everything that a client must know; its repr shows no more of the key than its kind.
+
+    Parameters
+    ----------
+    base_url : str
+        Without a slash at its end; may have a path prefix.
+    data : Path
+        Folder for the journal and for downloaded outputs; created when first needed.
+    name : str
+        Under which name the journal remembers this service; the address where empty.
+
+    Raises
+    ------
+    ConfigError
+        The address or the key cannot be right.
+    """
+
+    base_url: str
+    api_key: str
+    data: Path
+    name: str = ""
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base_url", _address(self.base_url))
+        _check_key(self.api_key)
+
+    def __repr__(self) -> str:
+        return f"Settings(base_url={self.base_url!r}, api_key={mask(self.api_key)!r})"
+
+    def owns(self, url: str) -> bool:
+        """Return whether an address out of an answer leads to the service itself."""
+        return url.startswith("/") or origin(url) == self.origin
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """Scheme, host and port that the key belongs to."""
+        return origin(self.base_url)
+
+
+def resolve(
+    base_url: str | None = None,
+    api_key: str | None = None,
+    *,
+    profile: str | None = None,
+    data: Path | str | None = None,
+    environment: Mapping[str, str] | None = None,
+    profiles: Path | None = None,
+) -> Settings | None:
+    """Return the settings from arguments, environment or a saved profile, in this order.
+
+    None means that nothing names a service: the caller uses the embedded one.
+
+    Raises
+    ------
+    ConfigError
+        Half of an address and a key is missing, or a named profile does not exist.
+
+    Examples
+    --------
+    >>> resolve("http://127.0.0.1:8000", "cs_test_abc", environment={})
+    Settings(base_url='http://127.0.0.1:8000', api_key='cs_test_…')
+    """
+    env = os.environ if environment is None else environment
+    folder = data_folder(data, environment=env)
+    progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
+    saved = profiles_file() if profiles is None else profiles
+    found = _arguments(base_url, api_key, env) if profile is None or base_url or api_key else None
+    if found is None and profile is None:
+        found = _environment(env)
+    name = ""
+    if found is None:
+        name = profile or env.get("KIT_PROFILE") or "default"
+        found = _profile(saved, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
+    if found is None:
+        return None
+    return Settings(*found, data=folder, name=name, progress=progress)
+
+
+def embedded(base_url: str, api_key: str, *, data: Path | str | None = None) -> Settings:
+    """Return the settings of the embedded service, whose port changes but whose journal stays."""
+    env = {k: v for k, v in os.environ.items() if k in ("KIT_DATA", "KIT_PROGRESS")}
+    settings = resolve(base_url, api_key, data=data, environment=env)
+    assert settings is not None  # noqa: S101 - both arguments are given
+    return replace(settings, name="embedded")
+
+
+def data_folder(
+    data: Path | str | None = None, *, environment: Mapping[str, str] | None = None
+) -> Path:
+    """Return the folder for journals and outputs: argument, ``KIT_DATA``, or the user's own."""
+    env = os.environ if environment is None else environment
+    given = data or env.get("KIT_DATA")
+    if given:
+        return Path(given).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path(_APP)
+
+
+def profiles_file() -> Path:
+    """Return where profiles are saved, whether the file exists or not."""
+    from platformdirs import user_config_path
+
+    return user_config_path(_APP) / "profiles.toml"
+
+
+def save_profile(
+    base_url: str, api_key: str, *, name: str = "default", profiles: Path | None = None
+) -> Path:
+    """Save an address and a key under a name, readable by the user only, and return the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> saved = save_profile("https://studio.test", "cs_test_abc", profiles=folder / "p.toml")
+    >>> resolve(environment={}, profiles=saved)
+    Settings(base_url='https://studio.test', api_key='cs_test_…')
+    """
+    path = profiles_file() if profiles is None else profiles
+    Settings(base_url, api_key, data=path.parent)
+    entries = {**_read(path), name: {"base_url": base_url, "api_key": api_key}}
+    lines = [
+        f"[{json.dumps(title)}]\n"
+        + "".join(f"{key} = {json.dumps(str(value))}\n" for key, value in entry.items())
+        for title, entry in entries.items()
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("\n".join(lines))
+    part.replace(path)
+    return path
+
+
+def mask(key: str) -> str:
+    """Return what may be shown of a key: the fixed prefix of its kind.
+
+    Examples
+    --------
+    >>> mask("cs_live_0123456789")
+    'cs_live_…'
+    """
+    kind = re.match(r"[a-z]{2,8}_(?:live|test)_", key)
+    return f"{kind.group() if kind else ''}…"
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of an address; an odd one has an origin of its own."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme.lower(), parts.hostname or "", parts.port or _port(parts)
+    except ValueError:
+        return "", url, 0
+
+
+def _port(parts: SplitResult) -> int:
+    return {"http": 80, "https": 443}.get(parts.scheme.lower(), 0)
+
+
+def _address(url: str) -> str:
+    shown = repr(url if len(url) <= 80 else f"{url[:77]}...")
+    scheme, host, port = origin(url)
+    if scheme not in ("http", "https") or not host or not port:
+        raise ConfigError(
+            f"base_url must be a whole address such as 'https://studio.example', not {shown}"
+        )
+    parts = urlsplit(url)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError("base_url may hold no user, no password, no '?' and no '#'")
+    if not url.isascii() or any(c.isspace() for c in url):
+        raise ConfigError(f"base_url may hold no blanks and no odd characters: {shown}")
+    return url.rstrip("/")
+
+
+def _check_key(key: str) -> None:
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigError(
+            "the API key is empty or holds blanks or odd characters: copy it once more, "
+            "without the quotes around it"
+        )
+
+
+def _arguments(
+    base_url: str | None, api_key: str | None, env: Mapping[str, str]
+) -> tuple[str, str] | None:
+    if not base_url and not api_key:
+        return None
+    return _whole(
+        base_url or env.get("KIT_BASE_URL"),
+        api_key or _key_for(base_url or "", env),
+        address="pass base_url as well, or set KIT_BASE_URL",
+        key="pass api_key as well, or set KIT_API_KEY",
+    )
+
+
+def _key_for(base_url: str, env: Mapping[str, str]) -> str | None:
+    """Return the environment's key where it belongs to an address, or to none in particular."""
+    own = env.get("KIT_BASE_URL")
+    return env.get("KIT_API_KEY") if not own or origin(own) == origin(base_url) else None
+
+
+def _environment(env: Mapping[str, str]) -> tuple[str, str] | None:
+    base_url, api_key = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
+    if not base_url and not api_key:
+        return None
+    return _whole(
+        base_url,
+        api_key,
+        address="KIT_API_KEY is set, set KIT_BASE_URL too",
+        key="KIT_BASE_URL is set, set KIT_API_KEY too",
+    )
+
+
+def _whole(base_url: str | None, api_key: str | None, *, address: str, key: str) -> tuple[str, str]:
+    if not base_url:
+        raise ConfigError(f"there is an API key but no address to use it with: {address}")
+    if not api_key:
+        raise ConfigError(f"there is no API key for the service: {key}")
+    return base_url, api_key
+
+
+def _profile(path: Path, name: str, *, asked_for: bool) -> tuple[str, str] | None:
+    entry = _read(path).get(name)
+    if entry is None:
+        if asked_for:
+            raise ConfigError(f"there is no saved profile {name!r}")
+        return None
+    hint = f"the saved profile {name!r} lacks it"
+    return _whole(entry.get("base_url"), entry.get("api_key"), address=hint, key=hint)
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        entries = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"the saved profiles cannot be read: {error}") from None
+    return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}

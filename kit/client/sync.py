@@ -1,0 +1,98 @@
+"""The blocking face: drives flows on the calling thread, with no event loop anywhere."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit.client.settings import Settings
+from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step
+
+if TYPE_CHECKING:
+    from kit.client.http import Blocking, LastResponse
+
+T = TypeVar("T")
+
+
+class Client:
+    """Runs flows against one service; usable from many threads at once.
+
+    Parameters
+    ----------
+    sleep : callable, optional
+        How seconds pass; tests pass one that does not take any.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kit.client.settings import Settings
+    >>> with Client(Settings("https://studio.test", "cs_test_abc", Path())) as client:
+    ...     print(client)
+    <Client https://studio.test>
+    """
+
+    def __init__(self, settings: Settings, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self.settings = settings
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._http: Blocking | None = None
+
+    def __repr__(self) -> str:
+        return f"<Client {self.settings.base_url}>"
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def http(self) -> Blocking:
+        """The connection, built on first use: importing httpx takes longer than all the rest."""
+        with self._lock:
+            if self._http is None:
+                from kit.client.http import Blocking
+
+                self._http = Blocking(self.settings)
+            return self._http
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer, for support; None before the first."""
+        return self._http.last_response if self._http else None
+
+    def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end and return its result."""
+        try:
+            step = next(flow)
+            while True:
+                step = flow.send(self.perform(step))
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            flow.close()
+
+    def block(self, flow: Flow[T]) -> T:
+        """Run a flow to its end; the same as `run`, for code that serves both faces."""
+        return self.run(flow)
+
+    def perform(self, step: Step) -> Outcome:
+        """Do one step and return its outcome."""
+        return _DO[type(step)](self, step)
+
+    def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        if self._http:
+            self._http.close()
+
+
+#: What a step asks for -> how it is done.
+_DO: dict[type, Callable[[Client, Any], Outcome]] = {
+    Ask: lambda client, step: client.http.ask(step),
+    Put: lambda client, step: client.http.put(step),
+    Fetch: lambda client, step: client.http.fetch_to_file(step),
+    Sleep: lambda client, step: client._sleep(step.seconds),
+}

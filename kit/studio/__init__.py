@@ -1,0 +1,29 @@
+"""The studio: what a notebook user holds. It joins client, explore and widgets."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kit.studio.aio import AsyncStudio
+    from kit.studio.generation import AsyncGeneration, Generation
+    from kit.studio.models import Models
+    from kit.studio.sync import Studio
+
+__all__ = ["AsyncGeneration", "AsyncStudio", "Generation", "Models", "Studio"]
+
+#: Where each name is: a script that blocks need not load an event loop.
+_WHERE = {
+    "AsyncGeneration": "kit.studio.generation",
+    "AsyncStudio": "kit.studio.aio",
+    "Generation": "kit.studio.generation",
+    "Models": "kit.studio.models",
+    "Studio": "kit.studio.sync",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'kit.studio' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

@@ -1,0 +1,242 @@
+"""The awaited studio: the names of `kit.studio.sync`, awaited; usable from any loop and thread."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client import calls, flows
+from kit.client.aio import AsyncClient
+from kit.client.settings import Settings
+from kit.client.steps import Flow, then
+from kit.errors import KitError
+from kit.explore.history import AsyncHistory
+from kit.studio.desk import Desk
+from kit.studio.generation import AsyncGeneration
+from kit.studio.models import Models
+from kit.studio.scripts import ScriptList, script_order
+from kit.widgets import preview
+from kit.widgets.progress import progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.http import LastResponse
+
+T = TypeVar("T")
+
+
+class AsyncStudio:
+    """One account at one service: its models, generations, titles, scripts and ledger.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where the service is; `kit.aconnect` finds it.
+    client, desk : optional
+        What sends and what decides; tests pass their own.
+
+    Examples
+    --------
+    ``studio = await kit.aconnect()`` and then ``await studio.generate("poster", "a lake at dawn")``
+    """
+
+    def __init__(
+        self, settings: Settings, *, client: AsyncClient | None = None, desk: Desk | None = None
+    ) -> None:
+        self.client = client or AsyncClient(settings)
+        self._desk = desk or Desk(settings)
+        self.titles = AsyncTitles(self.client)
+        self.scripts = AsyncScripts(self.client)
+        self.usage = AsyncUsage(self.client)
+        self.history: AsyncHistory[AsyncGeneration] = AsyncHistory(
+            get=self._get,
+            pages=self._pages,
+            started=self._pending,
+            receipts=self._desk.journal.credits,
+        )
+        preview.register()
+
+    def __repr__(self) -> str:
+        return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
+
+    async def __aenter__(self) -> AsyncStudio:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def account(self) -> Awaitable[wire.Account]:
+        """Who pays, as it is now; with the balance where the service tells."""
+        return self.client.run(flows.ask(calls.get_account()))
+
+    @property
+    def models(self) -> Awaitable[Models]:
+        """What can be asked for; ``.refresh()`` asks the service anew."""
+        return self._models(refresh=False)
+
+    async def estimate(
+        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+    ) -> wire.Quote:
+        """Return what a request would cost, and check it; nothing is started.
+
+        Raises
+        ------
+        ParameterError
+            The service would refuse the request; the message says why.
+        ConfigError
+            Nobody says what the model costs.
+        """
+        order = self._desk.order(model, prompt, media, parameters)
+        return await self._run(self._desk.quote(order))
+
+    async def start(
+        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+    ) -> AsyncGeneration:
+        """Start a generation and return it at once, still processing."""
+        order = self._desk.order(model, prompt, media, parameters)
+        return self._held(await self._run(self._desk.start(order)))
+
+    async def generate(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        timeout: float | None = None,
+        again: bool = False,
+        **parameters: Any,
+    ) -> AsyncGeneration:
+        """Return a finished generation, waiting for it where it must be made.
+
+        Parameters
+        ----------
+        media : mapping, path, bytes, picture, array, or a list of them
+            Input files, by parameter name where the model takes several kinds.
+        timeout : float or None
+            Seconds to wait; the generation goes on after them, see the error's ``resume()``.
+        again : bool
+            The same request returns what it led to before and costs nothing; True pays anew.
+
+        Raises
+        ------
+        ParameterError
+            The request breaks a rule of the model; nothing was sent.
+        GenerationFailedError
+            It ended without a result.
+        """
+        with progress(model, enabled=self.client.settings.progress) as on_update:
+            order = self._desk.order(model, prompt, media, parameters)
+            flow = self._desk.generate(order, again=again, timeout=timeout, on_update=on_update)
+            return self._held(await self._run(flow))
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer of the service, with the request id that support asks for."""
+        return self.client.last_response
+
+    async def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        await self.client.close()
+
+    async def _models(self, *, refresh: bool) -> Models:
+        found = await self._run(self._desk.models(refresh=refresh))
+        return Models(found, again=partial(self._models, refresh=True))
+
+    async def _get(self, generation_id: str) -> AsyncGeneration:
+        return self._held(await self._run(self._desk.get(generation_id)))
+
+    async def _pages(self, query: Mapping[str, Any]) -> AsyncIterator[list[AsyncGeneration]]:
+        following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
+        while following:
+            found = await self._run(flows.page(following))
+            yield [self._held(facts) for facts in found.items]
+            following = found.following if found.items else None
+
+    async def _pending(self) -> list[AsyncGeneration]:
+        return [self._held(facts) for facts in await self._run(self._desk.pending())]
+
+    def _held(self, facts: wire.Generation) -> AsyncGeneration:
+        return AsyncGeneration(facts, self._desk, self.client)
+
+    async def _run(self, flow: Flow[T]) -> T:
+        try:
+            return await self.client.run(flow)
+        except KitError as error:
+            if error.generation_id:
+                error.resume = partial(self._resume, error.generation_id)
+            raise
+
+    async def _resume(self, generation_id: str) -> AsyncGeneration:
+        return self._held(await self._run(self._desk.wait(generation_id)))
+
+
+class AsyncTitles:
+    """Titles for a topic."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def suggest(self, topic: str) -> wire.Title:
+        """Return a title with its hook angle; 0.05 credits.
+
+        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
+        """
+        return await self._client.run(flows.ask(calls.suggest_title(topic)))
+
+
+class AsyncScripts:
+    """Voice-over scripts for a title."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def write(
+        self,
+        topic: str,
+        title: str | wire.Title,
+        duration: float | str = 30,
+        *,
+        hook_angle: str | None = None,
+        use_hook: bool = False,
+        use_cta: bool = False,
+        use_ragebait: bool = False,
+        variations: int = 1,
+    ) -> ScriptList:
+        """Return one script or two; 0.15 credits each.
+
+        Parameters
+        ----------
+        title : str or Title
+            A suggested title brings its hook angle along.
+        duration : int
+            Seconds that the text should take to speak.
+
+        Source: API document, operation 9.
+        """
+        order = script_order(
+            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
+        )
+        found = await self._client.run(flows.ask(calls.write_scripts(order)))
+        return ScriptList(found)
+
+
+class AsyncUsage:
+    """The account's ledger, where the service has one."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
+        """Return the newest entries, at most `limit`; None asks for all."""
+        return await self._client.run(flows.listing(calls.list_usage(), limit))
+
+    async def frame(self, limit: int | None = 1000) -> pd.DataFrame:
+        """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
+        from kit.explore import frames
+
+        return await self._client.run(then(flows.listing(calls.list_usage(), limit), frames.ledger))

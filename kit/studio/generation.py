@@ -1,0 +1,278 @@
+"""A generation as a notebook user holds it: frozen facts, a preview, and what it can do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client import downloads
+from kit.client.steps import Flow, then
+from kit.errors import KitError, NoAnswerError
+from kit.studio.desk import Desk
+
+if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Held:
+    """What both faces of a generation share: the facts and how they look.
+
+    Parameters
+    ----------
+    facts : wire.Generation
+        As the service last reported it.
+    """
+
+    facts: wire.Generation
+    desk: Desk
+    client: Client | AsyncClient
+
+    @property
+    def id(self) -> str:
+        """Identifier at the service."""
+        return self.facts.id
+
+    @property
+    def status(self) -> str:
+        """``processing``, ``completed``, ``failed`` or ``canceled``."""
+        return self.facts.state
+
+    @property
+    def model_id(self) -> str | None:
+        """Which model made it."""
+        return self.facts.model_id
+
+    @property
+    def asset_type(self) -> str | None:
+        """``image`` or ``video``."""
+        return self.facts.asset_type
+
+    @property
+    def prompt(self) -> str | None:
+        """What was asked for."""
+        return self.facts.prompt
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The settings used, as a copy."""
+        return dict(self.facts.parameters or {})
+
+    @property
+    def credits(self) -> Decimal | None:
+        """What it was charged; None where neither the service nor a receipt says."""
+        return self.desk.charged(self.facts)
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed."""
+        return self.facts.error
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was ordered."""
+        return self.facts.created_at
+
+    def __repr__(self) -> str:
+        from kit.widgets import preview
+
+        return preview.generation_text(self.facts, self.credits)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import media, preview
+
+        shown = note = ""
+        if self.status == "completed":
+            try:
+                path, poster = self.client.block(_local(self.desk, self.facts))
+                shown = media.html(path, name=self.id, poster=poster, title=self.prompt or "")
+            except (KitError, OSError) as problem:
+                note = str(problem) if isinstance(problem, KitError) else "no preview"
+        html = preview.generation(self.facts, self.credits, media=shown, note=note)
+        return {"text/plain": repr(self), "text/html": html}
+
+
+class Generation(Held):
+    """A generation; refreshing, waiting and canceling return a new object.
+
+    Examples
+    --------
+    ``lake = studio.generate("poster", "a lake at dawn")`` and then ``lake.output.save("lake.png")``
+    """
+
+    __slots__ = ()
+    client: Client
+
+    @property
+    def output(self) -> Output:
+        """The media that came out; fetched when first asked for."""
+        return Output(self)
+
+    def refresh(self) -> Generation:
+        """Return it as it is now."""
+        return self._new(self.desk.get(self.id))
+
+    def wait(self, timeout: float | None = None) -> Generation:
+        """Return it completed; raises `GenerationFailedError` when it ends without a result."""
+        return self._new(self.desk.wait(self.id, timeout=timeout))
+
+    def cancel(self) -> Generation:
+        """Ask the service to stop it and return it as it is then."""
+        return self._new(self.desk.cancel(self.id))
+
+    def _new(self, flow: Flow[wire.Generation]) -> Generation:
+        return Generation(self._run(flow), self.desk, self.client)
+
+    def _run(self, flow: Flow[T]) -> T:
+        """Run a flow about this generation; its errors say how to wait on."""
+        try:
+            return self.client.run(flow)
+        except KitError as error:
+            error.generation_id, error.resume = self.id, self.wait
+            raise
+
+
+class AsyncGeneration(Held):
+    """The awaited twin of `Generation`."""
+
+    __slots__ = ()
+    client: AsyncClient
+
+    @property
+    def output(self) -> AsyncOutput:
+        """The media that came out; fetched when first asked for."""
+        return AsyncOutput(self)
+
+    async def refresh(self) -> AsyncGeneration:
+        """Return it as it is now."""
+        return await self._new(self.desk.get(self.id))
+
+    async def wait(self, timeout: float | None = None) -> AsyncGeneration:
+        """Return it completed; raises `GenerationFailedError` when it ends without a result."""
+        return await self._new(self.desk.wait(self.id, timeout=timeout))
+
+    async def cancel(self) -> AsyncGeneration:
+        """Ask the service to stop it and return it as it is then."""
+        return await self._new(self.desk.cancel(self.id))
+
+    async def _new(self, flow: Flow[wire.Generation]) -> AsyncGeneration:
+        return AsyncGeneration(await self._run(flow), self.desk, self.client)
+
+    async def _run(self, flow: Flow[T]) -> T:
+        """Run a flow about this generation; its errors say how to wait on."""
+        try:
+            return await self.client.run(flow)
+        except KitError as error:
+            error.generation_id, error.resume = self.id, self.wait
+            raise
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Output:
+    """The media of a completed generation: a file in the cache, fetched and verified once."""
+
+    generation: Generation
+
+    def __repr__(self) -> str:
+        return _described(self.generation)
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves it; signed, and valid for a while only."""
+        return self.generation.facts.output_url
+
+    @property
+    def facts(self) -> wire.Output:
+        """Type, size, length and hash, as far as the service tells."""
+        return self.generation.facts.output or wire.Output()
+
+    def path(self) -> Path:
+        """Return the file in the cache; do not change it."""
+        return self.generation._run(_fetched(self.generation))
+
+    def bytes(self) -> bytes:
+        """Return the content of the file."""
+        return self.path().read_bytes()
+
+    def save(self, file: Path | str) -> Path:
+        """Copy it to a file, or into a folder, and return where it is."""
+        return self.generation._run(then(_fetched(self.generation), _saver(file, self.generation)))
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class AsyncOutput:
+    """The awaited twin of `Output`."""
+
+    generation: AsyncGeneration
+
+    def __repr__(self) -> str:
+        return _described(self.generation)
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves it; signed, and valid for a while only."""
+        return self.generation.facts.output_url
+
+    @property
+    def facts(self) -> wire.Output:
+        """Type, size, length and hash, as far as the service tells."""
+        return self.generation.facts.output or wire.Output()
+
+    async def path(self) -> Path:
+        """Return the file in the cache; do not change it."""
+        return await self.generation._run(_fetched(self.generation))
+
+    async def bytes(self) -> bytes:
+        """Return the content of the file."""
+        return (await self.path()).read_bytes()
+
+    async def save(self, file: Path | str) -> Path:
+        """Copy it to a file, or into a folder, and return where it is."""
+        flow = then(_fetched(self.generation), _saver(file, self.generation))
+        return await self.generation._run(flow)
+
+
+def _fetched(generation: Held) -> Flow[Path]:
+    if generation.status != "completed":
+        error = NoAnswerError(
+            f"the generation {generation.id} has no output: its status is {generation.status}"
+        )
+        error.generation_id = generation.id
+        raise error
+    return (yield from downloads.output(generation.desk.cache, generation.facts))
+
+
+def _local(desk: Desk, facts: wire.Generation) -> Flow[tuple[Path, bytes | None]]:
+    """Return the file of a generation and the picture that stands for it."""
+    path = yield from downloads.output(desk.cache, facts)
+    video = facts.asset_type == "video"
+    return path, (yield from downloads.poster(desk.cache, facts)) if video else None
+
+
+def _saver(file: Path | str, generation: Held) -> Callable[[Path], Path]:
+    def save(path: Path) -> Path:
+        target = Path(file).expanduser()
+        if target.is_dir():
+            target /= f"{generation.id}{path.suffix}"
+        elif not target.suffix:
+            target = target.with_name(f"{target.name}{path.suffix}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(path, target))
+
+    return save
+
+
+def _described(generation: Held) -> str:
+    facts = generation.facts.output or wire.Output()
+    size = f" {facts.width}×{facts.height}" if facts.width and facts.height else ""
+    return f"<Output {facts.content_type or generation.asset_type or 'media'}{size}>"

@@ -1,0 +1,153 @@
+"""Progress while waiting: one line that is gone in the end.
+
+In a notebook it is an output that updates itself and ends as the empty text that it began as. So
+a saved notebook holds no trace of how long anything took, and no widget that a reopened one would
+miss; it needs no ipywidgets. In a terminal it is one line on standard error; elsewhere nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Protocol, TextIO
+
+from kit import wire
+
+#: Least seconds between two updates; Jupyter drops messages where there are too many.
+EVERY = 0.1
+
+_BAR = (
+    '<div style="display:flex;align-items:center;gap:8px;max-width:480px;'
+    'font:13px var(--jp-ui-font-family,system-ui);color:var(--jp-ui-font-color1,inherit)">'
+    "<span>{label}</span>"
+    '<span style="flex:1;height:6px;border-radius:3px;overflow:hidden;'
+    'background:var(--jp-layout-color3,#bdbdbd)"><span style="display:block;height:100%;'
+    'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></span></span>'
+    "<span>{text}</span></div>"
+)
+
+
+class Line(Protocol):
+    """Somewhere to show a line."""
+
+    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+        """Show how far it is."""
+
+    def close(self) -> None:
+        """Take the line away."""
+
+
+@contextmanager
+def progress(
+    label: str,
+    *,
+    enabled: bool = True,
+    line: Line | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Callable[[wire.Generation], None]]:
+    """Show progress inside a ``with`` block and yield the function that takes each update.
+
+    Parameters
+    ----------
+    line : Line, optional
+        Where to show it; found out when not given: a notebook, a terminal, or nowhere.
+
+    Examples
+    --------
+    >>> with progress("poster", enabled=False) as update:
+    ...     update(wire.Generation(id="gen_1", progress=0.5))
+    """
+    shown = (line or _place()) if enabled else None
+    if shown is None:
+        yield lambda _: None
+        return
+    began = clock()
+    last = -EVERY
+
+    def update(generation: wire.Generation) -> None:
+        nonlocal last
+        seconds = clock() - began
+        if seconds - last >= EVERY and not generation.finished:
+            last = seconds
+            shown.show(label, generation.progress, seconds)
+
+    try:
+        yield update
+    finally:
+        shown.close()
+
+
+class NotebookLine:
+    """A display of its own that updates itself; shown only once there is something to show."""
+
+    def __init__(self, display: Callable[..., Any]) -> None:
+        self._display = display
+        self._handle: Any = None
+
+    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+        """Show how far it is."""
+        if self._handle is None:
+            self._handle = self._display(_bundle(""), raw=True, display_id=True)
+        if self._handle is not None:
+            self._handle.update(_bundle(bar(label, fraction, seconds)), raw=True)
+
+    def close(self) -> None:
+        """Leave an empty output behind, the same in each run."""
+        if self._handle is None:
+            self._handle = self._display(_bundle(""), raw=True, display_id=True)
+        if self._handle is not None:
+            self._handle.update(_bundle(""), raw=True)
+
+
+class TerminalLine:
+    """One line of a terminal, written over and over."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._width = 0
+
+    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+        """Show how far it is."""
+        done = round(20 * (fraction or 0.0))
+        text = f"{label} {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"
+        self._write(text)
+
+    def close(self) -> None:
+        """Blank the line."""
+        self._write("")
+        self._stream.write("\r")
+        self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)
+
+
+def bar(label: str, fraction: float | None, seconds: float) -> str:
+    """Return the HTML of a progress bar; an unknown fraction is an empty one."""
+    percent = 100.0 * min(max(fraction or 0.0, 0.0), 1.0)
+    return _BAR.format(label=escape(label), percent=percent, text=_text(fraction, seconds))
+
+
+def _text(fraction: float | None, seconds: float) -> str:
+    known = "" if fraction is None else f"{100 * min(max(fraction, 0.0), 1.0):.0f} % · "
+    return f"{known}{seconds:.0f} s"
+
+
+def _bundle(html: str) -> dict[str, str]:
+    return {"text/plain": "", "text/html": html}
+
+
+def _place() -> Line | None:
+    """Return where progress can be shown: IPython is asked only where it is already there."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        from IPython.display import display
+
+        return NotebookLine(display)
+    return TerminalLine(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None

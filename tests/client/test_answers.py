@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from kit import errors
+from kit.client import answers, calls
+from kit.client.steps import Reply
+from kit.errors import ApiError
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def reply(status: int, body: Any = None, **headers: str) -> Reply:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Reply(status, {name.replace("_", "-"): v for name, v in headers.items()}, content)
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(ApiError.by_code.values(), key=lambda k: k.code), ids=lambda kind: kind.code
+)
+def test_each_code_becomes_its_class(kind: type[ApiError]) -> None:
+    body = {"error": {"code": kind.code, "message": "as sent"}}
+
+    error = answers.problem(reply(kind.status, body))
+
+    assert type(error) is kind
+    assert error.message == "as sent"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, errors.BadRequestError),
+        (401, errors.InvalidApiKeyError),
+        (402, errors.InsufficientCreditsError),
+        (404, errors.NotFoundError),
+        (422, errors.BadRequestError),
+        (429, errors.RateLimitError),
+        (502, errors.UnavailableError),
+        (504, errors.UnavailableError),
+        (418, ApiError),
+    ],
+)
+def test_an_unknown_code_falls_back_to_its_status(status: int, kind: type[ApiError]) -> None:
+    body = {"error": {"code": "E_SOMETHING", "message": "m"}}
+
+    assert type(answers.problem(reply(status, body))) is kind
+
+
+def test_an_html_page_never_reaches_a_message() -> None:
+    error = answers.problem(reply(502, b"<html><h1>nginx</h1></html>"))
+
+    assert str(error) == "the service answered 502 Bad Gateway and gave no reason"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"error": "no credits"}, "no credits"),
+        ({"message": "no credits"}, "no credits"),
+        ({"detail": "no credits"}, "no credits"),
+        ({"detail": [{"msg": "bad"}]}, '[{"msg": "bad"}]'),
+        ([1, 2], "the service answered 400 Bad Request and gave no reason"),
+        ({"error": None}, "the service answered 400 Bad Request and gave no reason"),
+    ],
+)
+def test_other_envelopes_are_understood(body: Any, message: str) -> None:
+    assert str(answers.problem(reply(400, body))) == message
+
+
+def test_an_error_carries_details_and_request_id() -> None:
+    details = {"required": 1, "available": 0.5}
+    body = {"error": {"code": "insufficient_credits", "message": "m", "details": details}}
+
+    error = answers.problem(reply(402, body, x_request_id="req_7"))
+
+    assert error is not None
+    assert (error.details, error.request_id) == (details, "req_7")
+
+
+def test_an_endless_message_is_cut() -> None:
+    error = answers.problem(reply(400, {"error": {"message": "x" * 10_000}}))
+
+    assert len(str(error)) < 2100
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("5", 5.0),
+        ("0", 0.0),
+        ("1.5", 1.5),
+        ("86400", 86400.0),
+        ("-3", None),
+        ("soon", None),
+        ("nan", None),
+        ("inf", None),
+        ("Sun, 01 Mar 2026 12:00:30 GMT", 30.0),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
+        ("Sun, 01 Mar 2026 13:00:10 +0100", 10.0),
+        ("Sun, 99 Mar 2026", None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(value: str | None, seconds: float | None) -> None:
+    assert answers.retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("header", "address"),
+    [
+        (None, None),
+        ("", None),
+        ('<https://a.test/x?cursor=1>; rel="next"', "https://a.test/x?cursor=1"),
+        ("</x?c=1>; rel=next", "/x?c=1"),
+        ('</a>; rel="prev", </b>; rel="next"', "/b"),
+        ('</b>; title="t"; rel="last next"', "/b"),
+        ('</a>; rel="prev"', None),
+        ("garbage; rel=next", None),
+    ],
+)
+def test_the_next_page_is_found_in_a_link_header(header: str | None, address: str | None) -> None:
+    assert answers.next_link(header) == address
+
+
+def test_a_page_instead_of_an_answer_is_named() -> None:
+    page = Reply(200, {"content-type": "text/html; charset=utf-8"}, b"<html>")
+
+    with pytest.raises(ApiError, match=r"not JSON \(text/html\): check that base_url"):
+        answers.read(calls.get_account(), page)
+
+
+def test_an_answer_without_its_id_is_named() -> None:
+    with pytest.raises(ApiError, match=r"GET /v1/account is not what .* id: Field required"):
+        answers.read(calls.get_account(), reply(200, {"name": "Ada"}))
+
+
+def test_an_object_instead_of_a_list_is_named() -> None:
+    with pytest.raises(ApiError, match="expected a list, got dict"):
+        answers.read(calls.list_generations(), reply(200, {}))

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from textwrap import dedent
+
+import pytest
+
+from kit.client.bridge import Bridge, KitLoop
+
+
+@pytest.fixture
+def bridge() -> Bridge:
+    return Bridge()
+
+
+async def double(number: int) -> int:
+    await asyncio.sleep(0)
+    return 2 * number
+
+
+async def fail() -> None:
+    raise ValueError("as told")
+
+
+def test_a_script_gets_a_result(bridge: Bridge) -> None:
+    assert bridge.run(double(4)) == 8
+
+
+def test_an_error_arrives(bridge: Bridge) -> None:
+    with pytest.raises(ValueError, match="as told"):
+        bridge.run(fail())
+
+
+def test_a_blocking_call_works_inside_a_running_loop(bridge: Bridge) -> None:
+    async def cell() -> int:
+        return bridge.run(double(4))
+
+    assert asyncio.run(cell()) == 8
+
+
+def test_a_job_is_awaited_from_any_loop(bridge: Bridge) -> None:
+    async def cell() -> int:
+        return await bridge.submit(double(4))
+
+    assert [asyncio.run(cell()) for _ in range(2)] == [8, 8]
+
+
+def test_twenty_threads_share_one_loop(bridge: Bridge) -> None:
+    async def where() -> int:
+        return threading.get_ident()
+
+    with ThreadPoolExecutor(20) as pool:
+        threads = set(pool.map(lambda _: bridge.run(where()), range(100)))
+
+    assert len(threads) == 1
+
+
+def test_a_job_knows_its_end(bridge: Bridge) -> None:
+    ended = threading.Event()
+    job = bridge.submit(double(4))
+    job.add_done_callback(lambda done: ended.set())
+
+    assert job.result(5) == 8
+    assert ended.wait(5)
+    assert job.done()
+    assert not job.cancel()
+    assert repr(job) == "<Job done>"
+
+
+def test_a_job_that_would_wait_for_itself_says_so(bridge: Bridge) -> None:
+    async def outer() -> None:
+        job = bridge.submit(double(1))
+        with pytest.raises(RuntimeError, match="write `await job`"):
+            job.result()
+        assert await job == 2
+
+    bridge.run(outer())
+
+
+def test_a_canceled_job_cleans_up(bridge: Bridge) -> None:
+    begun, cleaned = threading.Event(), threading.Event()
+
+    async def long() -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            cleaned.set()
+
+    job = bridge.submit(long())
+    assert begun.wait(5)
+    assert job.cancel()
+    assert cleaned.wait(5)
+    with pytest.raises(CancelledError):
+        job.result(5)
+    assert job.canceled()
+
+
+def test_a_job_canceled_at_once_leaves_nothing_behind(bridge: Bridge) -> None:
+    jobs = [bridge.submit(double(n)) for n in range(50)]
+    for job in jobs:
+        job.cancel()
+
+    assert bridge.run(double(1)) == 2
+    assert all(job._ended.wait(5) for job in jobs)
+
+
+def test_canceling_the_await_cancels_the_job(bridge: Bridge) -> None:
+    cleaned = threading.Event()
+
+    async def long() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned.set()
+
+    async def cell() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(bridge.submit(long()), 0.05)
+
+    asyncio.run(cell())
+
+    assert cleaned.wait(5)
+
+
+def in_a_process(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_a_nested_call_runs_on_our_own_loop_and_leaves_asyncio_alone() -> None:
+    done = in_a_process(
+        """
+        import asyncio
+        from kit.client.bridge import KitLoop, bridge
+
+        run, loop_class = asyncio.run, asyncio.SelectorEventLoop
+
+        async def inner():
+            await asyncio.sleep(0.01)
+            return 21
+
+        async def outer():
+            return bridge.run(inner()) + bridge.run(inner())
+
+        assert bridge.run(outer()) == 42
+        assert asyncio.run is run
+        assert hasattr(KitLoop, "_nest_patched")
+        assert not hasattr(loop_class, "_nest_patched")
+
+        async def cell():
+            return await bridge.submit(outer())
+
+        assert asyncio.run(cell()) == 42
+        """
+    )
+
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_re_entrancy_is_not_switched_on_without_need(bridge: Bridge) -> None:
+    bridge.run(double(1))
+
+    assert "_nest_patched" not in vars(asyncio.SelectorEventLoop)
+    assert issubclass(KitLoop, asyncio.SelectorEventLoop)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_a_loop_of_its_own() -> None:
+    done = in_a_process(
+        """
+        import os
+        from kit.client.bridge import bridge
+
+        async def answer():
+            return os.getpid()
+
+        parent = bridge.run(answer())
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if bridge.run(answer()) == os.getpid() != parent else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert bridge.run(answer()) == parent
+        """
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
+def test_an_interrupt_cancels_the_job_and_waits_for_its_cleanup() -> None:
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            dedent(
+                """
+                import asyncio
+                from kit.client.bridge import bridge
+
+                async def long():
+                    try:
+                        print("begun", flush=True)
+                        await asyncio.Event().wait()
+                    finally:
+                        print("cleaned", flush=True)
+
+                try:
+                    bridge.run(long())
+                except KeyboardInterrupt:
+                    print("interrupted", flush=True)
+                """
+            ),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+
+    assert rest == "cleaned\ninterrupted\n"

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.client import downloads
+from kit.client.downloads import Cache
+from kit.client.flows import Policy
+from kit.client.steps import Fetch, Lost, Reply
+from kit.client.sync import Client
+from kit.errors import NoAnswerError
+from kit.wire import Generation, Output
+from tests.client import third_party
+from tests.client.fixtures import driven
+from tests.client.third_party import Answer, Server
+
+SHA = hashlib.sha256(third_party.png()).hexdigest()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, other: Server) -> Cache:
+    return Cache(tmp_path / "outputs", other.url)
+
+
+def done(url: str | None, **facts: Any) -> Generation:
+    output = Output(content_type="image/png", **facts)
+    return Generation(id="job-1", status="completed", output_url=url, output=output)
+
+
+def test_an_output_is_fetched_once(client: Client, cache: Cache, media: Server) -> None:
+    generation = done(f"{media.url}/out")
+
+    paths = {client.run(downloads.output(cache, generation)) for _ in range(2)}
+
+    assert len(paths) == 1
+    assert len(media.seen) == 1
+    assert paths.pop().read_bytes() == third_party.png()
+
+
+def test_a_known_hash_names_the_file_and_is_verified(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    path = client.run(downloads.output(cache, done(f"{media.url}/out", sha256=SHA)))
+
+    assert path.name == f"{SHA}.png"
+
+
+def test_a_wrong_hash_leaves_no_file(client: Client, cache: Cache, media: Server) -> None:
+    with pytest.raises(NoAnswerError, match="SHA-256 differs") as caught:
+        client.run(downloads.output(cache, done(f"{media.url}/out", sha256="0" * 64)))
+
+    assert caught.value.generation_id == "job-1"
+    assert list(cache.folder.iterdir()) == []
+
+
+def test_a_download_that_breaks_off_is_repeated(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    media.first("GET", "/out", Answer(drop=True), Answer(503, {}))
+
+    path = client.run(downloads.output(cache, done(f"{media.url}/out")))
+
+    assert path.read_bytes() == third_party.png()
+    assert [p.name for p in cache.folder.iterdir()] == [path.name]
+
+
+def test_an_expired_address_is_asked_for_anew(
+    client: Client, cache: Cache, media: Server, other: Server
+) -> None:
+    fresh = {"id": "job-1", "status": "completed", "outputUrl": f"{media.url}/fresh"}
+    other.first("GET", "/v1/creative-studio/generations/job-1", Answer(200, fresh))
+    media.first("GET", "/stale", Answer(403, {}))
+
+    path = client.run(downloads.output(cache, done(f"{media.url}/stale")))
+
+    assert path.exists()
+    assert [seen.path for seen in media.seen] == ["/stale", "/fresh"]
+
+
+def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) -> None:
+    _, error = driven(downloads.output(cache, done(None), policy))
+
+    assert str(error) == "the generation job-1 has no output (completed)"
+
+
+def test_an_address_may_be_relative(cache: Cache, policy: Policy) -> None:
+    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), *[Lost("gone")] * 3)
+
+    assert steps[0].url == f"{cache.base_url}/files/x.png"
+
+
+def test_redirects_end(cache: Cache, policy: Policy) -> None:
+    around = Reply(302, {"location": "https://a.test/again"})
+
+    steps, error = driven(downloads.output(cache, done("https://a.test/x"), policy), *[around] * 6)
+
+    assert sum(isinstance(step, Fetch) for step in steps) == 6
+    assert isinstance(error, NoAnswerError)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "x" * 300, "C:\\x", "ü"])
+def test_an_odd_id_stays_inside_the_cache(cache: Cache, name: str) -> None:
+    path = cache.path(Generation(id=name, output_url="https://a.test/x.PNG?sig=1"))
+
+    assert path.parent == cache.folder
+    assert len(path.name) < 120
+
+
+def test_two_services_do_not_share_files(tmp_path: Path) -> None:
+    generation = Generation(id="1", output_url="https://a.test/x.png")
+
+    paths = {Cache(tmp_path, url).path(generation) for url in ("https://a.test", "https://b.test")}
+
+    assert len(paths) == 2
+
+
+def test_a_poster_is_kept_beside_its_video(client: Client, cache: Cache, media: Server) -> None:
+    generation = done(f"{media.url}/out", thumbnail_url=f"{media.url}/thumb")
+
+    posters = {client.run(downloads.poster(cache, generation)) for _ in range(2)}
+
+    assert posters == {third_party.png()}
+    assert len(media.seen) == 1
+    assert client.run(downloads.poster(cache, done(None).model_copy(update={"id": "2"}))) is None
+
+
+def test_a_poster_that_cannot_be_had_is_none(client: Client, cache: Cache, media: Server) -> None:
+    media.first("GET", "/thumb", Answer(404, {}))
+
+    assert (
+        client.run(downloads.poster(cache, done(None, thumbnail_url=f"{media.url}/thumb"))) is None
+    )
+
+
+def test_an_answer_that_changed_meanwhile_is_not_mixed_up(policy: Policy, cache: Cache) -> None:
+    body = json.dumps({"id": "job-1", "status": "failed", "error": "gone"}).encode()
+    flow = downloads.output(cache, done("https://a.test/x"), policy)
+
+    _, error = driven(flow, Reply(404), Reply(200, {}, body))
+
+    assert str(error) == "the generation job-1 has no output (failed)"

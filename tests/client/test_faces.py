@@ -1,0 +1,103 @@
+"""Both faces, driven over the same steps, do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kit import wire
+from kit.client import calls, downloads, flows, uploads
+from kit.client.aio import AsyncClient
+from kit.client.settings import Settings
+from kit.client.steps import Flow
+from kit.client.sync import Client
+from kit.errors import KitError
+from tests.client import third_party
+from tests.client.fixtures import Clock
+from tests.client.third_party import Answer, Server, ThirdParty
+
+ORDER = wire.StartGeneration(model_id="paint", prompt="p")
+Face = Callable[[Flow[Any]], Any]
+
+
+@pytest.fixture(params=["sync", "aio"])
+def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Iterator[Face]:
+    """Run a flow to its end, on either face; `run.name` is the face's."""
+    if request.param == "sync":
+        with Client(settings, sleep=clock.sleep) as client:
+            yield client.run
+    else:
+        aclient = AsyncClient(settings, sleep=clock.asleep)
+        yield aclient.block
+        for opened in aclient.http.opened():
+            aclient._bridge.run(opened.aclose())
+
+
+def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings: Settings) -> None:
+    receipt = run(flows.ask(calls.start_generation(ORDER)))
+    done = run(flows.wait(receipt.id))
+    cache = downloads.Cache(settings.data, settings.base_url)
+
+    path = run(downloads.output(cache, done))
+
+    assert path.read_bytes() == third_party.png()
+    assert [(s.method, s.path) for s in other.seen] == [
+        ("POST", "/v1/creative-studio/generations"),
+        ("GET", "/v1/creative-studio/generations/job-1"),
+        ("GET", "/v1/creative-studio/generations/job-1"),
+    ]
+
+
+def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> None:
+    path = "/v1/creative-studio/generations"
+    busy = third_party.problem(503, "unavailable", "busy", **{"Retry-After": "2"})
+    other.first("POST", path, Answer(drop=True), busy)
+
+    receipt = run(flows.ask(calls.start_generation(ORDER)))
+
+    keys = [seen.headers["idempotency-key"] for seen in other.requests("POST", path)]
+    assert receipt.id == "job-1"
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+    assert clock.slept[1] >= 2.0
+
+
+def test_a_file_is_uploaded_whole(run: Face, media: Server) -> None:
+    file = uploads.source(third_party.png())
+
+    assert run(uploads.upload("retouch", file)) == "u-upload.png"
+    assert media.seen[0].body == third_party.png()
+
+
+def test_an_error_of_the_service_arrives_as_its_class(run: Face, other: Server) -> None:
+    path = "/v1/creative-studio/generations"
+    other.first("POST", path, third_party.problem(402, "insufficient_credits", "1 needed"))
+
+    with pytest.raises(KitError, match="1 needed") as caught:
+        run(flows.ask(calls.start_generation(ORDER)))
+
+    assert type(caught.value).__name__ == "InsufficientCreditsError"
+
+
+@pytest.mark.parametrize("word", ["succeeded", "cancelled", "error", "expired", "done"])
+def test_waiting_ends_at_the_same_words(run: Face, party: ThirdParty, word: str) -> None:
+    party.words = ("queued", word)
+    receipt = run(flows.ask(calls.start_generation(ORDER)))
+
+    assert run(flows.wait(receipt.id)).state == wire.FINISHED[word]
+
+
+def test_a_long_wait_is_given_up_at_the_same_time(
+    run: Face, party: ThirdParty, clock: Clock
+) -> None:
+    party.polls = 10_000
+    receipt = run(flows.ask(calls.start_generation(ORDER)))
+    policy = flows.Policy(clock=clock, dice=lambda: 0.0)
+
+    with pytest.raises(KitError, match="not finished after 30 s") as caught:
+        run(flows.wait(receipt.id, timeout=30.0, policy=policy))
+
+    assert caught.value.generation_id == "job-1"
+    assert clock.now == pytest.approx(30.0)

@@ -1,0 +1,196 @@
+"""What really leaves: on a loopback server, never on a patched transport."""
+
+from __future__ import annotations
+
+import io
+import logging
+from pathlib import Path
+
+import pytest
+
+from kit.client import calls, downloads, flows, uploads
+from kit.client.http import Blocking
+from kit.client.settings import Settings
+from kit.client.steps import Ask, Fetch, Lost, Put, Reply
+from kit.client.sync import Client
+from kit.errors import ApiError, InvalidApiKeyError, NoAnswerError
+from kit.wire import Generation
+from tests.client import third_party
+from tests.client.third_party import KEY, Answer, Server
+
+
+def test_a_call_carries_the_key_to_its_own_origin(client: Client, other: Server) -> None:
+    client.run(flows.ask(calls.get_account()))
+
+    assert other.seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_path_prefix_stays_in_front(other: Server, tmp_path: Path) -> None:
+    other.first("GET", "/studio/api/v1/account", Answer(200, {"id": "a"}))
+
+    with Client(Settings(f"{other.url}/studio/api/", KEY, tmp_path)) as client:
+        assert client.run(flows.ask(calls.get_account())).id == "a"
+
+
+def test_a_prefix_that_an_answer_repeats_is_not_doubled(other: Server, tmp_path: Path) -> None:
+    connection = Blocking(Settings(f"{other.url}/studio", KEY, tmp_path))
+
+    assert connection.address("/studio/v1/x?cursor=1") == f"{other.url}/studio/v1/x?cursor=1"
+    assert connection.address("/v1/x") == f"{other.url}/studio/v1/x"
+
+
+def test_the_key_never_goes_to_another_origin(client: Client, media: Server) -> None:
+    for path in (f"{media.url}/v1/x", f"http://localhost:{media.url.rpartition(':')[2]}/v1/x"):
+        client.perform(Ask(calls.Call("GET", path, lambda body: body)))
+        client.perform(Fetch(path, client.settings.data / "x", with_key=True))
+
+    assert media.seen
+    assert not [seen for seen in media.seen if "authorization" in seen.headers]
+
+
+def test_a_redirect_of_a_call_is_not_followed(client: Client, other: Server, media: Server) -> None:
+    other.first("GET", "/v1/account", Answer(302, {}, {"Location": f"{media.url}/steal"}))
+
+    with pytest.raises(ApiError, match="redirects are not followed"):
+        client.run(flows.ask(calls.get_account()))
+
+    assert media.seen == []
+
+
+def test_a_redirect_of_a_download_is_followed_without_the_key(
+    client: Client, other: Server, media: Server
+) -> None:
+    other.first("GET", "/file", Answer(401, {}), Answer(302, {}, {"Location": f"{media.url}/f"}))
+    cache = downloads.Cache(client.settings.data, client.settings.base_url)
+    done = Generation(id="g", status="completed", output_url=f"{other.url}/file")
+
+    path = client.run(downloads.output(cache, done))
+
+    assert path.read_bytes() == third_party.png()
+    assert [s.headers.get("authorization") for s in other.requests("GET", "/file")] == [
+        None,
+        f"Bearer {KEY}",
+    ]
+    assert "authorization" not in media.seen[0].headers
+
+
+def test_an_upload_sends_exactly_the_headers_of_its_ticket(client: Client, media: Server) -> None:
+    headers = {"Content-Type": "image/png", "x-Amz-Thing": "a b"}
+
+    client.perform(Put(f"{media.url}/in", headers, lambda: io.BytesIO(b"abc"), 3))
+
+    sent = dict(media.seen[0].headers)
+    assert sent.pop("host")
+    assert sent == {"content-type": "image/png", "x-amz-thing": "a b", "content-length": "3"}
+    assert media.seen[0].body == b"abc"
+
+
+def test_an_upload_to_the_own_origin_carries_no_key(client: Client, other: Server) -> None:
+    other.first("PUT", "/in", Answer(200))
+
+    client.perform(Put(f"{other.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
+
+    assert "authorization" not in other.seen[0].headers
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3 << 18])
+def test_every_size_arrives_whole(client: Client, media: Server, size: int) -> None:
+    content = bytes(n % 251 for n in range(size))
+
+    client.perform(Put(f"{media.url}/in", {}, lambda: io.BytesIO(content), size))
+
+    assert media.seen[0].body == content
+
+
+def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
+    with third_party.serving(third_party.storage) as gone:
+        url = gone.url
+
+    outcome = Blocking(Settings(url, KEY, tmp_path)).ask(Ask(calls.get_account()))
+
+    assert isinstance(outcome, Lost)
+    assert outcome.message.startswith(f"no connection to {url}")
+    assert not outcome.timed_out
+
+
+def test_a_dropped_connection_is_a_sentence(client: Client, other: Server) -> None:
+    other.first("GET", "/v1/account", *[Answer(drop=True)] * 5)
+
+    with pytest.raises(NoAnswerError, match=f"no connection to {other.url}"):
+        client.run(flows.ask(calls.get_account()))
+
+
+def test_a_proxy_is_not_asked_for_what_is_here(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+
+    with Client(settings) as client:
+        assert client.run(flows.ask(calls.get_account())).id == "a1"
+
+
+def test_facts_of_the_last_answer_are_kept(client: Client, other: Server) -> None:
+    assert client.last_response is None
+    answer = Answer(200, {"id": "a"}, {"X-Request-Id": "req_1"})
+    other.first("GET", "/v1/account", answer)
+
+    client.run(flows.ask(calls.get_account()))
+
+    last = client.last_response
+    assert last is not None
+    assert (last.method, last.path, last.status) == ("GET", "/v1/account", 200)
+    assert last.request_id == "req_1"
+
+
+def test_a_service_that_repeats_the_key_does_not_leak_it(client: Client, other: Server) -> None:
+    other.first(
+        "GET", "/v1/account", third_party.problem(401, "invalid_api_key", f"what is {KEY}?")
+    )
+
+    with pytest.raises(InvalidApiKeyError, match=r"what is tp_test_…\?") as caught:
+        client.run(flows.ask(calls.get_account()))
+
+    assert KEY not in repr(caught.value)
+
+
+def test_no_repr_and_no_log_shows_the_key(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    client.run(flows.ask(calls.get_account()))
+
+    shown = [repr(client), repr(client.settings), repr(client.http), repr(client.last_response)]
+    assert KEY not in " ".join([*shown, caplog.text])
+
+
+def test_a_closed_client_opens_again(client: Client) -> None:
+    client.run(flows.ask(calls.get_account()))
+    client.close()
+
+    assert client.run(flows.ask(calls.get_account())).id == "a1"
+
+
+def test_certificates_are_loaded_for_https_only(settings: Settings) -> None:
+    connection = Blocking(settings)
+
+    connection.client(settings.base_url)
+    plain = list(connection._clients)
+    connection.client("https://a.test")
+    both = [scheme for _, scheme in connection._clients]
+    connection.close()
+
+    assert [scheme for _, scheme in plain] == ["http"]
+    assert both == ["http", "https"]
+
+
+def test_an_address_that_is_none_is_an_outcome(client: Client) -> None:
+    outcome = client.perform(Put("http://[bad", {}, lambda: io.BytesIO(b"a"), 1))
+
+    assert isinstance(outcome, Lost)
+
+
+def test_a_file_is_hashed_while_it_arrives(client: Client, media: Server, tmp_path: Path) -> None:
+    outcome = client.perform(Fetch(f"{media.url}/out/x.png", tmp_path / "new" / "x"))
+
+    assert isinstance(outcome, Reply)
+    assert outcome.sha256 == uploads.source(third_party.png()).sha256()

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from kit.client.settings import Settings, data_folder, embedded, mask, resolve, save_profile
+from kit.errors import ConfigError
+
+URL, KEY = "https://studio.test", "cs_live_0123456789"
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "profiles.toml"
+
+
+def found(settings: Settings | None) -> tuple[str, str]:
+    assert settings is not None
+    return settings.base_url, settings.api_key
+
+
+def test_nothing_set_means_embedded(profiles: Path) -> None:
+    assert resolve(environment={}, profiles=profiles) is None
+
+
+def test_arguments_come_before_environment_and_profile(profiles: Path) -> None:
+    save_profile("https://saved.test", "saved", profiles=profiles)
+    env = {"KIT_BASE_URL": "https://env.test", "KIT_API_KEY": "env"}
+
+    assert found(resolve(URL, KEY, environment=env, profiles=profiles)) == (URL, KEY)
+    assert found(resolve(environment=env, profiles=profiles)) == ("https://env.test", "env")
+    assert found(resolve(environment={}, profiles=profiles)) == ("https://saved.test", "saved")
+
+
+def test_a_named_profile_comes_before_the_environment(profiles: Path) -> None:
+    save_profile("https://work.test", "w", name="my work", profiles=profiles)
+    env = {"KIT_BASE_URL": "https://env.test", "KIT_API_KEY": "env"}
+
+    chosen = resolve(profile="my work", environment=env, profiles=profiles)
+
+    assert found(chosen) == ("https://work.test", "w")
+
+
+def test_the_environment_may_name_a_profile(profiles: Path) -> None:
+    save_profile("https://work.test", "w", name="work", profiles=profiles)
+
+    chosen = resolve(environment={"KIT_PROFILE": "work"}, profiles=profiles)
+
+    assert found(chosen) == ("https://work.test", "w")
+
+
+def test_an_unknown_profile_is_named(profiles: Path) -> None:
+    with pytest.raises(ConfigError, match="no saved profile 'nope'"):
+        resolve(profile="nope", environment={}, profiles=profiles)
+
+
+def test_a_key_of_the_environment_stays_with_its_address() -> None:
+    env = {"KIT_BASE_URL": "https://env.test", "KIT_API_KEY": "env"}
+
+    with pytest.raises(ConfigError, match="pass api_key as well"):
+        resolve("https://other.test", environment=env)
+    assert found(resolve("https://env.test/prefix", environment=env)) == (
+        "https://env.test/prefix",
+        "env",
+    )
+    assert found(resolve(URL, environment={"KIT_API_KEY": "any"})) == (URL, "any")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api_key", "env", "message"),
+    [
+        (URL, None, {}, "no API key for the service: pass api_key"),
+        (None, KEY, {}, "an API key but no address .* pass base_url"),
+        (None, None, {"KIT_API_KEY": "x"}, "KIT_API_KEY is set, set KIT_BASE_URL too"),
+        (None, None, {"KIT_BASE_URL": URL}, "KIT_BASE_URL is set, set KIT_API_KEY too"),
+    ],
+)
+def test_half_of_a_pair_is_a_clear_sentence(
+    base_url: str | None, api_key: str | None, env: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        resolve(base_url, api_key, environment=env)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "studio.test",
+        "localhost:8000",
+        "ftp://studio.test",
+        "https://",
+        "https://a b.test",
+        "https://u:p@studio.test",
+        "https://studio.test/?x=1",
+        "https://studio.test/#x",
+        "https://studio.test:port",
+        "http://[bad",
+        "https://stüdio.test",
+    ],
+)
+def test_an_address_that_cannot_be_right_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="base_url"):
+        Settings(url, KEY, Path())
+
+
+@pytest.mark.parametrize("key", ["", " ", "cs_test a", "cs_test_a\n", "clé", "a\tb"])
+def test_a_key_that_cannot_be_right_is_refused_and_not_shown(key: str) -> None:
+    with pytest.raises(ConfigError, match="the API key is empty or holds blanks") as caught:
+        Settings(URL, key, Path())
+
+    assert len(key.strip()) < 3 or key.strip() not in str(caught.value)
+
+
+def test_a_slash_at_the_end_makes_no_difference() -> None:
+    assert Settings(f"{URL}/api/", KEY, Path()).base_url == f"{URL}/api"
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [("cs_test_abc", "cs_test_…"), ("cs_live_abc", "cs_live_…"), ("secret", "…"), ("sk-abc", "…")],
+)
+def test_only_the_kind_of_a_key_is_shown(key: str, shown: str) -> None:
+    assert mask(key) == shown
+    assert repr(Settings(URL, key, Path())) == f"Settings(base_url={URL!r}, api_key={shown!r})"
+
+
+def test_profiles_are_for_the_user_only_and_keep_each_other(profiles: Path) -> None:
+    save_profile(URL, KEY, name='a "b"', profiles=profiles)
+    save_profile(URL, "other", profiles=profiles)
+
+    assert stat.S_IMODE(profiles.stat().st_mode) == 0o600
+    assert found(resolve(profile='a "b"', environment={}, profiles=profiles)) == (URL, KEY)
+
+
+def test_a_broken_profiles_file_is_a_sentence(profiles: Path) -> None:
+    profiles.parent.mkdir()
+    profiles.write_text("[default\n")
+
+    with pytest.raises(ConfigError, match="saved profiles cannot be read"):
+        resolve(environment={}, profiles=profiles)
+
+
+def test_data_goes_where_it_is_told(tmp_path: Path) -> None:
+    assert data_folder(tmp_path, environment={"KIT_DATA": "/x"}) == tmp_path
+    assert data_folder(environment={"KIT_DATA": str(tmp_path)}) == tmp_path
+    assert data_folder(environment={}).name == "creative-studio-kit"
+
+
+def test_progress_can_be_switched_off() -> None:
+    on, off = (resolve(URL, KEY, environment={"KIT_PROGRESS": v}) for v in ("1", "0"))
+
+    assert on is not None
+    assert off is not None
+    assert (on.progress, off.progress) == (True, False)
+
+
+def test_the_embedded_service_keeps_its_name_when_its_port_changes(tmp_path: Path) -> None:
+    names = {embedded(f"http://127.0.0.1:{n}", KEY, data=tmp_path).name for n in (1, 2)}
+
+    assert names == {"embedded"}

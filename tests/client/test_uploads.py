@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import io
+import json
+import wave
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit import wire
+from kit.client import uploads
+from kit.client.flows import Policy
+from kit.client.steps import Ask, Lost, Put, Reply, Sleep
+from kit.errors import ParameterError, UploadError
+from tests.client.fixtures import driven
+from tests.client.third_party import png
+
+PICTURE = wire.Parameter(name="picture", type="image", media=True, required=True)
+HINTS = wire.Parameter(name="hints", type="image", media=True, max_items=3)
+MODEL = wire.Model(id="m", media_parameters=[PICTURE, HINTS])
+
+
+def wav() -> bytes:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(bytes(2 * 12_000))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("head", "content_type"),
+    [
+        (png(), "image/png"),
+        (b"\xff\xd8\xff\xe0....", "image/jpeg"),
+        (b"RIFF....WEBPVP8 ", "image/webp"),
+        (b"GIF89a....", "image/gif"),
+        (b"....ftypisom....", "video/mp4"),
+        (b"....ftypqt  ....", "video/quicktime"),
+        (b"....ftypM4A ....", "audio/mp4"),
+        (b"\x1a\x45\xdf\xa3....", "video/webm"),
+        (wav(), "audio/wav"),
+        (b"ID3....", "audio/mpeg"),
+        (b"fLaC....", "audio/flac"),
+        (b"OggS....", "audio/ogg"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_content_tells_its_type(head: bytes, content_type: str) -> None:
+    assert uploads.source(head).content_type == content_type
+
+
+def test_the_content_is_trusted_more_than_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(png())
+
+    assert uploads.source(path).content_type == "image/png"
+
+
+def test_the_name_helps_where_the_content_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "sound.aac"
+    path.write_bytes(b"????")
+
+    assert uploads.source(path).content_type == "audio/aac"
+
+
+def test_a_path_bytes_a_file_and_a_source_are_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png())
+    with path.open("rb") as file:
+        given: list[Any] = [path, str(path), png(), bytearray(png()), io.BytesIO(png()), file]
+        found = [uploads.source(item) for item in given]
+
+    assert len({item.sha256() for item in found}) == 1
+    assert {item.size for item in found} == {len(png())}
+    assert found[0].name == found[5].name == "a.png"
+    assert found[2].name == "upload.png"
+    assert uploads.source(found[0]) is found[0]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "1", "P", "CMYK", "HSV"])
+def test_a_picture_object_is_sent_as_png(mode: str) -> None:
+    file = uploads.source(Image.new(mode, (5, 3)))
+
+    with file.open() as stream, Image.open(stream) as sent:
+        assert (file.content_type, sent.size) == ("image/png", (5, 3))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, 5, 1), (3, 5, 3), (3, 5, 4)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_an_array_is_sent_as_png(shape: tuple[int, ...], dtype: str) -> None:
+    file = uploads.source(np.ones(shape, dtype))
+
+    with file.open() as stream, Image.open(stream) as sent:
+        assert sent.size == (5, 3)
+        assert sent.getextrema() is not None
+
+
+def test_floats_of_an_array_span_the_whole_range() -> None:
+    file = uploads.source(np.array([[0.0, 0.5, 1.0]]))
+
+    with file.open() as stream, Image.open(stream) as sent:
+        assert np.asarray(sent).tolist() == [[0, 128, 255]]
+
+
+@pytest.mark.parametrize(
+    ("medium", "message"),
+    [
+        (42, "not a int"),
+        ("/no/such/file.png", "there is no file '/no/such/file.png'"),
+        (b"", "'upload' is empty"),
+        (b"plain text", "no picture, video or sound of a known kind"),
+        (io.StringIO("text"), "binary mode"),
+        (np.zeros((2, 2, 7), "uint8"), r"not of shape \(2, 2, 7\)"),
+        (np.full((2, 2), 2.0), "floats holds 0 to 1, not 2 to 2"),
+        (np.full((2, 2), np.nan), "floats holds 0 to 1"),
+        (np.zeros((2, 2), "int64"), "not int64"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_cannot_be_sent_is_a_sentence(medium: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        uploads.source(medium)
+
+
+def test_one_medium_goes_to_the_first_media_parameter() -> None:
+    assert list(uploads.sources(MODEL, png())) == ["picture"]
+    assert [len(files) for files in uploads.sources(MODEL, [png(), png()]).values()] == [2]
+    assert uploads.sources(MODEL, None) == {}
+    assert uploads.sources(MODEL, {"picture": png(), "hints": None}).keys() == {"picture"}
+
+
+def test_a_model_without_media_says_so() -> None:
+    with pytest.raises(ParameterError, match="'plain' takes no media"):
+        uploads.sources(wire.Model(id="plain"), png())
+
+
+def test_a_sound_where_a_picture_is_wanted_is_refused() -> None:
+    with pytest.raises(ParameterError, match="picture takes a medium of type image"):
+        uploads.sources(MODEL, {"picture": wav()})
+
+
+def test_a_sound_tells_how_long_it_is() -> None:
+    assert float(uploads.source(wav()).seconds() or 0) == pytest.approx(1.5)
+    assert uploads.source(b"ID3 and nothing").seconds() is None
+
+
+# ── sending ──────────────────────────────────────────────────────────────────────────────────────
+
+TICKET = Reply(
+    201,
+    {},
+    json.dumps(
+        {"uploadId": "u", "uploadUrl": "https://s.test/u", "requiredHeaders": {"A": "b"}}
+    ).encode(),
+)
+FILE = uploads.source(png())
+
+
+def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
+    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, Reply(200))
+
+    asked, put = steps
+    assert result == "u"
+    assert asked.call.body == {
+        "fileName": "upload.png",
+        "contentType": "image/png",
+        "fileSizeBytes": len(png()),
+        "modelId": "m",
+    }
+    assert (put.url, put.headers, put.size) == ("https://s.test/u", {"A": "b"}, len(png()))
+
+
+@pytest.mark.parametrize("bad", [Lost("gone"), Reply(503), Reply(500)])
+def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) -> None:
+    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, bad, TICKET, Reply(200))
+
+    assert result == "u"
+    assert [type(step) for step in steps] == [Ask, Put, Sleep, Ask, Put]
+    assert steps[0].headers["Idempotency-Key"] != steps[3].headers["Idempotency-Key"]
+
+
+def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
+    refusal = Reply(403, {}, b'{"error": {"code": "access_denied", "message": "wrong length"}}')
+
+    _, error = driven(uploads.upload("m", FILE, policy), TICKET, refusal)
+
+    assert isinstance(error, UploadError)
+    assert str(error) == "'upload.png' was refused with 403: wrong length"
+
+
+def test_a_put_is_given_up_in_the_end(policy: Policy) -> None:
+    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, Lost("gone")] * 3)
+
+    assert str(error) == "'upload.png' was not sent: gone"
+
+
+def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> None:
+    media = {"picture": (FILE,), "hints": (FILE,)}
+
+    _, references = driven(
+        uploads.upload_all(MODEL, media, policy), TICKET, Reply(200), TICKET, Reply(200)
+    )
+
+    assert references == {"picture": "u", "hints": ["u"]}

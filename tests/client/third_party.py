@@ -1,0 +1,257 @@
+"""Another implementation of the API document, on loopback, that closed its gaps differently.
+
+Other success codes, a missing model group, types and status words that nobody knows, nulls, extra
+fields, no additive path, header or field. Media go to and come from a second origin.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from PIL import Image
+
+KEY = "tp_test_0123456789abcdef"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it arrived; header names in lower case."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    drop: bool = False  # close the connection without a word
+
+    @property
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+App = Callable[[Seen], Answer]
+
+
+@dataclass
+class Server:
+    """A loopback server: it records what it sees, and what is scripted is answered first."""
+
+    app: App
+    url: str = ""
+    seen: list[Seen] = field(default_factory=list)
+    script: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
+
+    def answer(self, seen: Seen) -> Answer:
+        self.seen.append(seen)
+        scripted = self.script.get((seen.method, seen.path.partition("?")[0]))
+        return scripted.pop(0) if scripted else self.app(seen)
+
+    def first(self, method: str, path: str, *answers: Answer) -> None:
+        self.script.setdefault((method, path), []).extend(answers)
+
+    def requests(self, method: str, path: str = "") -> list[Seen]:
+        return [s for s in self.seen if s.method == method and s.path.startswith(path)]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # without these, headers and body leave in two packets and the second waits for an ACK
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    loopback: Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def _serve(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        seen = Seen(self.command, self.path, headers, self.rfile.read(length))
+        answer = self.loopback.answer(seen)
+        if answer.drop:
+            self.close_connection = True
+            return
+        self.send_response(answer.status)
+        content = b"" if answer.status == 304 else answer.content
+        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names are http.server's
+
+
+@contextmanager
+def serving(app: App) -> Iterator[Server]:
+    """Serve an application on a free port of loopback."""
+    server = Server(app)
+    handler = type("Handler", (_Handler,), {"loopback": server})
+    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    http.daemon_threads = True
+    server.url = f"http://127.0.0.1:{http.server_port}"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def png(color: str = "teal", size: tuple[int, int] = (24, 16)) -> bytes:
+    """Return a small picture."""
+    buffer = io.BytesIO()
+    Image.new("RGB", size, color).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+MODELS = [
+    {
+        "id": "paint",
+        "title": "Paint",
+        "assetType": "image",
+        "category": "Generation",
+        "supportsPrompt": True,
+        "promptRequired": True,
+        "mediaParameters": None,
+        "settingParameters": [
+            {"name": "size", "type": "int64", "required": False, "default": 512, "enum": None},
+            {"name": "style", "type": "string", "enum": ["oil", "ink"], "default": "oil"},
+            {"name": "steps", "type": "integer", "minimum": 1, "maximum": 50, "default": 20},
+        ],
+        "creditsFrom": 0.1,
+        "creditsAtDefaults": 0.25,
+        "estimatedCredits": None,
+        "supportsMultiReferenceMedia": None,
+        "vendor": {"something": "else"},
+    },
+    {
+        "id": "retouch",
+        "title": None,
+        "assetType": "image",
+        "mediaParameters": [
+            {"name": "picture", "type": "image", "required": True, "media": True},
+            {"name": "hints", "type": "image", "media": True, "maxItems": 3},
+        ],
+        "supportsPrompt": False,
+        "creditsFrom": None,
+    },
+]
+
+
+@dataclass
+class ThirdParty:
+    """The application, and what it knows.
+
+    `media` is the address of the other origin; `polls` is how many polls a generation takes, and
+    `words` are the statuses it goes through.
+    """
+
+    media: str
+    polls: int = 2
+    words: tuple[str, ...] = ("queued", "rendering", "succeeded")
+    error: Any = None
+    orders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    by_key: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, seen: Seen) -> Answer:
+        if seen.headers.get("authorization") != f"Bearer {KEY}":
+            return problem(401, "invalid_api_key", "who are you?")
+        path = seen.path.partition("?")[0]
+        for method, pattern, answer in self.routes():
+            match = re.fullmatch(pattern, path)
+            if match and method == seen.method:
+                return answer(seen, *match.groups())
+        return problem(404, "not_found", "no such thing")
+
+    def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
+        return [
+            ("GET", "/v1/account", lambda _: Answer(200, {"id": "a1", "name": "Ada", "plan": "x"})),
+            ("GET", "/v1/creative-studio/models", lambda _: Answer(200, {"image": MODELS})),
+            ("GET", "/v1/creative-studio/generations", self.listed),
+            ("POST", "/v1/creative-studio/generations", self.start),
+            ("GET", r"/v1/creative-studio/generations/([\w-]+)", self.get),
+            ("POST", "/v1/creative-studio/media-uploads", self.ticket),
+            ("POST", "/v1/scripts/title", lambda _: Answer(202, {"title": "T", "hookAngle": None})),
+            ("POST", "/v1/scripts", lambda _: Answer(200, [{"id": "s1", "content": "Hello you"}])),
+        ]
+
+    def start(self, seen: Seen) -> Answer:
+        number = f"job-{len(self.orders) + 1}"
+        self.orders[number] = {**seen.json, "polled": 0}
+        receipt = {"id": number, "status": "accepted", "creditsCharged": 0.25, "eta": 3}
+        return Answer(200, receipt)
+
+    def get(self, _: Seen, number: str) -> Answer:
+        if number not in self.orders:
+            return problem(404, "not_found", "no such job")
+        order = self.orders[number]
+        order["polled"] += 1
+        return Answer(200, self.shown(number, order))
+
+    def listed(self, _: Seen) -> Answer:
+        return Answer(200, [self.shown(n, o) for n, o in reversed(self.orders.items())])
+
+    def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
+        done = order["polled"] >= self.polls
+        word = self.words[-1] if done else self.words[min(order["polled"], len(self.words) - 2)]
+        return {
+            "id": number,
+            "status": word,
+            "assetType": "image",
+            "modelId": order["modelId"],
+            "prompt": order.get("prompt"),
+            "parameters": order.get("parameters"),
+            "outputUrl": f"{self.media}/out/{number}.png?sig=abc"
+            if done and not self.error
+            else None,
+            "error": self.error if done else None,
+            "createdAt": "2026-01-02T03:04:05",
+            "updatedAt": "2026-01-02T03:04:09+00:00",
+            "extra": [1, 2],
+        }
+
+    def ticket(self, seen: Seen) -> Answer:
+        return Answer(
+            200,
+            {
+                "uploadId": f"u-{seen.json['fileName']}",
+                "uploadUrl": f"{self.media}/in/{seen.json['fileName']}",
+                "method": "PUT",
+                "requiredHeaders": {"Content-Type": seen.json["contentType"], "X-Signed": "yes"},
+                "expiresAt": None,
+            },
+        )
+
+
+def storage(seen: Seen) -> Answer:
+    """The other origin: takes every upload, and serves one picture."""
+    if seen.method == "PUT":
+        return Answer(204, b"")
+    return Answer(200, png(), {"Content-Type": "image/png"})
+
+
+def problem(status: int, code: str, message: str, **headers: str) -> Answer:
+    """Return an error in the document's envelope."""
+    return Answer(status, {"error": {"code": code, "message": message}}, headers)

@@ -1,0 +1,32 @@
+"""Another implementation of the API document, and studios for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kit.client.aio import AsyncClient
+from kit.client.flows import Policy
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
+from tests.client.fixtures import Clock, client, clock, media, other, party, policy, settings
+
+__all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
+
+
+@pytest.fixture
+def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]:
+    """A studio on whose clock waiting takes no time."""
+    client = Client(settings, sleep=clock.sleep)
+    with Studio(settings, client=client, desk=Desk(settings, policy=policy)) as studio:
+        yield studio
+
+
+@pytest.fixture
+def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
+    """Its awaited twin; close it in the test."""
+    client = AsyncClient(settings, sleep=clock.asleep)
+    return AsyncStudio(settings, client=client, desk=Desk(settings, policy=policy))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kit.errors import NoAnswerError, ParameterError
+from kit.studio import AsyncStudio
+from tests.client.third_party import Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+def cell(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run what a notebook's cell would await."""
+    return asyncio.run(work)
+
+
+def test_every_name_is_awaited(astudio: AsyncStudio) -> None:
+    async def whole() -> list[Any]:
+        async with astudio as studio:
+            made = await studio.generate("paint", "a lake")
+            started = await studio.start("paint", "b")
+            return [
+                (await studio.account).name,
+                list(await studio.models),
+                list(await (await studio.models).refresh()),
+                str((await studio.estimate("paint", "x")).total),
+                made.status,
+                await made.output.bytes() == png(),
+                (await started.wait()).status,
+                (await started.refresh()).status,
+                [g.id async for g in studio.history],
+                (await studio.history["job-1"]).prompt,
+                (await studio.titles.suggest("SPACE")).title,
+                len(await studio.scripts.write("SPACE", "T")),
+            ]
+
+    assert cell(whole()) == [
+        "Ada",
+        ["paint", "retouch"],
+        ["paint", "retouch"],
+        "0.25",
+        "completed",
+        True,
+        "completed",
+        "completed",
+        ["job-2", "job-1"],
+        "a lake",
+        "T",
+        1,
+    ]
+
+
+def test_one_studio_serves_many_loops_and_threads(astudio: AsyncStudio) -> None:
+    def notebook(number: int) -> str:
+        async def make() -> str:
+            return (await astudio.generate("paint", f"lake {number}")).status
+
+        return str(cell(make()))
+
+    with ThreadPoolExecutor(8) as pool:
+        states = list(pool.map(notebook, range(16)))
+    cell(astudio.close())
+
+    assert states == ["completed"] * 16
+
+
+def test_a_preview_can_be_drawn_inside_a_running_loop(astudio: AsyncStudio) -> None:
+    async def shown() -> dict[str, str]:
+        made = await astudio.generate("paint", "a lake")
+        bundle = made._repr_mimebundle_()
+        await astudio.close()
+        return bundle
+
+    assert "<img" in cell(shown())["text/html"]
+
+
+def test_an_error_can_be_resumed(astudio: AsyncStudio, party: ThirdParty) -> None:
+    party.polls = 1000
+
+    async def whole() -> str:
+        with pytest.raises(NoAnswerError) as caught:
+            await astudio.generate("paint", "a lake", timeout=5)
+        party.polls = 2
+        assert caught.value.resume is not None
+        resumed = await caught.value.resume()
+        await astudio.close()
+        return str(resumed.status)
+
+    assert cell(whole()) == "completed"
+
+
+def test_a_mistake_is_not_sent(astudio: AsyncStudio, other: Server) -> None:
+    async def whole() -> None:
+        with pytest.raises(ParameterError, match="did you mean 'steps'"):
+            await astudio.generate("paint", "x", stepz=3)
+        await astudio.close()
+
+    cell(whole())
+
+    assert other.requests("POST") == []
+
+
+def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, party: ThirdParty) -> None:
+    party.polls = 10**9
+    polled = threading.Event()
+    answer = party.get
+    party.get = lambda seen, number: (polled.set(), answer(seen, number))[1]  # type: ignore[method-assign]
+
+    async def whole() -> None:
+        waiting = asyncio.ensure_future(astudio.generate("paint", "a lake"))
+        await asyncio.to_thread(polled.wait, 5)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert (await astudio.history["job-1"]).status == "processing"
+        await astudio.close()
+
+    cell(whole())

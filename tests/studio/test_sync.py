@@ -1,0 +1,415 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from kit import wire
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.errors import (
+    BadRequestError,
+    ConfigError,
+    GenerationFailedError,
+    InsufficientCreditsError,
+    InvalidApiKeyError,
+    NoAnswerError,
+    NotFoundError,
+    ParameterError,
+)
+from kit.studio import Generation, Studio
+from tests.client import third_party
+from tests.client.third_party import Answer, Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+def starts(other: Server) -> int:
+    return len(other.requests("POST", START))
+
+
+# ── against another implementation ───────────────────────────────────────────────────────────────
+
+
+def test_the_account_is_who_pays(studio: Studio) -> None:
+    assert studio.account.name == "Ada"
+    assert studio.account.credits is None
+
+
+def test_models_of_a_missing_group_are_no_models(studio: Studio) -> None:
+    assert list(studio.models) == ["paint", "retouch"]
+    assert studio.models["retouch"].credits_from is None
+
+
+def test_models_are_asked_for_once_and_anew_on_demand(studio: Studio, other: Server) -> None:
+    for _ in range(3):
+        models = studio.models
+    assert len(other.requests("GET", "/v1/creative-studio/models")) == 1
+
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"video": [{"id": "new"}]}))
+
+    assert list(models.refresh()) == ["new"]
+    assert list(studio.models) == ["new"]
+
+
+def test_a_generation_is_made_and_is_there(studio: Studio, other: Server) -> None:
+    lake = studio.generate("paint", "  a lake ", style="ink", size=1024)
+
+    assert lake.status == "completed"
+    assert lake.output.bytes() == png()
+    assert other.requests("POST", START)[0].json == {
+        "modelId": "paint",
+        "prompt": "a lake",
+        "parameters": {"style": "ink", "size": 1024},
+    }
+
+
+def test_what_a_service_does_not_say_comes_from_the_receipt(studio: Studio) -> None:
+    lake = studio.generate("paint", "a lake")
+
+    assert lake.credits == Decimal("0.25")
+    assert repr(lake) == "<Generation paint · image · completed · 0.25 credits>"
+    assert studio.history.frame()["credits_source"].tolist() == ["receipt"]
+
+
+def test_media_are_uploaded_first(studio: Studio, other: Server, media: Server) -> None:
+    studio.generate("retouch", media={"picture": png("red"), "hints": [png(), png("blue")]})
+
+    assert [seen.body for seen in media.requests("PUT")] == [png("red"), png(), png("blue")]
+    assert media.requests("PUT")[0].headers["x-signed"] == "yes"
+    assert other.requests("POST", START)[0].json["mediaUploads"] == {
+        "picture": "u-upload.png",
+        "hints": ["u-upload.png", "u-upload.png"],
+    }
+
+
+def test_titles_and_scripts_are_written(studio: Studio, other: Server) -> None:
+    title = studio.titles.suggest("SPACE")
+    scripts = studio.scripts.write("SPACE", title, 45, use_cta=True)
+
+    assert (title.title, title.hook_angle) == ("T", "")
+    assert [script.content for script in scripts] == ["Hello you"]
+    assert other.requests("POST", "/v1/scripts")[-1].json == {
+        "topic": "SPACE",
+        "title": "T",
+        "duration": "45",
+        "useHook": False,
+        "useCTA": True,
+        "useRagebait": False,
+        "variations": "1",
+    }
+
+
+def test_a_ledger_that_the_service_lacks_is_not_found(studio: Studio) -> None:
+    with pytest.raises(NotFoundError, match="no such thing"):
+        studio.usage.frame()
+
+
+def test_a_cancel_that_the_service_lacks_is_a_sentence(studio: Studio) -> None:
+    started = studio.start("paint", "a lake")
+
+    with pytest.raises(NoAnswerError, match="this service cannot cancel"):
+        started.cancel()
+
+
+# ── nothing is charged for a mistake ─────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("model", "prompt", "parameters", "message"),
+    [
+        ("paint", None, {}, "prompt: is required"),
+        ("paint", "x", {"stile": "ink"}, "unknown parameter; did you mean 'style'?"),
+        ("paint", "x", {"style": "gold"}, "must be one of 'oil', 'ink', not 'gold'"),
+        ("paint", "x", {"steps": 51}, "must be at most 50, not 51"),
+        ("paint", "x", {"media": b"?"}, "takes no media"),
+        ("retouch", None, {}, "mediaUploads.picture: is required"),
+        ("retouch", None, {"media": "no.png"}, "there is no file 'no.png'"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["generate", "start", "estimate"])
+def test_a_bad_request_is_never_sent(
+    studio: Studio,
+    other: Server,
+    verb: str,
+    model: str,
+    prompt: str | None,
+    parameters: dict[str, object],
+    message: str,
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        getattr(studio, verb)(model, prompt, **parameters)
+
+    assert message in str(caught.value)
+    assert not [seen for seen in other.seen if seen.method != "GET"]
+
+
+def test_an_unknown_model_names_the_closest(studio: Studio) -> None:
+    with pytest.raises(NotFoundError, match="no model 'pant'; did you mean 'paint'"):
+        studio.generate("pant", "x")
+
+
+def test_a_model_that_is_not_listed_can_be_used(studio: Studio, other: Server) -> None:
+    hidden = {"id": "hidden", "creditsAtDefaults": 2}
+    other.first("GET", "/v1/creative-studio/models/hidden", Answer(200, hidden))
+
+    assert studio.estimate("hidden", "x").total == 2
+
+
+def test_the_same_request_is_paid_once(studio: Studio, other: Server) -> None:
+    first = studio.generate("paint", "a lake", style="ink")
+    again = studio.generate("paint", "a lake", style="ink", steps=20)  # 20 is the default
+
+    assert again.id == first.id
+    assert starts(other) == 1
+
+    assert studio.generate("paint", "a lake", style="ink", again=True).id != first.id
+    assert studio.generate("paint", "a lake", style="oil").id != first.id
+    assert starts(other) == 3
+
+
+def test_a_request_that_failed_is_made_anew(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    party.words, party.error = ("queued", "error"), {"message": "too dark"}
+    with pytest.raises(GenerationFailedError):
+        studio.generate("paint", "night")
+    party.words, party.error = ("queued", "done"), None
+
+    assert studio.generate("paint", "night").status == "completed"
+    assert starts(other) == 2
+
+
+# ── errors after a start ─────────────────────────────────────────────────────────────────────────
+
+
+def test_a_failure_says_why_and_holds_the_generation(studio: Studio, party: ThirdParty) -> None:
+    party.words, party.error = ("queued", "errored"), {"message": "too dark", "code": "E7"}
+
+    with pytest.raises(GenerationFailedError, match="job-1 failed: too dark") as caught:
+        studio.generate("paint", "night")
+
+    assert caught.value.generation_id == "job-1"
+    assert caught.value.generation.error == "too dark"
+
+
+def test_a_timeout_can_be_resumed(studio: Studio, party: ThirdParty) -> None:
+    party.polls = 1000
+    with pytest.raises(NoAnswerError, match="not finished after 5 s") as caught:
+        studio.generate("paint", "a lake", timeout=5)
+
+    assert caught.value.generation_id == "job-1"
+    assert [g.id for g in studio.history.pending()] == ["job-1"]
+    party.polls = 2
+    assert caught.value.resume is not None
+    assert caught.value.resume().output.bytes() == png()
+    assert studio.history.pending() == []
+
+
+def test_a_connection_that_breaks_after_the_start_keeps_the_id(
+    studio: Studio, other: Server
+) -> None:
+    other.first("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
+
+    with pytest.raises(NoAnswerError, match="no connection to") as caught:
+        studio.generate("paint", "a lake")
+
+    assert caught.value.generation_id == "job-1"
+    assert caught.value.resume is not None
+
+
+def test_an_interrupt_says_where_the_generation_is(settings: Settings, party: ThirdParty) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    party.polls = 1000
+    with Studio(settings, client=Client(settings, sleep=interrupt)) as studio:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            studio.generate("paint", "a lake")
+
+        assert "studio.history.pending() finds it" in caught.value.__notes__[0]
+        assert [g.id for g in studio.history.pending()] == ["job-1"]
+
+
+def test_an_error_before_the_start_has_no_id(studio: Studio, other: Server) -> None:
+    other.first("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
+
+    with pytest.raises(InsufficientCreditsError) as caught:
+        studio.generate("paint", "a lake")
+
+    assert caught.value.generation_id is None
+    assert caught.value.resume is None
+
+
+def test_a_wrong_key_is_the_services_sentence(studio: Studio, other: Server) -> None:
+    other.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "revoked"))
+
+    with pytest.raises(InvalidApiKeyError, match="revoked"):
+        _ = studio.account
+
+
+def test_a_start_returns_at_once(studio: Studio, other: Server) -> None:
+    started = studio.start("paint", "a lake")
+
+    assert isinstance(started, Generation)
+    assert (started.status, started.prompt, started.model_id) == ("processing", "a lake", "paint")
+    assert other.requests("GET", START) == []
+    assert started.wait().status == "completed"
+    assert started.status == "processing"
+
+
+# ── prices ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def priced(other: Server, **model: object) -> None:
+    models = {"image": [{"id": "m", **model}]}
+    other.first("GET", "/v1/creative-studio/models", Answer(200, models))
+
+
+RULE = {"base": 0.1, "units": [{"parameter": "n", "credits": 0.02}]}
+COUNT = {"name": "n", "type": "integer", "default": 5}
+
+
+def test_a_rule_prices_without_asking(studio: Studio, other: Server) -> None:
+    priced(other, pricing=RULE, settingParameters=[COUNT])
+
+    quote = studio.estimate("m", "x", n=10)
+
+    assert (quote.total, quote.source) == (Decimal("0.3"), "rule")
+    assert other.requests("POST") == []
+
+
+def test_a_service_without_rules_is_asked(studio: Studio, other: Server) -> None:
+    priced(other, creditsAtDefaults=9)
+    other.first("POST", "/v1/creative-studio/estimates", Answer(200, {"total": 0.7}))
+
+    quote = studio.estimate("m", "x")
+
+    assert (quote.total, quote.source) == (Decimal("0.7"), "service")
+
+
+def test_the_default_price_is_the_last_resort(studio: Studio) -> None:
+    quote = studio.estimate("paint", "x")
+
+    assert (quote.total, quote.source) == (Decimal("0.25"), "default")
+
+
+def test_an_unknown_price_is_never_zero(studio: Studio) -> None:
+    with pytest.raises(ConfigError, match="does not say what the model 'retouch' costs"):
+        studio.estimate("retouch", media=png())
+
+
+@pytest.mark.parametrize(("credits", "enough"), [(0.3, True), (0.29, False), (None, None)])
+def test_a_quote_says_whether_the_balance_is_enough(
+    studio: Studio, other: Server, credits: float | None, enough: bool | None
+) -> None:
+    priced(other, pricing=RULE, settingParameters=[COUNT])
+    other.first("GET", "/v1/account", Answer(200, {"id": "a", "credits": credits}))
+
+    assert studio.estimate("m", "x", n=10).affordable is enough
+
+
+def test_a_price_survives_an_account_that_does_not_answer(studio: Studio, other: Server) -> None:
+    other.first("GET", "/v1/account", Answer(500, {}))
+
+    assert studio.estimate("paint", "x").affordable is None
+
+
+# ── history, facts ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_history_follows_its_pages(studio: Studio, other: Server) -> None:
+    link = {"Link": f'<{other.url}{START}?cursor=2>; rel="next"'}
+    page = [{"id": "c"}, {"id": "b"}]
+    other.first("GET", START, Answer(200, page, link), Answer(200, [{"id": "a"}]))
+
+    assert [g.id for g in studio.history] == ["c", "b", "a"]
+    assert other.requests("GET", START)[1].path == f"{START}?cursor=2"
+
+
+def test_a_next_page_elsewhere_gets_no_key(studio: Studio, other: Server, media: Server) -> None:
+    link = {"Link": f'<{media.url}/steal>; rel="next"'}
+    other.first("GET", START, Answer(200, [{"id": "c"}], link))
+    media.first("GET", "/steal", Answer(200, []))
+
+    assert [g.id for g in studio.history] == ["c"]
+    assert "authorization" not in media.seen[0].headers
+
+
+def test_one_generation_is_found_by_its_id(studio: Studio) -> None:
+    made = studio.generate("paint", "a lake")
+
+    assert studio.history[made.id].prompt == "a lake"
+    with pytest.raises(NotFoundError):
+        _ = studio.history["nope"]
+
+
+def test_the_last_response_is_there_for_support(studio: Studio) -> None:
+    assert studio.last_response is None
+    _ = studio.account
+
+    assert studio.last_response is not None
+    assert studio.last_response.path == "/v1/account"
+
+
+@pytest.mark.parametrize(
+    ("duration", "variations", "message"),
+    [
+        ("soon", 1, "whole number of seconds"),
+        (1.5, 1, "whole number"),
+        (0, 1, "whole"),
+        (9, 3, "1 or 2"),
+    ],
+)
+def test_a_script_that_cannot_be_ordered_is_not(
+    studio: Studio, other: Server, duration: object, variations: int, message: str
+) -> None:
+    with pytest.raises(BadRequestError, match=message):
+        studio.scripts.write("SPACE", "T", duration, variations=variations)  # type: ignore[arg-type]
+
+    assert other.seen == []
+
+
+def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
+    made = studio.generate("paint", "a lake")
+    shown = " ".join(
+        [repr(made), repr(made.output), repr(studio.models), repr(studio.history), repr(studio)]
+    )
+
+    assert "sig=" not in shown
+    assert third_party.KEY not in shown
+    assert "job-1" not in shown
+
+
+def test_numbers_of_numpy_are_numbers(studio: Studio, other: Server) -> None:
+    import numpy as np
+
+    studio.generate("paint", "a lake", steps=np.int64(7))
+
+    assert other.requests("POST", START)[0].json["parameters"] == {"steps": 7}
+    assert isinstance(studio.account, wire.Account)
+
+
+@pytest.mark.parametrize("where", ["{url}/jobs/1", "/v1/jobs/1"])
+def test_the_address_in_the_receipt_is_polled(studio: Studio, other: Server, where: str) -> None:
+    address = where.format(url=other.url)
+    path = address.removeprefix(other.url)
+    other.first("POST", START, Answer(201, {"id": "1", "statusUrl": address}))
+    done = {"id": "1", "status": "done"}
+    other.first("GET", path, Answer(200, {"id": "1"}), Answer(200, done), Answer(200, done))
+
+    started = studio.start("paint", "a lake")
+
+    assert started.wait().status == "completed"
+    assert started.refresh().status == "completed"
+
+
+def test_a_foreign_address_in_the_receipt_is_not_asked(
+    studio: Studio, other: Server, media: Server
+) -> None:
+    other.first("POST", START, Answer(200, {"id": "1", "statusUrl": f"{media.url}/steal"}))
+    other.first("GET", f"{START}/1", Answer(200, {"id": "1", "status": "done"}))
+
+    studio.start("paint", "a lake").wait()
+
+    assert media.seen == []

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit import local
+from kit.errors import ConfigError
+
+HEAVY = ("httpx", "pydantic", "pandas", "numpy", "ipywidgets", "PIL", "av", "asyncio", "IPython")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder whose embedded service is stopped at the end."""
+    yield tmp_path
+    local.stop()
+
+
+def loaded_after(line: str) -> set[str]:
+    """Return the top-level packages that a fresh interpreter has loaded after a line."""
+    code = f"import sys\n{line}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_kit_loads_next_to_nothing() -> None:
+    assert not loaded_after("import kit") & set(HEAVY)
+
+
+def test_connecting_loads_no_http_and_no_tables(tmp_path: Path) -> None:
+    line = f"import kit; kit.connect('http://127.0.0.1:9', 'cs_test_x', data={str(tmp_path)!r})"
+
+    assert not loaded_after(line) & (set(HEAVY) - {"pydantic"})
+
+
+def test_every_public_name_is_there() -> None:
+    for name in kit.__all__:
+        assert getattr(kit, name) is not None
+    assert set(kit.__all__) <= set(dir(kit))
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        kit.nope  # noqa: B018
+
+
+def test_connecting_asks_nobody(tmp_path: Path) -> None:
+    studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
+
+    assert repr(studio) == "<Studio http://127.0.0.1:9>"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_an_address_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="pass api_key as well"):
+        kit.connect("http://127.0.0.1:9")
+
+
+def test_without_an_address_there_is_an_embedded_service(data: Path) -> None:
+    with kit.connect(data=data) as studio:
+        assert repr(studio) == "<Studio embedded>"
+        assert studio.account.credits is not None
+        assert len(studio.models) > 0
+
+
+def test_an_estimate_is_what_is_charged_and_the_ledger_agrees(data: Path) -> None:
+    with kit.connect(data=data) as studio:
+        before = studio.account.credits
+        quote = studio.estimate("poster", "a lake at dawn", size=512, seed=1)
+        made = studio.generate("poster", "a lake at dawn", size=512, seed=1)
+        again = studio.generate("poster", "a lake at dawn", size=512, seed=1)
+        ledger = studio.usage.frame()
+
+        assert quote.source == "rule"
+        assert made.credits == quote.total
+        assert again.id == made.id
+        assert studio.account.credits == before - quote.total
+        assert ledger["credits"].sum() == pytest.approx(float(studio.account.credits))
+        assert studio.history.frame()["credits_source"].tolist() == ["service"]
+        assert len(made.output.bytes()) == made.output.facts.size_bytes
+
+
+def test_the_awaited_face_shares_the_embedded_service(data: Path) -> None:
+    made = None
+    with kit.connect(data=data) as studio:
+        made = studio.generate("poster", "a lake at dawn", size=512, seed=1)
+
+    async def cell() -> str:
+        async with await kit.aconnect(data=data) as astudio:
+            return (await astudio.generate("poster", "a lake at dawn", size=512, seed=1)).id
+
+    assert asyncio.run(cell()) == made.id

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import base64
+import io
+import re
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.widgets import media
+
+
+def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
+    dice = np.random.default_rng(1)
+    return Image.fromarray(dice.integers(0, 256, (height, width, 3), "uint8")).convert(mode)
+
+
+def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, kind)
+    return buffer.getvalue()
+
+
+def decoded(address: str) -> tuple[str, bytes]:
+    match = re.fullmatch(r"data:([\w/]+);base64,([\w+/=]+)", address)
+    assert match
+    return match[1], base64.b64decode(match[2])
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> Path:
+    path = tmp_path / "cache" / "abc.mp4"
+    path.parent.mkdir()
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), 90, "uint8"), format="rgb24")
+        for _ in range(3):
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_a_small_picture_is_taken_as_it_is(kind: str) -> None:
+    content = encoded(Image.new("RGB", (9, 9), "teal"), kind)
+
+    assert decoded(media.picture(content)) == (f"image/{kind.lower()}", content)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "CMYK"])
+def test_a_big_picture_gets_a_bounded_preview(mode: str) -> None:
+    kind, content = decoded(media.picture(encoded(noise(900, 700, mode), "TIFF")))
+
+    with Image.open(io.BytesIO(content)) as shown:
+        assert (kind, shown.size) == ("image/jpeg", (640, 498))
+    assert len(content) <= media.IMAGE_LIMIT
+
+
+def test_even_noise_stays_below_the_limit_of_a_poster() -> None:
+    _, content = decoded(media.picture(encoded(noise(1920, 1080)), limit=media.POSTER_LIMIT))
+
+    assert len(content) <= media.POSTER_LIMIT
+
+
+def test_a_picture_is_shown_inside_the_document(tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    path.write_bytes(encoded(Image.new("RGB", (9, 9))))
+
+    html = media.html(path, name="x", title='a "lake"')
+
+    assert html.startswith('<img src="data:image/png;base64,')
+    assert 'alt="a &quot;lake&quot;"' in html
+    assert str(tmp_path) not in html
+
+
+def test_a_video_is_shown_from_a_copy_beside_the_notebook(video: Path, tmp_path: Path) -> None:
+    html = media.html(video, name="gen_1", title="a <lake>", folder=tmp_path)
+
+    assert '<video src="outputs/gen_1.mp4" poster="data:image/jpeg;base64,' in html
+    assert 'title="a &lt;lake&gt;" controls preload="none"' in html
+    assert "<source" not in html
+    assert str(tmp_path) not in html
+    assert (tmp_path / "outputs" / "gen_1.mp4").read_bytes() == video.read_bytes()
+
+
+def test_a_poster_that_is_given_is_used(video: Path, tmp_path: Path) -> None:
+    poster = encoded(Image.new("RGB", (9, 9), "red"), "JPEG")
+
+    html = media.html(video, name="g", poster=poster, folder=tmp_path)
+
+    assert f'poster="{media.picture(poster)}"' in html
+
+
+def test_a_name_cannot_leave_its_folder(video: Path, tmp_path: Path) -> None:
+    html = media.html(video, name='../../a"b', folder=tmp_path / "nb")
+
+    assert 'src="outputs/______a_b.mp4"' in html
+    assert [p.name for p in (tmp_path / "nb" / "outputs").iterdir()] == ["______a_b.mp4"]
+
+
+def test_a_file_that_is_no_video_has_no_first_frame(tmp_path: Path) -> None:
+    path = tmp_path / "x.mp4"
+    path.write_bytes(b"nothing")
+
+    assert media.first_frame(path) is None
+    assert " poster=" not in media.html(path, name="x", folder=tmp_path)

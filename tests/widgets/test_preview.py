@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from kit import wire
+from kit.widgets import preview
+
+EVIL = "<script>alert('x')</script>\"'&"
+
+ACCOUNT = wire.Account(id="acc_1", name=EVIL, email=EVIL, credits=Decimal("9.5"))
+PARAMETER = wire.Parameter(name=EVIL, type=EVIL, default=EVIL, enum=[EVIL], description=EVIL)
+MODEL = wire.Model(
+    id=EVIL,
+    title=EVIL,
+    asset_type=EVIL,
+    category=EVIL,
+    description=EVIL,
+    setting_parameters=[PARAMETER],
+    credits_from=Decimal("0.1"),
+)
+TERM = wire.Term(kind="unit", parameter=EVIL, value=EVIL, credits=Decimal("0.1"))
+QUOTE = wire.Quote(total=Decimal("0.1"), terms=[TERM], source=EVIL)
+GENERATION = wire.Generation(
+    id="gen_1",
+    status="failed",
+    model_id=EVIL,
+    prompt=EVIL,
+    error=EVIL,
+    output_url="https://a.test/x?signature=1",
+)
+TITLE = wire.Title(title=EVIL, hook_angle=EVIL)
+SCRIPT = wire.Script(id="scr_1", title=EVIL, content=EVIL, metrics={"duration": EVIL})  # type: ignore[arg-type]
+
+DRAWN: list[tuple[Callable[[Any], str], Any]] = [
+    (preview.account, ACCOUNT),
+    (preview.model, MODEL),
+    (preview.quote, QUOTE),
+    (lambda g: preview.generation(g, None, note=EVIL), GENERATION),
+    (preview.title, TITLE),
+    (preview.script, SCRIPT),
+    (lambda m: preview.models([m]), MODEL),
+]
+
+
+@pytest.mark.parametrize(("draw", "item"), DRAWN)
+def test_all_text_is_escaped(draw: Callable[[Any], str], item: Any) -> None:
+    html = draw(item)
+
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&quot;&#x27;&amp;" in html
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize(("draw", "item"), DRAWN)
+def test_it_works_in_an_untrusted_notebook(draw: Callable[[Any], str], item: Any) -> None:
+    html = draw(item)
+
+    assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=", html)
+    assert "signature" not in html
+
+
+@pytest.mark.parametrize(("draw", "item"), DRAWN)
+def test_colors_follow_the_theme(draw: Callable[[Any], str], item: Any) -> None:
+    assert "var(--jp-ui-font-color1,inherit)" in draw(item)
+
+
+@pytest.mark.parametrize(("draw", "item"), DRAWN)
+def test_each_tag_is_closed(draw: Callable[[Any], str], item: Any) -> None:
+    html = draw(item)
+
+    for tag in ("div", "table", "tr", "td", "th", "span", "b"):
+        assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        (wire.Account(id="acc_1", name="Ada"), "<Account Ada>"),
+        (wire.Account(id="acc_1", name="Ada", credits=Decimal(1)), "<Account Ada · 1 credit>"),
+        (
+            wire.Model(id="m", credits_from=Decimal("0.10")),
+            "<Model m · image · from 0.1 credits>",
+        ),
+        (wire.Model(id="m"), "<Model m · image · from price unknown>"),
+        (wire.Quote(total=Decimal("0.2")), "<Quote 0.2 credits · rule>"),
+        (wire.Title(title="Why?"), "<Title 'Why?'>"),
+        (
+            wire.Script(id="s", title="T", metrics=wire.Metrics(duration="30", word_count=70)),
+            "<Script 'T' · 30 s · 70 words>",
+        ),
+        (
+            wire.Generation(id="gen_1", status="completed", asset_type="image", model_id="m"),
+            "<Generation m · image · completed>",
+        ),
+    ],
+)
+def test_one_line_holds_no_id_no_time_and_no_address(item: Any, text: str) -> None:
+    assert preview.TEXTS[type(item)](item) == text
+
+
+def test_ipython_draws_what_is_registered() -> None:
+    shell = InteractiveShell()
+    preview.register(shell)
+
+    data, _ = shell.display_formatter.format(wire.Title(title="Why?", hook_angle="because"))
+
+    assert data["text/plain"] == "<Title 'Why?'>"
+    assert "because" in data["text/html"]
+
+
+def test_a_low_balance_is_said() -> None:
+    quote = wire.Quote(total=Decimal(2), affordable=False, balance=Decimal("1.50"))
+
+    assert "the balance is too low: 1.5 credits" in preview.quote(quote)
+
+
+def test_terms_show_what_caused_them() -> None:
+    terms = [
+        wire.Term(kind="base", credits=Decimal("0.1")),
+        wire.Term(kind="unit", parameter="seconds", value=5, credits=Decimal("0.25")),
+        wire.Term(
+            kind="multiplier",
+            parameter="size",
+            value="1080p",
+            factor=Decimal(2),
+            credits=Decimal("-0.35"),
+        ),
+    ]
+
+    html = preview.quote(wire.Quote(total=Decimal(0), terms=terms))
+
+    for part in (">base<", ">+0.1<", ">seconds: 5<", ">size: 1080p (× 2)<", ">-0.35<"):
+        assert part in html
+
+
+def test_a_caption_has_model_prompt_size_and_price() -> None:
+    done = wire.Generation(
+        id="g",
+        status="completed",
+        model_id="clip",
+        prompt="a lake",
+        output=wire.Output(width=640, height=360, duration_seconds=2.5),
+    )
+
+    html = preview.generation(done, Decimal("0.40"), media="<img>")
+
+    assert "clip · 640×360 · 2.5 s · 0.4 credits" in html
+    assert "<img><div>a lake</div>" in html
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"enum": ["a", "b"]}, "a, b"),
+        ({"minimum": 1, "maximum": 2.5}, "1 to 2.5"),
+        ({"minimum": 0, "maximum": 2**32 - 1}, "0 to 4294967295"),
+        ({"minimum": 1}, "1 to"),
+        ({"maximum": 8}, "to 8"),
+        ({"max_items": 3}, "up to 3"),
+    ],
+)
+def test_bounds_are_words(facts: dict[str, Any], text: str) -> None:
+    model = wire.Model(id="m", setting_parameters=[wire.Parameter(name="p", **facts)])
+
+    assert f">{text}</td>" in preview.parameters(model)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from kit.widgets.progress import NotebookLine, TerminalLine, bar, progress
+from kit.wire import Generation
+
+
+class Recorder:
+    """A line that remembers what was shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[str, float | None, float]] = []
+        self.closed = 0
+
+    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+        self.shown.append((label, fraction, seconds))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Display:
+    """IPython's display function, as far as a line uses it."""
+
+    def __init__(self) -> None:
+        self.published: list[dict[str, str]] = []
+
+    def __call__(self, bundle: dict[str, str], *, raw: bool, display_id: bool) -> Display:
+        assert raw
+        assert display_id
+        self.published.append(bundle)
+        return self
+
+    def update(self, bundle: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.published.append(bundle)
+
+
+def running(fraction: float | None = None) -> Generation:
+    return Generation(id="g", progress=fraction)
+
+
+def test_updates_are_shown_but_not_too_often() -> None:
+    line, now = Recorder(), iter([0.0, 0.0, 0.05, 0.5, 0.9])
+
+    with progress("paint", line=line, clock=lambda: next(now)) as update:
+        for fraction in (0.1, 0.2, 0.3):
+            update(running(fraction))
+        update(Generation(id="g", status="completed"))
+
+    assert line.shown == [("paint", 0.1, 0.0), ("paint", 0.3, 0.5)]
+    assert line.closed == 1
+
+
+def test_the_line_goes_away_after_an_error_too() -> None:
+    line = Recorder()
+
+    with pytest.raises(ValueError, match="x"), progress("paint", line=line):
+        raise ValueError("x")
+
+    assert line.closed == 1
+
+
+def test_it_can_be_switched_off() -> None:
+    line = Recorder()
+
+    with progress("paint", enabled=False, line=line) as update:
+        update(running())
+
+    assert (line.shown, line.closed) == ([], 0)
+
+
+@pytest.mark.parametrize("updates", [0, 1, 3])
+def test_a_notebook_keeps_the_same_empty_output_however_long_it_took(updates: int) -> None:
+    display = Display()
+    line = NotebookLine(display)
+
+    for n in range(updates):
+        line.show("paint", n / 3, float(n))
+    line.close()
+
+    empty = {"text/plain": "", "text/html": ""}
+    assert display.published[0] == display.published[-1] == empty
+    assert len(display.published) == 2 + updates
+
+
+def test_a_terminal_line_is_written_over_and_blanked() -> None:
+    stream = io.StringIO()
+    line = TerminalLine(stream)
+
+    line.show("paint", 0.5, 3.2)
+    line.close()
+
+    shown, blank, _ = stream.getvalue().lstrip("\r").split("\r")
+    assert shown == "paint ██████████░░░░░░░░░░ 50 % · 3 s"
+    assert blank == " " * len(shown)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "width", "text"),
+    [(None, 0, ">4 s<"), (0.25, 25, ">25 % · 4 s<"), (7.0, 100, ">100 % · 4 s<"), (-1.0, 0, "0 %")],
+)
+def test_a_bar_stays_within_its_bounds(fraction: float | None, width: int, text: str) -> None:
+    html = bar("<b>", fraction, 4.0)
+
+    assert f"width:{width}%" in html
+    assert text in html
+    assert "&lt;b&gt;" in html
+
+
+def test_a_program_without_a_terminal_prints_nothing(capsys: pytest.CaptureFixture[Any]) -> None:
+    with progress("paint") as update:
+        update(running(0.5))
+
+    assert capsys.readouterr() == ("", "")
