@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 #: Bytes of a picture that are put into a notebook as they are; a bigger one gets a preview.
-IMAGE_LIMIT = 200_000
+IMAGE_LIMIT = 100_000
 POSTER_LIMIT = 20_000
 #: Pixels across of a preview and of a shown video.
 WIDTH = 640
@@ -56,7 +56,7 @@ def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> 
     kind = _kind(content)
     if kind and len(content) <= limit:
         return _data(kind, content)
-    return _data("image/jpeg", _smaller(content, limit, width))
+    return _data("image/webp", _smaller(content, limit, width))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -98,14 +98,14 @@ def _smaller(content: bytes, limit: int, width: int) -> bytes:
     from PIL import Image
 
     with Image.open(io.BytesIO(content)) as opened:
-        image = opened.convert("RGB")
+        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     encoded = b""
     for across in (width, width * 3 // 4, width // 2, width // 4):
         small = image.copy()
         small.thumbnail((across, across * 4))
         for quality in (85, 65, 45):
             buffer = io.BytesIO()
-            small.save(buffer, "JPEG", quality=quality, optimize=True)
+            small.save(buffer, "WEBP", quality=quality)
             encoded = buffer.getvalue()
             if len(encoded) <= limit:
                 return encoded

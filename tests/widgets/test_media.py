@@ -56,7 +56,9 @@ def test_a_big_picture_gets_a_bounded_preview(mode: str) -> None:
     kind, content = decoded(media.picture(encoded(noise(900, 700, mode), "TIFF")))
 
     with Image.open(io.BytesIO(content)) as shown:
-        assert (kind, shown.size) == ("image/jpeg", (640, 498))
+        assert kind == "image/webp"
+        assert shown.width <= media.WIDTH
+        assert shown.width / shown.height == pytest.approx(9 / 7, abs=0.01)
     assert len(content) <= media.IMAGE_LIMIT
 
 
@@ -108,3 +110,12 @@ def test_a_file_that_is_no_video_has_no_first_frame(tmp_path: Path) -> None:
 
     assert media.first_frame(path) is None
     assert " poster=" not in media.html(path, name="x", folder=tmp_path)
+
+
+def test_a_preview_stays_transparent() -> None:
+    _, content = decoded(
+        media.picture(encoded(Image.new("RGBA", (3000, 2000), (9, 9, 9, 0)), "TIFF"))
+    )
+
+    with Image.open(io.BytesIO(content)) as shown:
+        assert shown.convert("RGBA").getextrema()[3] == (0, 0)
