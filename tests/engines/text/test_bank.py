@@ -9,27 +9,24 @@ from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
 
-ENTRIES = [(topic, entry) for topic in TOPICS for entry in bank(topic).entries]
-BY_SUBJECT = pytest.mark.parametrize(
-    ("topic", "entry"), ENTRIES, ids=[f"{topic}:{entry.subject}" for topic, entry in ENTRIES]
-)
+BY_TOPIC = pytest.mark.parametrize("topic", TOPICS)
 
 
 def texts(entry: Entry) -> list[str]:
     return [text for text in (entry.text, entry.more, entry.hook) if text]
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@BY_TOPIC
 def test_a_topic_has_enough_to_tell(topic: str) -> None:
     source = bank(topic)
 
     assert source.topic == topic
     assert source.manner in ("facts", "stories", "advice", "cases")
-    assert len(source.entries) >= 28
+    assert len(source.entries) >= 34
     assert sum(seconds(entry.text) <= 4.5 for entry in source.entries) >= 6
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@BY_TOPIC
 def test_subjects_titles_and_texts_are_there_once(topic: str) -> None:
     entries = bank(topic).entries
     for things in (
@@ -40,24 +37,26 @@ def test_subjects_titles_and_texts_are_there_once(topic: str) -> None:
         assert [thing for thing, count in Counter(things).items() if count > 1] == []
 
 
-@BY_SUBJECT
-def test_an_entry_is_complete_and_of_speakable_length(topic: str, entry: Entry) -> None:
-    assert entry.source
-    assert entry.keywords
-    assert len(entry.titles) >= 2
-    assert max(map(len, entry.titles)) <= TITLE_LIMIT
-    assert 1 <= seconds(entry.text) <= 8
-    assert seconds(entry.more) <= 13
-    assert 1 <= seconds(entry.hook) <= 4.5
+@BY_TOPIC
+def test_entries_are_complete_and_of_speakable_length(topic: str) -> None:
+    for entry in bank(topic).entries:
+        assert entry.source
+        assert entry.keywords
+        assert len(entry.titles) >= 2
+        assert max(map(len, entry.titles)) <= TITLE_LIMIT
+        assert 0.8 <= seconds(entry.text) <= 8, entry.text
+        assert seconds(entry.more) <= 13, entry.more
+        assert 0.8 <= seconds(entry.hook) <= 4.5, entry.hook
 
 
-@BY_SUBJECT
-def test_an_entry_is_written_to_be_read_aloud(topic: str, entry: Entry) -> None:
-    for text in texts(entry):
-        assert re.fullmatch(r"[A-Z0-9][A-Za-z0-9 .,;:?!'$%&-]*[.?!]", text), text
-        assert not re.search(r"  |\.\.|\s[.,;:?!]|,,|\b(\w+) \1\b", text), text
-    for name in (entry.subject, *entry.titles):
-        assert re.fullmatch(r"[A-Za-z0-9 .,:?'%&-]*[A-Za-z0-9.?]", name), name
+@BY_TOPIC
+def test_entries_are_written_to_be_read_aloud(topic: str) -> None:
+    for entry in bank(topic).entries:
+        for text in texts(entry):
+            assert re.fullmatch(r"[A-Z0-9][A-Za-z0-9 .,;:?!'$%&-]*[.?!]", text), text
+            assert not re.search(r"  |\.\.|\s[.,;:?!]|,,|\b(\w+) \1\b", text), text
+        for name in (entry.subject, *entry.titles):
+            assert re.fullmatch(r"[A-Za-z0-9 .,:?'%&-]*[A-Za-z0-9.?]", name), name
 
 
 def test_an_unknown_topic_is_refused_with_the_list() -> None:

@@ -37,7 +37,7 @@ def orders(draw: st.DrawFn) -> Order:
 
 
 @given(orders(), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_order_is_met_within_a_tenth_in_clean_text(order: Order, seed: int) -> None:
     first, second = write_scripts(order, seed=seed)
 

@@ -45,6 +45,8 @@ def test_clean_text_has_no_doubled_marks_or_spaces(text: str) -> None:
         ("Focus on how cold space is", "Here is how cold space is."),
         ("the loneliest planet", "Here is the loneliest planet."),
         ("A look at what people believe", "Here is a look at what people believe."),
+        ("art thieves who were never caught", "Think of art thieves who were never caught."),
+        ("You know what they say", "You know what they say."),
         ("Reveal why bees dance", "Here is why bees dance."),
     ],
 )

@@ -1,0 +1,218 @@
+"""The offline writer: titles and voice-over scripts from a curated bank, without a language model.
+
+The same order and the same seed give the same text.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, product, zip_longest
+
+from kit.engines.text.assembly import Ends, Telling, filled
+from kit.engines.text.bank import Bank, Entry, bank
+from kit.engines.text.grammar import Voice, voices
+from kit.engines.text.phrases import angled, clean, sentence, within
+from kit.engines.text.ranking import lead_for, ranked
+from kit.engines.text.speech import RATE, seconds
+from kit.errors import BadRequestError
+from kit.wire import Title
+
+__all__ = ["DURATIONS", "TITLE_LIMIT", "Order", "suggest_title", "write_scripts"]
+
+#: Characters of a suggested title, and seconds that a script can be asked to last.
+TITLE_LIMIT = 100
+DURATIONS = range(10, 181)
+#: Syllables a second that somebody can speak and follow.
+_RATES = (3.0, 7.0)
+#: A bridge stands before each such number of entries, by manner.
+_BRIDGED = {"facts": 1, "advice": 1, "stories": 1, "cases": 1}
+
+#: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
+_BRIEF_UP_TO = 30
+
+#: One way to say something, and how much better it could be said.
+_Choice = tuple[tuple[str, ...], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a script is to be about and how it is to be told.
+
+    Parameters
+    ----------
+    duration_seconds : int
+        10 to 180.
+    hook_angle : str, optional
+        What the first sentence says, when `use_hook` is set.
+    variations : int
+        1 or 2.
+    rate : float
+        Syllables a second of whoever reads it, 3 to 7.
+
+    Source: API document, "Generate scripts"; contract, "Titles and scripts".
+    """
+
+    topic: str
+    title: str
+    duration_seconds: int
+    hook_angle: str | None = None
+    use_hook: bool = False
+    use_cta: bool = False
+    use_ragebait: bool = False
+    variations: int = 1
+    rate: float = RATE
+
+    def __post_init__(self) -> None:
+        problems = [(field, text) for field, text, wrong in self._checks() if wrong]
+        if problems:
+            raise BadRequestError.fields(problems)
+
+    def _checks(self) -> Iterator[tuple[str, str, bool]]:
+        yield "title", "is required and may not be blank", not self.title.strip()
+        length = self.duration_seconds
+        yield "duration", f"must be 10 to 180 seconds, not {length}", length not in DURATIONS
+        yield "variations", f"must be 1 or 2, not {self.variations}", self.variations not in (1, 2)
+        low, high = _RATES
+        sentence = f"must be {low:g} to {high:g} syllables a second, not {self.rate:g}"
+        yield "rate", sentence, not low <= self.rate <= high
+
+
+def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Title:
+    """Return a title with its hook angle, one that is not in `avoid` as long as there is one.
+
+    Parameters
+    ----------
+    topic : str
+        One of `kit.wire.TOPICS`.
+    avoid : collection of str
+        Titles already given; upper and lower case count as the same.
+
+    Examples
+    --------
+    >>> title = suggest_title("SPACE", seed=1)
+    >>> suggest_title("SPACE", seed=1, avoid=[title.title]) == title
+    False
+    """
+    known = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
+    order = random.Random(f"{seed} {topic}").sample(known, len(known))  # noqa: S311 - no secret
+    given = {name.casefold() for name in avoid}
+    fresh = (pair for pair in order if pair[0].casefold() not in given)
+    name, hook = next(fresh, order[0])
+    return Title(title=name, hook_angle=hook)
+
+
+def write_scripts(order: Order, *, seed: int) -> list[str]:
+    """Return the ordered number of scripts, within a tenth of the asked time.
+
+    The second one tells of other things, in another order and another voice.
+
+    Examples
+    --------
+    >>> order = Order(topic="SPACE", title="Why the Sunset on Mars Is Blue", duration_seconds=20)
+    >>> write_scripts(order, seed=1) == write_scripts(order, seed=1)
+    True
+    """
+    rng = random.Random(f"{seed} {order}")  # noqa: S311 - no secret
+    source = bank(order.topic)
+    title, angle = clean(order.title), clean(order.hook_angle or "")
+    lead = lead_for(order.topic, title)
+    texts: list[str] = []
+    told: set[str] = set()
+    for number, voice in enumerate(voices(source.manner, rng)[: order.variations]):
+        entries = ranked(order.topic, f"{title} {angle}", lead, rng, told)
+        draft = _Draft(order, source, title or source.noun, angle, lead, voice, own=number > 0)
+        text, subjects = filled(
+            entries,
+            draft.ends(),
+            order.duration_seconds,
+            draft.telling(),
+            lead=lead,
+            unlike=texts,
+        )
+        told.update(subjects)
+        texts.append(text)
+    return texts
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """One script in the making: every way to begin and to end it."""
+
+    order: Order
+    source: Bank
+    title: str
+    angle: str
+    lead: Entry | None
+    voice: Voice
+    own: bool  # goes its own way where another script took the obvious one
+
+    def telling(self) -> Telling:
+        bridges = zip_longest(
+            self.voice.say("bridge_to", subject="{subject}"), self.voice.say("bridge")
+        )
+        return Telling(
+            bridges=[bridge for bridge in chain.from_iterable(bridges) if bridge],
+            every=_BRIDGED[self.source.manner],
+            whole=self.source.manner == "stories",
+            brief=self.own and self.order.duration_seconds <= _BRIEF_UP_TO,
+            rate=self.order.rate,
+        )
+
+    def ends(self) -> list[Ends]:
+        """Return beginnings and ends, long and short, so that one of them fits."""
+        made = product(self._hooks(), self._names(), self._frames(), self._closings())
+        return [
+            Ends(
+                opening=(*hook[0], *name[0], *frame[0]),
+                closing=closing[0],
+                cost=hook[1] + name[1] + frame[1] + closing[1],
+            )
+            for hook, name, frame, closing in made
+        ]
+
+    def _hooks(self) -> list[_Choice]:
+        if not self.order.use_hook:
+            return [((), 0.0)]
+        if self.angle:
+            return self._cut(self.angle, angled)
+        if not self.lead:
+            return _choices(self.voice.say("hook"), 0.0)
+        said = _choices(self.voice.say("hook", subject=self.lead.subject), 0.0)
+        return [((self.lead.hook,), 0.8 if self.own else -0.3), *said]
+
+    def _names(self) -> list[_Choice]:
+        """Return the ways to name the title; a script about its lead names it anyway."""
+        if self.lead:
+            return [((), 0.0)]
+        if self.title.endswith("?"):
+            return self._cut(self.title, sentence)
+        plain = self.title.rstrip(".!")
+        lines = _choices(self.voice.say("line", title=plain), 0.0)
+        return [*lines, *self._cut(plain, sentence)[1:]]
+
+    def _frames(self) -> list[_Choice]:
+        return _choices(self.voice.say("frame"), 0.0) if self.order.use_ragebait else [((), 0.0)]
+
+    def _closings(self) -> list[_Choice]:
+        noun = self.source.noun
+        if not self.order.use_cta:
+            return [((), 0.3), *_choices(self.voice.say("close"), 0.0)]
+        calls = _choices(self.voice.say("cta", noun=noun), 0.0)
+        sharp = _choices(self.voice.say("cta_frame"), 0.0) if self.order.use_ragebait else []
+        both = [((*a, *b), cost + more) for (a, cost), (b, more) in zip(sharp, calls, strict=False)]
+        return [*both, *calls]
+
+    def _cut(self, phrase: str, said: Callable[[str], str]) -> list[_Choice]:
+        """Return a phrase as a sentence, and shorter ones that still say the most of it."""
+        limits = sorted({self.order.duration_seconds / 4, 4.0, 2.6, 1.7, 1.2}, reverse=True)
+        cuts = (said(within(phrase, limit, rate=self.order.rate)) for limit in limits)
+        whole = said(phrase)
+        shorter = [cut for cut in dict.fromkeys(cuts) if seconds(cut) < seconds(whole)]
+        return [((whole,), 0.0), *(((cut,), 1.5 + 0.8 * n) for n, cut in enumerate(shorter))]
+
+
+def _choices(lines: Sequence[str], cost: float) -> list[_Choice]:
+    """Return lines as choices, the first ones preferred a little."""
+    return [((line,), cost + 0.15 * number) for number, line in enumerate(lines)]
