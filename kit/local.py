@@ -122,5 +122,5 @@ async def _make(database: SQLite, settings: Settings, path: Path) -> str:
 def _read(path: Path) -> str | None:
     try:
         return str(json.loads(path.read_text())["key"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -16,6 +16,9 @@ from kit.wire import Model, Parameter
 #: Characters that a prompt may have after trimming.
 PROMPT_LIMIT = 4000
 
+#: What every JSON reader still tells from its neighbors.
+_LARGEST = 2**53 - 1
+
 Problem = tuple[str, str]
 
 
@@ -174,12 +177,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _integer(value: Any) -> str | None:
-    whole = _is_number(value) and math.isfinite(value) and float(value).is_integer()
-    return None if whole else "a whole number"
+    if not _is_number(value) or (isinstance(value, float) and not value.is_integer()):
+        return "a whole number"
+    return _number(value)
 
 
 def _number(value: Any) -> str | None:
-    return None if _is_number(value) and math.isfinite(value) else "a number"
+    if not _is_number(value) or (isinstance(value, float) and not math.isfinite(value)):
+        return "a number"
+    return None if abs(value) <= _LARGEST else f"a number of at most {_LARGEST:,} in size"
 
 
 def _boolean(value: Any) -> str | None:
@@ -207,5 +213,7 @@ def _settled(parameter: Parameter, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
+    if _is_number(value) and abs(value) > _LARGEST:
+        return f"{value:.3g}" if isinstance(value, float) else "a larger one"
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

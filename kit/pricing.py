@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from kit.errors import ConfigError
-from kit.wire import Model, Parameter, Quote, Rule, Term, UnitPrice
+from kit.wire import Model, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 
 #: Ledger units in a credit.
 MILLI = 1000
@@ -145,8 +145,7 @@ def _problems(
     for unit in rule.units:
         yield from _unit_problems(unit, settings, media)
     for multiplier in rule.multipliers:
-        if multiplier.parameter not in settings:
-            yield f"names the parameter {multiplier.parameter!r}, which the model does not take"
+        yield from _choice_problems(multiplier, settings.get(multiplier.parameter))
 
 
 def _unit_problems(
@@ -163,21 +162,36 @@ def _unit_problems(
 def _count_problems(name: str, parameter: Parameter | None) -> Iterator[str]:
     if parameter is None:
         yield f"names the parameter {name!r}, which the model does not take"
-    elif parameter.type not in ("integer", "number") or (parameter.minimum or 0) < 0:
-        yield f"counts units of {name!r}, which is not a number from 0 upwards"
+    elif parameter.type not in ("integer", "number") or parameter.max_items is not None:
+        yield f"counts units of {name!r}, which is not a number"
+    elif min(parameter.enum or [parameter.minimum or 0]) < 0:
+        yield f"counts units of {name!r}, which can be below 0"
     elif parameter.minimum is None and not parameter.enum:
         yield f"counts units of {name!r}, which has no minimum"
 
 
-def _candidates(parameter: Parameter) -> Iterable[Any]:
-    """Return the values of a parameter among which its cheapest is."""
+def _choice_problems(multiplier: Multiplier, parameter: Parameter | None) -> Iterator[str]:
+    name = multiplier.parameter
+    if parameter is None:
+        yield f"names the parameter {name!r}, which the model does not take"
+    elif not parameter.enum and parameter.type != "boolean":
+        yield f"multiplies by the value of {name!r}, which has no fixed set of values"
+    else:
+        values = {_key(value) for value in parameter.enum or (False, True)}
+        for strange in multiplier.values.keys() - values:
+            yield f"multiplies by {name!r} being {strange!r}, which it cannot be"
+
+
+def _candidates(parameter: Parameter) -> Iterator[Any]:
+    """Yield the values of a parameter among which its cheapest is; None is leaving it out."""
+    if parameter.default is None and not parameter.required:
+        yield None
     if parameter.enum:
-        return parameter.enum
-    if parameter.type == "boolean":
-        return (False, True)
-    if parameter.minimum is not None:
-        return (parameter.minimum,)
-    return (parameter.default,)
+        yield from parameter.enum
+    elif parameter.type == "boolean":
+        yield from (False, True)
+    else:
+        yield parameter.minimum
 
 
 def _units(

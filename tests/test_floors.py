@@ -31,13 +31,18 @@ ROOMS: dict[str, set[str]] = {
     # the service wing
     "kit.engines": GROUND,
     "kit.service.settings": {"kit.errors"},
+    "kit.service.metrics": set(),
+    "kit.service.logs": set(),
     "kit.service.store": GROUND,
     "kit.service.storage": SERVICE,
     "kit.service.domain": DOMAIN,
-    "kit.service.worker": DOMAIN | {"kit.service.domain"},
-    "kit.service.http": DOMAIN | {"kit.service.domain", "kit.service.worker"},
+    "kit.service.archive": {"kit.errors"},
+    "kit.service.backup": DOMAIN | {"kit.service.domain", "kit.service.archive"},
+    "kit.service.worker": DOMAIN | {"kit.service.domain", "kit.service.metrics"},
+    "kit.service.http": DOMAIN
+    | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
     "kit.service.app": DOMAIN
-    | {"kit.service.domain", "kit.service.worker", "kit.service.http"},
+    | {"kit.service.domain", "kit.service.worker", "kit.service.http", "kit.service.metrics"},
     "kit.service.server": SERVICE | {"kit.service.app"},
     "kit.service": set(),
 }
@@ -46,6 +51,7 @@ ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 KEEPERS = {
     "httpx": "kit.client.http",
     "apsw": "kit.service.store.sqlite",
+    "prometheus_client": "kit.service.http.metrics",
     "fastapi": "kit.service",
     "sqlalchemy": "kit.service.store",
     "alembic": "kit.service.store.migrations",

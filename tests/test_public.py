@@ -21,7 +21,7 @@ NAMES = {
 
 
 def test_the_public_names_are_these() -> None:
-    assert NAMES <= set(kit.__all__)
+    assert set(kit.__all__) >= NAMES
     assert set(kit.__all__) <= set(dir(kit))
 
 

@@ -8,7 +8,19 @@ from collections.abc import Sequence
 
 import typer
 
-from kit.commands import accounts, credits, doctor, generate, keys, lab, ledger, models, serve
+from kit.commands import (
+    accounts,
+    backup,
+    credits,
+    doctor,
+    generate,
+    keys,
+    lab,
+    ledger,
+    models,
+    restore,
+    serve,
+)
 from kit.errors import BadRequestError, ConfigError, KitError
 
 #: Exit codes: 1 it failed, 2 it was asked wrongly, 130 it was interrupted.
@@ -22,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _module in (lab, serve, models, generate, doctor):
+for _module in (lab, serve, models, generate, backup, restore, doctor):
     app.command()(_module.command)
     app.registered_commands[-1].name = _module.NAME
 for _group in (accounts, credits, keys, ledger):

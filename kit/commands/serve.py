@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import logging
+from enum import Enum
 from typing import Annotated
 
 import typer
 
 from kit.commands.options import Data, DatabaseUrl, settings_of, transact
-from kit.service import server
+from kit.service import logs, server
 from kit.service.domain import accounts
 
 NAME = "serve"
+
+
+class Style(str, Enum):
+    """How log lines look."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def command(
@@ -25,13 +32,15 @@ def command(
     workers: Annotated[
         int | None, typer.Option(help="Jobs at a time.", envvar="KIT_WORKERS", min=0)
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Log every request and every step of a job.")
+    ] = False,
+    log_format: Annotated[
+        Style, typer.Option(help="How log lines look.", envvar="KIT_LOG_FORMAT")
+    ] = Style.TEXT,
 ) -> None:
     """Run the service."""
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s %(message)s",
-    )
+    logs.configure(log_format.value, verbose=verbose)
     settings = settings_of(data, database, storage_url=storage, workers=workers)
     listener = server.bind(host, port)
     url = server.url_of(listener)

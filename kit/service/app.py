@@ -15,12 +15,15 @@ from kit.engines.base import Engine
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.service.domain import catalog, idempotency, uploads
+from kit.service.domain.credits import Turnover
 from kit.service.domain.writers import OfflineWriter
 from kit.service.domain.writing import Writer
 from kit.service.http import (
     account,
+    docs,
     document,
     errors,
+    events,
     generations,
     health,
     media,
@@ -28,10 +31,14 @@ from kit.service.http import (
     scripts,
     usage,
 )
+from kit.service.http import (
+    metrics as published,
+)
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context, clock
 from kit.service.http.gate import Gate
 from kit.service.http.limits import MemoryLimiter
+from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, Metrics
 from kit.service.settings import Settings, prepare
 from kit.service.storage.local import UPLOADS, LocalStorage
 from kit.service.storage.signing import Signer
@@ -41,7 +48,19 @@ from kit.service.worker.pool import Pool
 from kit.version import __version__
 
 _log = logging.getLogger("kit.service")
-_ROUTERS = (account, models, upload_routes, generations, scripts, usage, media, health)
+_ROUTERS = (
+    account,
+    models,
+    upload_routes,
+    generations,
+    events,
+    scripts,
+    usage,
+    media,
+    health,
+    published,
+    docs,
+)
 _SWEEP_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
 
@@ -87,13 +106,18 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.context = await _assemble(settings, offered, writer, clock, stack)
+            context = await _assemble(settings, offered, writer, clock, stack)
+            app.state.context = context
+            facts = {"event": "started", "version": __version__, "models": len(offered.models)}
+            _log.info("started %(version)s with %(models)d models", facts)
             yield
+            _log.info("%(event)s", {"event": "stopping", "instance": context.dispatcher.name})
 
     app = FastAPI(
         title="Creative Studio",
         version=__version__,
         lifespan=lifespan,
+        docs_url=None,  # it loads its scripts from elsewhere; ours is `kit.service.http.docs`
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -105,11 +129,16 @@ def create_app(
     return app
 
 
-def open_database(settings: Settings) -> SQLite:
+def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:
     """Return the database that the settings name."""
     prepare(settings.data)
-    url = settings.database_url
-    return SQLite(Path(url.removeprefix("sqlite:///")) if url else settings.database_path)
+    metrics = metrics or Metrics()
+
+    def committed(size: int, seconds: float) -> None:
+        metrics.measure(COMMIT_SIZE, size)
+        metrics.measure(COMMIT_SECONDS, seconds)
+
+    return SQLite(settings.database_path, committed)
 
 
 async def _assemble(
@@ -119,17 +148,17 @@ async def _assemble(
     clock: Callable[[], int],
     stack: AsyncExitStack,
 ) -> Context:
-    database = open_database(settings)
+    metrics = Metrics()
+    database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
     secret = settings.secret()
-    url = settings.storage_url
-    folder = Path(url.removeprefix("file://")) if url else settings.objects
-    storage = LocalStorage(folder, Signer(secret))
+    storage = LocalStorage(settings.objects, Signer(secret))
     if not await storage.ready():
-        raise ConfigError(f"the storage folder {folder} cannot be written")
+        raise ConfigError(f"the storage folder {settings.objects} cannot be written")
     inspectors = _pool(settings, 1)
     stack.callback(inspectors.close)
-    dispatcher = Dispatcher(database, storage, _pool(settings, settings.workers), settings, clock)
+    renderers = _pool(settings, settings.workers)
+    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics)
     dispatcher.start()
     stack.push_async_callback(dispatcher.stop)
     context = Context(
@@ -144,6 +173,8 @@ async def _assemble(
         writer=writer,
         dispatcher=dispatcher,
         inspectors=inspectors,
+        metrics=metrics,
+        turnover=Turnover(clock()),
         clock=clock,
     )
     sweeper = asyncio.create_task(_sweep_forever(context))

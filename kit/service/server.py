@@ -13,9 +13,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 import uvicorn
 from fastapi import FastAPI
@@ -27,6 +28,8 @@ from kit.service.settings import Settings, prepare, write_private
 _NOTE = "service.json"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
+#: A proxy is for the world outside, not for this machine.
+_direct = build_opener(ProxyHandler({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,9 @@ def start(settings: Settings, listener: socket.socket | None = None) -> Running:
 
     thread = threading.Thread(target=run, name="kit-service", daemon=True)
     thread.start()
-    ended = threading.Event()
-    while thread.is_alive() and not server.started:
-        ended.wait(0.005)
-    if not server.started:
+    while thread.is_alive() and not server.answers.wait(0.005):
+        pass
+    if not server.answers.is_set():
         listener.close()
         raise ConfigError(f"the service did not start: {_reason(failures)}")
 
@@ -126,12 +128,13 @@ def find(data: Path) -> str | None:
     """Return the address of a service that runs on a data folder on this machine, or None."""
     note = _read(data / _NOTE)
     try:
-        with urlopen(f"{note['url']}/healthz", timeout=2) as answer:  # noqa: S310 - our own note
+        with _direct.open(f"{note['url']}/healthz", timeout=2) as answer:
             told = json.load(answer)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, HTTPException):
         return None
     # Another program may have got the port since: it does not know this run's name.
-    return str(note["url"]) if told.get("instance") == note["instance"] else None
+    known = isinstance(told, dict) and told.get("instance") == note.get("instance")
+    return str(note["url"]) if known else None
 
 
 class _Server(uvicorn.Server):
@@ -141,6 +144,8 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._note = settings.data / _NOTE
         self._url = ""
+        #: Set when it answers and its note says where.
+        self.answers = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to answer, then say where."""
@@ -150,9 +155,14 @@ class _Server(uvicorn.Server):
             self._url = url_of(sockets[0])
             note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
             write_private(self._note, json.dumps(note))
+        if self.started:
+            self.answers.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take the note away, unless a later service has written its own, and stop."""
+        context = getattr(_application(self).state, "context", None)
+        if context:
+            context.dispatcher.hub.close()  # open event streams would be waited for
         if _read(self._note).get("url") == self._url:
             self._note.unlink(missing_ok=True)
         await super().shutdown(sockets)
@@ -162,6 +172,7 @@ def _server(settings: Settings) -> _Server:
     prepare(settings.data)
     config = uvicorn.Config(
         create_app(settings),
+        log_config=None,  # lines go where ours go, see `kit.service.logs`
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -179,10 +190,10 @@ def _application(server: uvicorn.Server) -> FastAPI:
 
 def _read(note: Path) -> dict[str, Any]:
     try:
-        told: dict[str, Any] = json.loads(note.read_text())
+        told = json.loads(note.read_text())
     except (OSError, ValueError):
         return {}
-    return told
+    return told if isinstance(told, dict) else {}
 
 
 def _reason(failures: list[BaseException]) -> str:

@@ -41,6 +41,8 @@ class Settings:
         Wall clock and address space that one render may use.
     grace_seconds : float
         What running jobs get to finish when the service stops; the rest is handed back.
+    heartbeat_seconds : float
+        Silence on an event stream after which a comment is sent.
     speech_rate : float
         Syllables a second of the spoken-length model.
     """
@@ -64,17 +66,20 @@ class Settings:
     job_seconds: float = 900.0
     job_memory_bytes: int = 4 << 30
     grace_seconds: float = 8.0
+    heartbeat_seconds: float = 15.0
     speech_rate: float = 4.35
 
     @property
     def database_path(self) -> Path:
         """The SQLite file."""
-        return self.data / "kit.db"
+        url = self.database_url
+        return Path(url.removeprefix("sqlite:///")) if url else self.data / "kit.db"
 
     @property
     def objects(self) -> Path:
         """The folder of stored files."""
-        return self.data / "objects"
+        url = self.storage_url
+        return Path(url.removeprefix("file://")) if url else self.data / "objects"
 
     @property
     def scratch(self) -> Path:

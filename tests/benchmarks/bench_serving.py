@@ -88,4 +88,6 @@ if __name__ == "__main__":
     if len(sys.argv) < 3:
         raise SystemExit(__doc__)
     chosen = sys.argv[3] if len(sys.argv) > 3 else "serving"
-    raise SystemExit(main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute(), chosen, sys.argv[4:]))
+    raise SystemExit(
+        main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute(), chosen, sys.argv[4:])
+    )

@@ -12,7 +12,6 @@ from kit.errors import EngineError
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 
-
 def _chunk(name: bytes, data: bytes) -> bytes:
     checksum = zlib.crc32(name + data)
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
@@ -48,7 +47,7 @@ class Flat(Engine):
             Parameter(
                 name="does",
                 default="works",
-                enum=["works", "fails", "crashes", "hangs", "raises"],
+                enum=["works", "dawdles", "fails", "crashes", "hangs", "raises"],
             ),
             seed_parameter(),
         ),
@@ -56,9 +55,7 @@ class Flat(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Do what is asked."""
-        {"fails": _fail, "crashes": _crash, "hangs": _hang, "raises": _raise}.get(
-            job.parameters["does"], lambda _: None
-        )(progress)
+        _DEEDS[job.parameters["does"]](progress)
         path = job.folder / "pixel.png"
         path.write_bytes(_PIXEL)
         progress.report(1.0)
@@ -94,6 +91,16 @@ class Clay(Engine):
         return Asset(path=path, content_type="image/png", width=1, height=1)
 
 
+def _work(progress: Progress) -> None:
+    progress.report(0.5)
+
+
+def _dawdle(progress: Progress) -> None:
+    for step in range(10):
+        progress.report(step / 10)
+        time.sleep(0.03)
+
+
 def _fail(progress: Progress) -> None:
     raise EngineError("the clay is too dry", code="dry")
 
@@ -110,3 +117,13 @@ def _hang(progress: Progress) -> None:
 
 def _raise(progress: Progress) -> None:
     raise RuntimeError("secret path /home/someone")
+
+
+_DEEDS = {
+    "works": _work,
+    "dawdles": _dawdle,
+    "fails": _fail,
+    "crashes": _crash,
+    "hangs": _hang,
+    "raises": _raise,
+}

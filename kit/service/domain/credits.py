@@ -14,6 +14,9 @@ from kit.service.store import accounts, generations, ids, ledger
 from kit.service.store.database import Rows, Transaction, every, one
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
+#: How old an entry is before it counts as turnover, in milliseconds, and how many are read at once.
+_SETTLED_MS = 15_000
+_ENTRIES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,39 @@ def usage(account_id: str, *, most: int, before: str | None) -> Transaction[Rows
     if before is not None:
         values["before"] = before
     return (yield from every(ledger.page(before=before is not None)(**values)))
+
+
+class Turnover:
+    """What was charged and given back by everybody since a moment, as far as it was read.
+
+    Parameters
+    ----------
+    since : int
+        Milliseconds since 1970; earlier entries do not count.
+    """
+
+    def __init__(self, since: int = 0) -> None:
+        self.charged: dict[str, int] = {}
+        self.refunded = 0
+        self.last = ids.floor("led", since)
+
+
+def turnover(known: Turnover, now: int) -> Transaction[Turnover]:
+    """Read on in the ledger and return the turnover with what is new.
+
+    A call reads a bounded number of entries; the rest comes with the next. The youngest are left
+    for later, because a transaction that still waits may put one in between.
+    """
+    until = ids.floor("led", now - _SETTLED_MS)
+    for row in (
+        yield from every(ledger.SUMS(after=known.last, until=until, most=_ENTRIES_AT_ONCE))
+    ):
+        known.last = max(known.last, row.last)
+        if row.kind == "refund":
+            known.refunded += row.total
+        elif row.kind != "grant":
+            known.charged[row.kind] = known.charged.get(row.kind, 0) - row.total
+    return known
 
 
 def verify() -> Transaction[Rows]:

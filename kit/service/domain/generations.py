@@ -89,7 +89,8 @@ def start(plan: Plan, payer: Payer, now: int) -> Transaction[Any]:
         now,
     )
     for upload_id in (upload for group in plan.media.values() for upload in group):
-        yield uploads.USE(which=upload_id, now=now)
+        if (yield from one(uploads.USE(which=upload_id, now=now))) is None:
+            raise NotFoundError(f"the upload {upload_id!r} was removed; send the file again")
     values = dict(plan.values)
     seed = values.get(SEED)
     if not isinstance(seed, int):

@@ -133,7 +133,7 @@ def _find(label: Label, now: int) -> Transaction[Any]:
         return None
     age = now - row.created_at
     if age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
-        yield from release(label)
+        yield idempotency.FORGET(account=label.account_id, label=label.key)
         return None
     return row
 

@@ -59,8 +59,10 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
 
 def lose(
     generation_id: str, attempt: int, losses: int, *, attempts: int, now: int
-) -> Transaction[None]:
+) -> Transaction[bool]:
     """Put an attempt whose worker is gone back in the queue, or fail it after the last try.
+
+    False when the attempt no longer counts.
 
     Parameters
     ----------
@@ -71,9 +73,9 @@ def lose(
     """
     if losses + 1 >= attempts:
         sentence = f"the render process was lost {attempts} times"
-        yield from fail(generation_id, attempt, sentence, "worker_lost", now)
-    else:
-        yield generations.RETURN(which=generation_id, fence=attempt, lost=1, now=now)
+        return (yield from fail(generation_id, attempt, sentence, "worker_lost", now))
+    row = yield from one(generations.RETURN(which=generation_id, fence=attempt, lost=1, now=now))
+    return row is not None
 
 
 def hand_back(generation_id: str, attempt: int, now: int) -> Transaction[None]:
@@ -89,10 +91,30 @@ def expire(*, attempts: int, now: int) -> Transaction[int]:
     return len(lost)
 
 
+def abandon(worker: str, *, attempts: int, now: int) -> Transaction[int]:
+    """Deal with all claims of a worker that is known to be dead and return how many there were."""
+    lost = yield from every(generations.HELD(worker=worker))
+    for row in lost:
+        yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
+    return len(lost)
+
+
+def owners() -> Transaction[list[str]]:
+    """Return the workers that have claims."""
+    rows = yield from every(generations.OWNERS())
+    return [row.owner for row in rows]
+
+
 def held(worker: str) -> Transaction[set[tuple[str, int]]]:
     """Return a worker's claims that still stand, as (id, attempt)."""
     rows = yield from every(generations.HELD(worker=worker))
     return {(row.id, row.attempt) for row in rows}
+
+
+def states() -> Transaction[dict[str, int]]:
+    """Return how many generations wait and how many are rendered, wherever."""
+    running = yield from one(generations.RUNNING())
+    return {"queued": (yield from waiting()), "running": int(running.number)}
 
 
 def waiting() -> Transaction[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ SCRIPT_PRICE = 150
 SHORTEST, LONGEST = 10, 180
 _TITLE_LIMIT = 200
 _HOOK_LIMIT = 300
+_DURATION = re.compile("[0-9]{2,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +81,9 @@ def brief_of(order: WriteScripts) -> Brief:
         problems.append(("title", f"must have 1 to {_TITLE_LIMIT} characters, not {len(title)}"))
     if len(hook) > _HOOK_LIMIT:
         problems.append(("hookAngle", f"has {len(hook)} characters, at most {_HOOK_LIMIT}"))
-    whole = order.duration.isascii() and order.duration.isdigit()
-    if not whole or not SHORTEST <= int(order.duration) <= LONGEST:
+    if not _DURATION.fullmatch(order.duration) or not SHORTEST <= int(order.duration) <= LONGEST:
         sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
-        problems.append(("duration", f"{sentence}, not {order.duration!r}"))
+        problems.append(("duration", f"{sentence}, not {order.duration[:20]!r}"))
     if order.variations not in ("1", "2"):
         problems.append(("variations", f"must be '1' or '2' as text, not {order.variations!r}"))
     _raise(problems)

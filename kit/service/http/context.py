@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import orjson
@@ -17,10 +17,12 @@ from kit.parameters import suggest
 from kit.pricing import MILLI
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
+from kit.service.domain.credits import Turnover
 from kit.service.domain.idempotency import Answer, Label
 from kit.service.domain.keys import Caller
 from kit.service.domain.writing import Writer
 from kit.service.http.limits import Limiter
+from kit.service.metrics import Metrics
 from kit.service.settings import Settings
 from kit.service.storage.local import LocalStorage
 from kit.service.store.database import Database
@@ -52,6 +54,8 @@ class Context:
     writer: Writer
     dispatcher: Dispatcher
     inspectors: Pool
+    metrics: Metrics = field(default_factory=Metrics)
+    turnover: Turnover = field(default_factory=Turnover)
     clock: Callable[[], int] = clock
 
     def __repr__(self) -> str:
@@ -96,7 +100,7 @@ async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
             raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
     content = bytes(raw)
     try:
-        return kind.model_validate_json(content), content
+        return kind.model_validate_json(content, by_alias=True, by_name=False), content
     except ValidationError as error:
         raise BadRequestError.fields(_problems(error, kind)) from None
 
@@ -139,11 +143,18 @@ def moment(milliseconds: int | None) -> str | None:
 
 
 def _problems(error: ValidationError, kind: type[Body]) -> list[tuple[str, str]]:
-    return [_problem(detail, kind) for detail in error.errors(include_url=False)]
+    found: dict[str, str] = {}
+    for detail in error.errors(include_url=False):
+        field, sentence = _problem(detail, kind)
+        found.setdefault(field, sentence)
+    return list(found.items())
 
 
 def _problem(detail: Any, kind: type[Body]) -> tuple[str, str]:
-    field = ".".join(str(part) for part in detail["loc"])
+    parts = [str(part) for part in detail["loc"]]
+    field = ".".join(part for part in parts if part not in _EITHER)
+    if _EITHER & {*parts}:
+        return field, "must be an upload id or a list of them"
     if detail["type"] == "extra_forbidden":
         names = [f.alias or name for name, f in kind.model_fields.items()]
         return field, f"unknown field{suggest(field, names)}"
@@ -152,6 +163,8 @@ def _problem(detail: Any, kind: type[Body]) -> tuple[str, str]:
     return field, SENTENCES.get(detail["type"], detail["msg"])
 
 
+#: What pydantic calls the two forms of an upload reference.
+_EITHER = {"str", "list[str]"}
 #: What pydantic calls a problem -> what we say.
 SENTENCES = {
     "missing": "is required",

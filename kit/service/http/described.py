@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -97,6 +97,17 @@ class Describer:
 
     def _address(self, key: str) -> str:
         return self._storage.read_address(self._base, key, expires=self._expires)
+
+
+def media_of(rows: Iterable[Any]) -> list[str]:
+    """Return the ids of all uploads that some generations used."""
+    return [
+        upload_id
+        for row in rows
+        if row.media != "{}"
+        for group in orjson.loads(row.media).values()
+        for upload_id in group
+    ]
 
 
 def entry(row: Any) -> dict[str, Any]:

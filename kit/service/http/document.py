@@ -55,6 +55,9 @@ TAGGED = frozenset(
 )
 #: Operations that answer in pages.
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
+#: The operation that answers as a stream of events, and the one that answers in text.
+EVENTS = f"{GENERATIONS}/{{generation_id}}/events"
+METRICS = "/metrics"
 #: The other names of the headers that answers carry.
 HEADERS = {
     "X-Request-Id": "names the request in the service's log",
@@ -108,6 +111,11 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         operation["security"] = [{"key": []}]
         scope = needed_scope(path)
         operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
+    if path in _TEXTS:
+        success["content"] = {_TEXTS[path][0]: {"schema": {"type": "string"}, **_TEXTS[path][1]}}
+    if path == EVENTS:
+        operation.setdefault("parameters", []).append(_LAST_EVENT_ID)
+        responses["204"] = {"description": "the client has seen how it ended; do not come again"}
     if path in TAGGED and method == "get":
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["304"] = {"description": "the client has it already"}
@@ -187,6 +195,28 @@ _IDEMPOTENCY_KEY = {
     "required": False,
     "description": "the same key with the same body is answered once, for 24 hours",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+_LAST_EVENT_ID = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "the id of the event that was seen last; only what came after it is sent",
+    "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+}
+#: Operations that do not answer in JSON -> type and an example.
+_TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    EVENTS: (
+        "text/event-stream",
+        {
+            "example": "retry: 1000\n\n"
+            'id: 10000\nevent: status\ndata: {"status":"processing"}\n\n'
+            'id: 10421\nevent: progress\ndata: {"progress":0.42}\n\n'
+        },
+    ),
+    METRICS: (
+        "text/plain; version=0.0.4",
+        {"example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n"},
+    ),
 }
 _IF_NONE_MATCH = {
     "name": "If-None-Match",

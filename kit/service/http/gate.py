@@ -7,11 +7,13 @@ Whatever goes wrong below it leaves as the error envelope.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
-from typing import Any
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.errors import (
@@ -26,6 +28,7 @@ from kit.service.domain.keys import Caller
 from kit.service.http.context import Context
 from kit.service.http.errors import envelope
 from kit.service.http.limits import Verdict
+from kit.service.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
@@ -61,7 +64,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["request_id"] = ids.new("req", self._context().clock())
+        scope["request_id"] = _request_id(scope, self._context())
         answer = _Answer(scope["request_id"], send)
         started = time.perf_counter()
         try:
@@ -70,20 +73,24 @@ class Gate:
             await self._app(scope, receive, answer.send)
         except ApiError as error:
             await answer.fail(error, scope, receive)
+        except ClientDisconnect:
+            _log.info("%s was broken off by the client", scope["request_id"])
         except Exception:  # noqa: BLE001 - logged and answered
             _log.exception("%s failed", scope["request_id"])
             await answer.fail(InternalError("the service failed unexpectedly"), scope, receive)
         finally:
-            _note(scope, answer, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            _count(self._context().metrics, scope, answer.status, seconds)
+            if _log.isEnabledFor(logging.INFO):
+                _note(scope, answer.status, seconds)
 
     async def _admit(self, scope: Scope, answer: _Answer) -> None:
         context = self._context()
-        caller = await self._caller(context, Headers(scope=scope))
+        caller = scope["caller"] = await self._caller(context, Headers(scope=scope))
         answer.verdict = _counted(context, caller, scope)
         needed = needed_scope(below(scope))
         if needed not in caller.scopes:
             raise InsufficientScopeError(f"this key lacks the scope {needed!r}")
-        scope["caller"] = caller
 
     async def _caller(self, context: Context, headers: Headers) -> Caller:
         kind, _, text = headers.get("authorization", "").partition(" ")
@@ -155,15 +162,40 @@ def _counted(context: Context, caller: Caller, scope: Scope) -> Verdict:
     return verdict
 
 
-def _note(scope: Scope, answer: _Answer, seconds: float) -> None:
+def _request_id(scope: Scope, context: Context) -> str:
+    """Return the id that the client gave a request, or a new one."""
+    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+    if _REQUEST_ID.fullmatch(given):
+        return str(given, "ascii")
+    return ids.new("req", context.clock())
+
+
+def _count(metrics: Metrics, scope: Scope, status: int, seconds: float) -> None:
+    """Count a request under its route's template: ids and unknown paths make no new series."""
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    route = getattr(scope.get("route"), "path", "none")
+    metrics.count(REQUESTS, method, route, str(status))
+    metrics.measure(REQUEST_SECONDS, seconds, method, route)
+
+
+def _note(scope: Scope, status: int, seconds: float) -> None:
     """Log one line for a request; never its query, which may hold a signature."""
-    caller: Any = scope.get("caller")
-    _log.info(
-        "%s %s %s %d %.1f ms %s",
-        scope["request_id"],
-        scope["method"],
-        below(scope),
-        answer.status,
-        seconds * 1000,
-        caller.payer.key_prefix if caller else "-",
-    )
+    caller: Caller | None = scope.get("caller")
+    facts = {
+        "event": "request",
+        "request": scope["request_id"],
+        "method": scope["method"],
+        # Quoted, so that no path begins a new line; a key that was put there is not kept.
+        "path": _KEY.sub(r"\1…", quote(below(scope))),
+        "status": status,
+        "ms": round(seconds * 1000, 2),
+        "key": caller.payer.key_prefix if caller else "-",
+        "account": caller.account_id if caller else "-",
+    }
+    _log.info("%(request)s %(method)s %(path)s %(status)d %(ms).1f ms %(key)s %(account)s", facts)
+
+
+#: Ids of requests that clients may choose, methods that get a series of their own, and keys.
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+_KEY = re.compile(r"(cs_(?:live|test)_)\w+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -24,7 +24,8 @@ from kit.service.http.context import (
     json,
     label_of,
 )
-from kit.service.http.described import Describer, receipt
+from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
+from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 
@@ -88,7 +89,7 @@ async def list_generations(
         )
     )
     page, more = rows[:limit], len(rows) > limit
-    files = await context.database.read(uploads.of_generation(_media(page)))
+    files = await context.database.read(uploads.of_generation(media_of(page)))
     describe = Describer(context, base_of(request), files)
     headers = {"Link": _next(request, page[-1].id)} if more else None
     return json([describe(row) for row in page], headers=headers)
@@ -100,13 +101,15 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     context = context_of(request)
     row = await context.database.read(generations.get(generation_id, caller_of(request).account_id))
     fraction = context.dispatcher.progress.get(row.id, row.progress)
-    tag = f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}"'
+    # The addresses in the answer run out, so a tag does so earlier.
+    period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
+    tag = f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}.{period}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if STATUSES[row.state] == "processing":
         headers["Retry-After"] = _POLL_SECONDS
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    files = await context.database.read(uploads.of_generation(_media([row])))
+    files = await context.database.read(uploads.of_generation(media_of([row])))
     return json(Describer(context, base_of(request), files)(row), headers=headers)
 
 
@@ -116,14 +119,19 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     context, payer = context_of(request), caller_of(request).payer
     label = label_of(request, b"")
     now = context.clock()
+    ended: list[Any] = []
 
     def work() -> Transaction[Answer]:
         row = yield from generations.cancel(generation_id, payer, now)
-        files = yield from uploads.of_generation(_media([row]))
+        files = yield from uploads.of_generation(media_of([row]))
         told = Describer(context, base_of(request), files)(row)
+        ended.append(row)
         return Answer(200, orjson.dumps(told))
 
     answer = await context.database.write(idempotency.once(label, work(), now))
+    for row in ended:
+        if row.completed_at == now:  # and not in an earlier request
+            context.metrics.count(FINISHED, row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return answered(answer)
 
@@ -136,27 +144,19 @@ def _quoted(plan: Plan, balance: int) -> Response:
 
 
 def _cursor(cursor: str | None) -> str | None:
-    if cursor is not None and ids.moment_of(cursor) is None:
+    if cursor is not None and not (cursor.startswith("gen_") and ids.moment_of(cursor)):
         raise BadRequestError.fields([("cursor", "is none that this service gave out")])
     return cursor
 
 
 def _floor(instant: datetime | None) -> str | None:
-    return None if instant is None else ids.floor("gen", int(instant.timestamp() * 1000))
+    if instant is None:
+        return None
+    aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
+    return ids.floor("gen", int(aware.timestamp() * 1000))
 
 
 def _next(request: Request, last: str) -> str:
     kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
     query = urlencode([*kept, ("cursor", last)])
     return f'<{base_of(request)}/v1/creative-studio/generations?{query}>; rel="next"'
-
-
-def _media(rows: list[Any]) -> list[str]:
-    """Return the ids of all uploads that some generations used."""
-    return [
-        upload_id
-        for row in rows
-        if row.media != "{}"
-        for group in orjson.loads(row.media).values()
-        for upload_id in group
-    ]

@@ -23,7 +23,7 @@ async def list_usage(
     cursor: Annotated[str | None, Query(description="from the Link header")] = None,
 ) -> Response:
     """Return the entries of the ledger, newest first; their sum is the balance, always."""
-    if cursor is not None and ids.moment_of(cursor) is None:
+    if cursor is not None and not (cursor.startswith("led_") and ids.moment_of(cursor)):
         raise BadRequestError.fields([("cursor", "is none that this service gave out")])
     account_id = caller_of(request).account_id
     rows = await context_of(request).database.read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,16 +25,21 @@ class LocalStorage:
         Where they lie; made when it is missing.
     signer : Signer
         Signs the addresses.
+    flush : callable
+        Puts a file, or the names in a folder, on disk.
     """
 
-    def __init__(self, folder: Path, signer: Signer) -> None:
+    def __init__(
+        self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
+    ) -> None:
         self._folder = folder
+        self._flush = flush or _flush
         self.signer = signer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     async def keep(self, path: Path, key: str) -> None:
         """Move a finished file in and flush it to disk."""
-        await asyncio.to_thread(_keep, path, self.path(key))
+        await asyncio.to_thread(_keep, path, self.path(key), self._folder, self._flush)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
@@ -75,13 +81,15 @@ class LocalStorage:
         return path
 
 
-def _keep(path: Path, target: Path) -> None:
+def _keep(path: Path, target: Path, root: Path, flush: Callable[[Path], None]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    _flush(path)
+    flush(path)
     path.replace(target)
     # The name is on disk only when the folders that hold it are.
-    for folder in (target.parent, target.parent.parent):
-        _flush(folder)
+    folder = target.parent
+    while folder != root.parent:
+        flush(folder)
+        folder = folder.parent
 
 
 def _flush(path: Path) -> None:

@@ -64,7 +64,7 @@ class Signer:
         AccessDeniedError
             The message says which of the two.
         """
-        if not hmac.compare_digest(self._sign(grant), signature):
+        if not hmac.compare_digest(self._sign(grant).encode(), signature.encode()):
             raise AccessDeniedError(
                 "the signature does not match: method, address, Content-Type and Content-Length "
                 "must be exactly as they were given"

@@ -121,15 +121,26 @@ CANCEL = Query(
 
 #: Which of a worker's claims still stand; those that are missing were canceled or taken away.
 HELD = Query(
-    select(table.c.id, table.c.attempt).where(_running, table.c.owner == bindparam("worker"))
+    select(table.c.id, table.c.attempt, table.c.losses).where(
+        _running, table.c.owner == bindparam("worker")
+    )
 )
+OWNERS = Query(select(table.c.owner).where(_running).distinct())
 QUEUED = Query(select(func.count().label("waiting")).where(_queued))
+RUNNING = Query(select(func.count().label("number")).where(_running))
 
 #: What is charged for those that are not settled.
 RESERVED = Query(
     select(func.coalesce(func.sum(table.c.millicredits), 0).label("total")).where(
         _of_account, or_(_queued, _running)
     )
+)
+#: Those that have files, in the order of their ids.
+WITH_OUTPUT = Query(
+    select(table.c.id, table.c.state, table.c.output)
+    .where(table.c.output.is_not(None), table.c.id > bindparam("after"))
+    .order_by(table.c.id)
+    .limit(bindparam("most"))
 )
 _last = (
     select(table.c.millicredits)

@@ -19,7 +19,9 @@ KEEP = Query(
     .where(*_which)
     .values(status=bindparam("code"), headers=bindparam("fields"), body=bindparam("answer"))
 )
-RELEASE = Query(delete(idempotency).where(*_which))
+FORGET = Query(delete(idempotency).where(*_which))
+#: Forget a request only while it has no answer: what was charged stays said.
+RELEASE = Query(delete(idempotency).where(*_which, idempotency.c.status.is_(None)))
 PRUNE = Query(delete(idempotency).where(idempotency.c.created_at < bindparam("limit")))
 #: Requests that were running when the process ended: a charge would have left an answer.
 ABANDONED = Query(

@@ -39,6 +39,22 @@ TURNOVER = Query(
     ).where(_of_account, ledger.c.id >= bindparam("since"))
 )
 
+_span = (
+    select(ledger.c.id, ledger.c.kind, ledger.c.millicredits)
+    .where(ledger.c.id > bindparam("after"), ledger.c.id < bindparam("until"))
+    .order_by(ledger.c.id)
+    .limit(bindparam("most"))
+    .subquery()
+)
+#: Sums of all accounts by kind between two ids, with the last id that is in them.
+SUMS = Query(
+    select(
+        _span.c.kind,
+        func.sum(_span.c.millicredits).label("total"),
+        func.max(_span.c.id).label("last"),
+    ).group_by(_span.c.kind)
+)
+
 #: Accounts whose balance is not the sum of their entries; there are none, ever.
 UNBALANCED = Query(
     select(

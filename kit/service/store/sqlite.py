@@ -11,6 +11,7 @@ import asyncio
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -42,15 +43,24 @@ class SQLite:
     ----------
     path : Path
         The file; it is made and brought to the newest schema.
+    on_commit : callable, optional
+        Told, in the writer's thread, how many transactions each commit had and its seconds.
+    vfs : str, optional
+        SQLite's name of what reads and writes the file, e.g. one that forgets what was not synced.
 
     Source: https://sqlite.org/wal.html; figures of group commit in the decisions.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writer = _open(path)
+    def __init__(
+        self,
+        path: Path,
+        on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
+        vfs: str | None = None,
+    ) -> None:
+        self._on_commit = on_commit
+        self._writer = _open(path, vfs)
         migrations.upgrade(_Schema(self._writer), DIALECT)
-        self._reader = _open(path)
+        self._reader = _open(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
@@ -80,7 +90,9 @@ class SQLite:
     def _work(self) -> None:
         while (first := self._orders.get()) is not None:
             batch, last = self._gather(first)
+            started = time.perf_counter()
             _answer(batch, self._commit(batch))
+            self._on_commit(len(batch), time.perf_counter() - started)
             if last:
                 return
 
@@ -139,9 +151,51 @@ class _Schema:
             raise
 
 
-def _open(path: Path) -> apsw.Connection:
+def snapshot(path: Path, target: Path) -> None:
+    """Copy a database as it is at one moment, while others go on to write to it.
+
+    Parameters
+    ----------
+    target : Path
+        The new file; only its owner can read it.
+
+    Raises
+    ------
+    ConfigError
+        There is no database at `path`, or it cannot be read.
+    """
+    if not path.is_file():
+        raise ConfigError(f"there is no database at {path}")
+    connection = _open(path)
     try:
-        connection = apsw.Connection(os.fspath(path))
+        # Empty, it may be there: so it never had another mode.
+        target.touch(mode=0o600, exist_ok=False)
+        # One read transaction and not the backup API, which begins again at each foreign commit.
+        connection.execute("VACUUM INTO ?", (os.fspath(target),))
+    except apsw.Error as error:
+        raise ConfigError(f"the database {path} cannot be copied: {error}") from None
+    finally:
+        connection.close()
+
+
+def damage(path: Path) -> str | None:
+    """Return the first thing that is wrong with a database file, or None."""
+    connection = _open(path)
+    try:
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchall()[0]
+        strays = connection.execute("PRAGMA foreign_key_check").fetchall()
+    except apsw.Error as error:
+        return str(error)
+    finally:
+        connection.close()
+    if found != "ok":
+        return str(found)
+    return f"a row of {strays[0][0]} refers to nothing" if strays else None
+
+
+def _open(path: Path, vfs: str | None = None) -> apsw.Connection:
+    try:
+        connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL and not NORMAL: an acknowledged charge must survive a power cut.

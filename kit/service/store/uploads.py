@@ -25,7 +25,15 @@ FILL = Query(
     )
     .returning(uploads.c.id)
 )
-USE = Query(update(uploads).where(_which).values(used_at=bindparam("now")))
+#: Keep a file for a generation; no row comes back when it was swept away meanwhile.
+USE = Query(update(uploads).where(_which).values(used_at=bindparam("now")).returning(uploads.c.id))
+#: Those whose file is here, in the order of their ids.
+WITH_FILE = Query(
+    select(uploads)
+    .where(uploads.c.state == "filled", uploads.c.id > bindparam("after"))
+    .order_by(uploads.c.id)
+    .limit(bindparam("most"))
+)
 STALE = Query(
     select(uploads.c.id).where(_unused, uploads.c.created_at < bindparam("limit")).limit(100)
 )

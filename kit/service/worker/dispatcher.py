@@ -10,6 +10,7 @@ import asyncio
 import logging
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,11 +19,14 @@ from typing import Any
 import orjson
 
 from kit.service.domain import queue, uploads
+from kit.service.metrics import FINISHED, LOST, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
 from kit.service.storage.base import Storage
 from kit.service.storage.keys import output_key, upload_key
-from kit.service.store.database import Database
+from kit.service.store.database import Database, Transaction
+from kit.service.worker.hub import Hub
 from kit.service.worker.pool import JobError, LostError, Pool
+from kit.service.worker.presence import Presence
 
 _log = logging.getLogger("kit.worker")
 
@@ -46,15 +50,20 @@ class Dispatcher:
         pool: Pool,
         settings: Settings,
         clock: Callable[[], int],
+        metrics: Metrics | None = None,
     ) -> None:
         self.name = secrets.token_hex(8)
         #: How far the jobs of this process are, by generation id; newer than the rows.
         self.progress: dict[str, float] = {}
+        #: Wakes whoever watches a generation.
+        self.hub = Hub()
+        self._presence = Presence(settings.data / "workers", self.name)
         self._database = database
         self._storage = storage
         self._pool = pool
         self._settings = settings
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
@@ -66,8 +75,14 @@ class Dispatcher:
             self._loops = [
                 asyncio.create_task(self._forever(self._fill, _LOOK_EVERY)),
                 asyncio.create_task(self._forever(self._watch, _LOOK_EVERY)),
+                asyncio.create_task(self._forever(self._inherit, _LOOK_EVERY)),
                 asyncio.create_task(self._forever(self._beat, self._settings.lease_seconds / 3)),
             ]
+
+    @property
+    def running(self) -> int:
+        """How many jobs are rendered here just now."""
+        return len(self._jobs)
 
     def wake(self) -> None:
         """Say that something was queued."""
@@ -76,6 +91,7 @@ class Dispatcher:
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""
         self._pool.cancel(generation_id)
+        self.hub.tell(generation_id)
 
     async def stop(self) -> None:
         """Let running jobs finish for a while, hand the rest back, end the processes."""
@@ -86,6 +102,7 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*self._loops, *self._jobs.values(), return_exceptions=True)
         self._pool.close()
+        self._presence.close()
 
     async def _forever(self, step: Callable[[], Any], every: float) -> None:
         while True:
@@ -117,8 +134,19 @@ class Dispatcher:
         now = self._clock()
         if self._jobs:
             await self._database.write(queue.renew(list(self._jobs), lease=self._lease(now)))
-        attempts = self._settings.attempts
-        if await self._database.write(queue.expire(attempts=attempts, now=now)):
+        await self._take_over(queue.expire(attempts=self._settings.attempts, now=now))
+
+    async def _inherit(self) -> None:
+        """Take over at once what workers on this machine had claimed when they were killed."""
+        claimed = await self._database.read(queue.owners())
+        for name in self._presence.dead(claimed):
+            attempts, now = self._settings.attempts, self._clock()
+            await self._take_over(queue.abandon(name, attempts=attempts, now=now))
+
+    async def _take_over(self, claims: Transaction[int]) -> None:
+        if lost := await self._database.write(claims):
+            self._metrics.count(LOST, by=lost)
+            _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": lost})
             self.wake()
 
     async def _watch(self) -> None:
@@ -147,26 +175,41 @@ class Dispatcher:
         finally:
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
+            self.hub.tell(row.id)
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
             self.wake()
 
     async def _settle(self, row: Any, folder: Path) -> None:
-        attempt = row.attempt
+        attempt, started = row.attempt, time.perf_counter()
+        _note("claimed", row, 0.0)
         try:
             task = await self._task(row, folder)
             result = await self._pool.run(row.id, task, self._reporter(row.id))
+            self._metrics.measure(RENDER_SECONDS, time.perf_counter() - started, row.model_id)
             output = await self._keep(row.id, result)
-            done = queue.finish(row.id, attempt, output, self._clock())
+            done, state = queue.finish(row.id, attempt, output, self._clock()), "completed"
         except JobError as error:
             done = queue.fail(row.id, attempt, str(error), error.code, self._clock())
+            state = "failed"
         except LostError:
-            attempts = self._settings.attempts
-            now = self._clock()
-            await self._database.write(
-                queue.lose(row.id, attempt, row.losses, attempts=attempts, now=now)
-            )
-            return
-        await self._database.write(done)
+            done, state = self._lost(row), "lost"
+        # What no longer counts was canceled, or taken over by another worker.
+        counts = await self._database.write(done)
+        _note(state if counts else "canceled", row, time.perf_counter() - started)
+        if counts:
+            self._count(row, state)
+
+    def _lost(self, row: Any) -> Transaction[bool]:
+        attempts, now = self._settings.attempts, self._clock()
+        return queue.lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
+
+    def _count(self, row: Any, state: str) -> None:
+        if state == "lost":
+            self._metrics.count(LOST)
+            if row.losses + 1 < self._settings.attempts:
+                return
+            state = "failed"
+        self._metrics.count(FINISHED, row.model_id, state)
 
     async def _task(self, row: Any, folder: Path) -> dict[str, Any]:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
@@ -207,8 +250,29 @@ class Dispatcher:
     def _reporter(self, generation_id: str) -> Callable[[float], None]:
         def report(fraction: float) -> None:
             self.progress[generation_id] = fraction
+            self.hub.tell(generation_id)
 
         return report
 
     def _lease(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)
+
+
+#: What happened to a job -> how loud it is said.
+_LEVELS = {"failed": logging.WARNING, "lost": logging.WARNING}
+
+
+def _note(what: str, row: Any, seconds: float) -> None:
+    """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
+    level = _LEVELS.get(what, logging.INFO)
+    if _log.isEnabledFor(level):
+        facts = {
+            "event": f"job_{what}",
+            "what": what,
+            "generation": row.id,
+            "attempt": row.attempt,
+            "model": row.model_id,
+            "seconds": round(seconds, 3),
+        }
+        line = "%(generation)s attempt %(attempt)d of %(model)s: %(what)s after %(seconds).3f s"
+        _log.log(level, line, facts)

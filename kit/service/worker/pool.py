@@ -106,7 +106,7 @@ class Pool:
                 child.kill()
                 raise
             finally:
-                del self._busy[name]
+                self._busy.pop(name, None)
             self._idle.append(child)
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
@@ -129,35 +129,35 @@ class Pool:
 
     async def _start(self) -> _Child:
         ours, theirs = socket.socketpair()
-        environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
-        # One job is one core: libraries that start a thread per core only slow each other down.
-        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         with theirs:
-            process = subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-                [
-                    sys.executable,
-                    "-m",
-                    "kit.service.worker.child",
-                    str(theirs.fileno()),
-                    str(self._memory),
-                ],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
-            )
-        reader, writer = await asyncio.open_connection(sock=ours, limit=_LINE_LIMIT)
-        child = _Child(process, reader, writer)
+            reader, writer = await asyncio.open_connection(sock=ours, limit=_LINE_LIMIT)
+            child = _Child(_spawned(theirs.fileno(), self._memory), reader, writer)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 ready = await reader.readline()
         except TimeoutError:
             ready = b""
+        except BaseException:  # called off meanwhile
+            child.kill()
+            raise
         if not ready:
             child.kill()
             raise LostError("a render process did not start")
         return child
+
+
+def _spawned(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
+    environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
+    # One job is one core: libraries that start a thread per core only slow each other down.
+    environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
+        [sys.executable, "-m", "kit.service.worker.child", str(descriptor), str(memory)],
+        pass_fds=(descriptor,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
+    )
 
 
 async def _converse(

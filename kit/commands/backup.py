@@ -1,0 +1,41 @@
+"""``kit backup``: a copy of everything, while the service runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import Data, DatabaseUrl, Json, settings_of, show_json
+from kit.service import backup
+
+NAME = "backup"
+
+
+def command(
+    target: Annotated[Path, typer.Argument(help="FILE.tar.gz, FILE.tar.zst or a new folder.")],
+    data: Data = None,
+    database: DatabaseUrl = None,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Go on when a stored file is gone.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Copy database, files and secret; whoever has the copy can read everything."""
+    report = backup.backup(settings_of(data, database), target, skip_missing=skip_missing)
+    if as_json:
+        show_json(asdict(report))
+    else:
+        typer.echo(f"{target}: {told(report)}")
+
+
+def told(report: backup.Report) -> str:
+    """Return a report as one sentence."""
+    parts = [f"{report.files} files, {report.size_bytes:,} bytes"]
+    if report.unfinished:
+        parts.append(f"{report.unfinished} generations unfinished")
+    if report.missing:
+        parts.append(f"{len(report.missing)} files were gone: {', '.join(report.missing[:5])}")
+    return "; ".join(parts)

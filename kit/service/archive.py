@@ -1,0 +1,139 @@
+"""Files in an archive or a folder: written as a whole or not at all, read with suspicion."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from kit.errors import ConfigError
+
+#: Takes a name and a file, returns its size.
+Add = Callable[[str, Path], int]
+#: Ending of an archive -> the compression of the standard library's archives.
+_KINDS = {".tar.gz": "gz", ".tgz": "gz", ".tar.zst": "zst"}
+#: Media do not get smaller; the database does, at the lowest level too.
+_LEVELS = {"gz": {"compresslevel": 1}, "zst": {}}
+
+
+@contextmanager
+def writer_of(target: Path) -> Iterator[Add]:
+    """Give a function that adds files to an archive or a folder.
+
+    Nothing is at `target` until all is written and on disk.
+    """
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    kind = _kind(target)
+    try:
+        with _folder(draft) if kind is None else _archive(draft, kind) as add:
+            yield add
+        draft.rename(target)
+    finally:
+        if draft.is_dir():
+            shutil.rmtree(draft)
+        draft.unlink(missing_ok=True)
+
+
+def reader_of(source: Path) -> Callable[[Path], None]:
+    """Return a function that unpacks an archive or a folder into a folder of one's own.
+
+    Raises
+    ------
+    ConfigError
+        There is nothing of the kind at `source`.
+    """
+    if source.is_dir():
+        return partial(_copied, source)
+    if not source.is_file():
+        raise ConfigError(f"there is no backup at {source}")
+    kind = _kind(source)
+    if kind is None:
+        raise ConfigError(f"{source} must be a folder or end in {' or '.join(_KINDS)}")
+    return partial(_unpacked, source, kind)
+
+
+def _kind(path: Path) -> str | None:
+    kind = next((kind for ending, kind in _KINDS.items() if path.name.endswith(ending)), None)
+    if kind == "zst" and sys.version_info < (3, 14):
+        raise ConfigError(".tar.zst needs Python 3.14; use .tar.gz")
+    return kind
+
+
+@contextmanager
+def _archive(draft: Path, kind: str) -> Iterator[Add]:
+    with _private(draft) as file:
+        options: dict[str, Any] = _LEVELS[kind]
+        mode = cast("Any", f"w:{kind}")
+        with tarfile.open(fileobj=file, mode=mode, **options) as archive:
+
+            def add(name: str, path: Path) -> int:
+                facts = tarfile.TarInfo(name)
+                with path.open("rb") as content:
+                    status = os.fstat(content.fileno())
+                    facts.size, facts.mtime = status.st_size, int(status.st_mtime)
+                    facts.mode = 0o600
+                    archive.addfile(facts, content)
+                return status.st_size
+
+            yield add
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _folder(draft: Path) -> Iterator[Add]:
+    draft.mkdir(mode=0o700)
+
+    def add(name: str, path: Path) -> int:
+        with path.open("rb") as content:
+            return _write(_place(draft, name), content)
+
+    yield add
+
+
+def _unpacked(source: Path, kind: str, folder: Path) -> None:
+    try:
+        with tarfile.open(source, cast("Any", f"r:{kind}")) as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isreg() else None
+                if content is None:
+                    raise ConfigError(f"{source} holds {member.name!r}, which is no plain file")
+                _write(_place(folder, member.name), content)
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise ConfigError(f"{source} cannot be unpacked: {error}") from None
+
+
+def _copied(source: Path, folder: Path) -> None:
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as content:
+                _write(_place(folder, path.relative_to(source).as_posix()), content)
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Return where a file of an archive belongs; none leads out of the folder."""
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or "\\" in name:
+        raise ConfigError(f"the backup holds {name!r}, which leads out of its folder")
+    for depth in range(1, len(parts)):
+        folder.joinpath(*parts[:depth]).mkdir(mode=0o700, exist_ok=True)
+    return folder.joinpath(*parts)
+
+
+def _write(target: Path, content: IO[bytes]) -> int:
+    with _private(target) as file:
+        shutil.copyfileobj(content, file, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
+def _private(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")

@@ -1,0 +1,278 @@
+"""A copy of everything that the service keeps, made while it runs, and the way back.
+
+The database is copied first, as it is at one moment; the files that this copy names follow. What
+lies under a key never changes, so both belong together whenever the files are read. Uploads that
+nobody used may be swept away in between; they are then taken out of the copy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from kit.errors import ConfigError
+from kit.service.archive import Add, reader_of, writer_of
+from kit.service.domain import credits, queue
+from kit.service.settings import Settings
+from kit.service.storage.keys import upload_key
+from kit.service.store import generations, uploads
+from kit.service.store.database import Query, Transaction, every
+from kit.service.store.sqlite import SQLite, damage, snapshot
+from kit.version import __version__
+
+T = TypeVar("T")
+
+_DATABASE, _SECRET, _DEMO, _NOTE = "kit.db", "secret", "demo.json", "backup.json"
+_OBJECTS = "objects"
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file that the database names.
+
+    Parameters
+    ----------
+    owner : str
+        The generation or upload that it belongs to.
+    sha256 : str or None
+        What its bytes must hash to; thumbnails have none.
+    spare : bool
+        An upload that no generation used: it may be gone.
+    """
+
+    key: str
+    owner: str
+    sha256: str | None = None
+    spare: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a backup holds.
+
+    Parameters
+    ----------
+    unfinished : int
+        Generations that were waiting or being rendered; a service will render them again.
+    missing : list of str
+        Keys of files that were gone when the backup was made, if that was allowed.
+    """
+
+    files: int
+    size_bytes: int
+    unfinished: int
+    missing: list[str] = field(default_factory=list)
+
+
+def backup(settings: Settings, target: Path, *, skip_missing: bool = False) -> Report:
+    """Copy a service's data into an archive or a folder, whether it runs or not.
+
+    Parameters
+    ----------
+    target : Path
+        Ends in ``.tar.gz`` or ``.tar.zst`` for an archive; anything else is a folder. Only its
+        owner can read it.
+    skip_missing : bool
+        Go on when a file of a generation is gone, and note which.
+
+    Raises
+    ------
+    ConfigError
+        `target` is there already, or something cannot be read.
+    """
+    if target.exists():
+        raise ConfigError(f"{target} is there already; give another name")
+    with _said(f"{target} cannot be made"), _draft(target.absolute().parent) as draft:
+        copy = draft / _DATABASE
+        snapshot(settings.database_path, copy)
+        named, unfinished = asyncio.run(_on(copy, _named))
+        # First a look at all of them: a copy may take long, and this does not.
+        _refuse_gaps([one for one in named if not _path(settings, one).is_file()], skip_missing)
+        with writer_of(target) as add:
+            sizes = {one.key: _added(add, settings, one) for one in named}
+            gone = [one for one in named if sizes[one.key] is None]
+            missing = _refuse_gaps(gone, skip_missing)
+            asyncio.run(_on(copy, lambda it: it.write(_forget(gone))))
+            report = Report(
+                files=len(named) - len(gone),
+                size_bytes=sum(size or 0 for size in sizes.values()),
+                unfinished=unfinished,
+                missing=missing,
+            )
+            # Last, because it must name no file that is not there.
+            add(_DATABASE, copy)
+            _add_private(add, settings, draft, report)
+    return report
+
+
+def restore(source: Path, settings: Settings) -> Report:
+    """Bring a backup back into an empty data folder and prove that it is whole.
+
+    Nothing is left in the folder unless every balance is the sum of its entries and every file has
+    the bytes that its row tells.
+
+    Raises
+    ------
+    ConfigError
+        The folder holds something, or the backup is damaged; the sentence says what.
+    """
+    if settings.database_url or settings.storage_url:
+        raise ConfigError("a backup is restored into a data folder; leave the URLs out")
+    folder = settings.data
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder} is not empty; restore into a new folder")
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _said(f"{folder} cannot be made"), _draft(folder.parent) as draft:
+        data = draft / "data"
+        data.mkdir(mode=0o700)
+        reader_of(source)(data)
+        report = verify(data)
+        (data / _NOTE).unlink()
+        (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
+        if folder.exists():
+            folder.rmdir()
+        data.rename(folder)
+    return report
+
+
+def verify(data: Path) -> Report:
+    """Prove that a restored folder is whole and return what it holds.
+
+    Raises
+    ------
+    ConfigError
+        The sentence says what is wrong.
+    """
+    for name in (_DATABASE, _SECRET, _NOTE):
+        if not (data / name).is_file():
+            raise ConfigError(f"this is no backup of the service: it has no {name}")
+    trouble = damage(data / _DATABASE)
+    if trouble:
+        raise ConfigError(f"the database of the backup is damaged: {trouble}")
+    noted = json.loads((data / _NOTE).read_text())
+    books = asyncio.run(_on(data / _DATABASE, lambda database: database.read(credits.verify())))
+    if books:
+        raise ConfigError(f"the balance of {books[0].id} is not the sum of its ledger")
+    named, unfinished = asyncio.run(_on(data / _DATABASE, _named))
+    kept = [one for one in named if one.key not in noted["missing"]]
+    size = sum(_checked(data / _OBJECTS / one.key, one) for one in kept)
+    return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
+
+
+def _checked(path: Path, one: Stored) -> int:
+    """Return the size of a file whose bytes are the right ones."""
+    if not path.is_file():
+        raise ConfigError(f"{one.key} of {one.owner} is not in the backup")
+    if one.sha256:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != one.sha256:
+            raise ConfigError(f"{one.key} of {one.owner} is damaged: its SHA-256 is {found}")
+    return path.stat().st_size
+
+
+def _refuse_gaps(gone: Sequence[Stored], skip_missing: bool) -> list[str]:
+    """Return the keys of files that should be there and are not, if that is allowed."""
+    gaps = [one for one in gone if not one.spare]
+    if gaps and not skip_missing:
+        raise ConfigError(
+            f"{len(gaps)} stored file(s) are gone, first {gaps[0].key} of {gaps[0].owner}; "
+            "look for them, or back up the rest with --skip-missing"
+        )
+    return [one.key for one in gaps]
+
+
+def _added(add: Add, settings: Settings, one: Stored) -> int | None:
+    try:
+        return add(f"{_OBJECTS}/{one.key}", _path(settings, one))
+    except FileNotFoundError:
+        return None
+
+
+def _add_private(add: Add, settings: Settings, draft: Path, report: Report) -> None:
+    secret, note = draft / _SECRET, draft / _NOTE
+    secret.touch(mode=0o600)
+    secret.write_bytes(settings.secret())
+    add(_SECRET, secret)
+    if (settings.data / _DEMO).is_file():
+        add(_DEMO, settings.data / _DEMO)
+    note.write_text(json.dumps({"version": __version__, **asdict(report)}, indent=1))
+    add(_NOTE, note)
+
+
+async def _on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
+    database = SQLite(path)
+    try:
+        return await work(database)
+    finally:
+        await database.close()
+
+
+async def _named(database: SQLite) -> tuple[list[Stored], int]:
+    """Return the files that a database names, and how many generations are unfinished."""
+    outputs = await database.read(_pages(generations.WITH_OUTPUT))
+    filled = await database.read(_pages(uploads.WITH_FILE))
+    stored = [one for row in outputs for one in _of_output(row)]
+    for row in filled:
+        stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
+    return stored, sum((await database.read(queue.states())).values())
+
+
+def _forget(gone: Sequence[Stored]) -> Transaction[None]:
+    """Take uploads out of the copy that were swept away while it was made."""
+    for one in gone:
+        if one.spare:
+            yield uploads.REMOVE(which=one.owner)
+
+
+def _of_output(row: Any) -> Iterator[Stored]:
+    output = orjson.loads(row.output)
+    yield Stored(output["key"], row.id, output["sha256"])
+    if output.get("thumbnail"):
+        yield Stored(output["thumbnail"], row.id)
+
+
+def _pages(query: Query) -> Transaction[list[Any]]:
+    found: list[Any] = []
+    while True:
+        page = yield from every(query(after=found[-1].id if found else "", most=_PAGE))
+        found.extend(page)
+        if len(page) < _PAGE:
+            return found
+
+
+def _path(settings: Settings, one: Stored) -> Path:
+    return settings.objects / one.key
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """Turn what the operating system refuses into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(f"{what}: {error.strerror or error}") from None
+
+
+@contextmanager
+def _draft(folder: Path) -> Iterator[Path]:
+    """Give a private folder beside the target, so that the last step is only a new name."""
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"the folder {folder} cannot be written")
+    draft = Path(tempfile.mkdtemp(prefix=".kit-", dir=folder))
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,90 @@
+"""How the service logs: standard-library logging, as text or as one JSON object a line.
+
+A line that tells of an event passes its facts as one mapping: the text is formatted from it and the
+JSON is it. What an exception *says* is never written, for it may repeat what a caller sent; its
+class and its places are.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from types import TracebackType
+from typing import IO, Any
+
+import orjson
+
+_Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None = None) -> None:
+    """Send log lines to a stream.
+
+    Parameters
+    ----------
+    style : str
+        A key of `STYLES`.
+    verbose : bool
+        Also a line for each request and each step of a job.
+    to : text stream, optional
+        Standard error when left out.
+    """
+    target = logging.StreamHandler(sys.stderr if to is None else to)
+    target.setFormatter(STYLES[style]())
+    root = logging.getLogger()
+    for known in [*root.handlers]:
+        root.removeHandler(known)
+    root.addHandler(target)
+    root.setLevel(logging.WARNING)
+    logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+class TextFormatter(logging.Formatter):
+    """A line for people."""
+
+    converter = time.gmtime
+    default_msec_format = "%s.%03dZ"
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def formatException(self, ei: _Raised) -> str:  # noqa: N802 - the library's name
+        """Return an exception's class and places."""
+        told = raised(ei)
+        return "\n".join([f"  {told['error']}", *(f"    at {place}" for place in told["stack"])])
+
+
+class JsonFormatter(logging.Formatter):
+    """A JSON object for machines: time, level, logger, event and the event's facts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as one line."""
+        seconds, rest = divmod(int(record.created * 1000), 1000)
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+        told: dict[str, Any] = {
+            "time": f"{stamp}.{rest:03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        facts = record.args
+        told |= facts if isinstance(facts, Mapping) else {"message": record.getMessage()}
+        if record.exc_info:
+            told |= raised(record.exc_info)
+        return orjson.dumps(told, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def raised(info: _Raised) -> dict[str, Any]:
+    """Return an exception's class and the places it came through, without what it says."""
+    kind, _, trace = info
+    places = [
+        f"{frame.filename}:{frame.lineno} in {frame.name}"
+        for frame in traceback.extract_tb(trace, limit=-20)
+    ]
+    return {"error": kind.__qualname__ if kind else None, "stack": places}
+
+
+STYLES: Mapping[str, type[logging.Formatter]] = {"text": TextFormatter, "json": JsonFormatter}

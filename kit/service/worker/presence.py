@@ -1,0 +1,71 @@
+"""Which workers on this machine are alive: each holds a lock on a file as long as its process lives.
+
+The system lets go of the lock however the process ends, so what a killed worker had claimed is taken
+over at once and not only when its lease runs out. Workers on other machines are known by their
+leases alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+_SUFFIX = ".alive"
+
+
+class Presence:
+    """One worker's lock, and a look at those of the others.
+
+    Parameters
+    ----------
+    folder : Path
+        Shared by the workers of one data folder.
+    name : str
+        This worker's.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._path = folder / f"{name}{_SUFFIX}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = self._path.open("w")
+        _lock(self._file)
+
+    def dead(self, names: Iterable[str]) -> list[str]:
+        """Return those of some workers that were here and are no more."""
+        return [name for name in names if self._is_dead(self._folder / f"{name}{_SUFFIX}")]
+
+    def close(self) -> None:
+        """Leave, and remove what killed workers have left."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    def _is_dead(self, path: Path) -> bool:
+        if path == self._path:
+            return False
+        try:
+            with path.open("r+") as file:
+                return _lock(file)
+        except FileNotFoundError:
+            return False  # never here, or left in good order: its lease will tell
+
+
+def _lock(file: IO[str]) -> bool:
+    """Take the lock of a file unless another process has it."""
+    if os.name == "nt":  # pragma: no cover - the other branch is
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,40 @@
+from pathlib import Path
+
+from tests.commands.conftest import Kit
+
+
+def test_a_backup_goes_there_and_back(kit: Kit, account: str, tmp_path: Path) -> None:
+    made = kit("backup", tmp_path / "copy.tar.gz")
+    back = kit("restore", tmp_path / "copy.tar.gz", "--data", tmp_path / "back")
+    listed = kit("accounts", "list", "--data", tmp_path / "back", "--json").json
+
+    assert made.out == f"{tmp_path}/copy.tar.gz: 0 files, 0 bytes\n"
+    assert back.out == f"{tmp_path}/back: 0 files, 0 bytes; balances and files are right\n"
+    assert [(one["id"], one["credits"]) for one in listed] == [(account, 5)]
+
+
+def test_both_print_json(kit: Kit, account: str, tmp_path: Path) -> None:
+    facts = {"files": 0, "size_bytes": 0, "unfinished": 0, "missing": []}
+
+    assert account
+    assert kit("backup", tmp_path / "copy", "--json").json == facts
+    assert kit("restore", tmp_path / "copy", "--data", tmp_path / "b", "--json").json == facts
+
+
+def test_what_cannot_be_is_said_in_a_sentence(kit: Kit, account: str, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert account
+    kit("backup", tmp_path / "copy")
+    cases = {
+        ("backup", tmp_path / "copy"): "is there already",
+        ("backup", tmp_path / "none" / "copy"): "cannot be written",
+        ("backup", tmp_path / "x", "--data", tmp_path / "nothing"): "there is no database",
+        ("restore", tmp_path / "copy", "--data", tmp_path / "full"): "is not empty",
+        ("restore", tmp_path / "nothing", "--data", tmp_path / "b"): "there is no backup at",
+        ("restore", tmp_path / "full" / "file", "--data", tmp_path / "b"): "must be a folder or",
+    }
+
+    for arguments, sentence in cases.items():
+        done = kit(*arguments)
+        assert (done.code, sentence in done.err) == (2, True), done

@@ -1,0 +1,26 @@
+"""One service for all tests of the contract; each test has its own account."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from kit.service import server, settings
+from tests.conftest import Service
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A running service with one worker."""
+    data = tmp_path_factory.mktemp("contract") / "data"
+    given = settings.load({}, data=data, workers=1)
+    one = server.start(given)
+    yield Service(one.url, one.app.state.context, given, one.stop)
+    one.stop()
+
+
+@pytest.fixture(scope="session")
+def anyone(service: Service) -> Iterator[httpx.Client]:
+    """Somebody without a key."""
+    with service.client(None) as client:
+        yield client

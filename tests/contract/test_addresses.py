@@ -1,0 +1,145 @@
+"""Signed addresses: what they serve, and what they refuse."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from kit.service.storage.signing import Grant, Signer
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, finished, started
+
+
+@pytest.fixture
+def address(http: httpx.Client) -> str:
+    """The address of a finished output."""
+    return str(finished(http, started(http))["outputUrl"])
+
+
+def code(answer: httpx.Response) -> str:
+    return str(answer.json()["error"]["code"])
+
+
+def test_an_output_needs_no_key(anyone: httpx.Client, address: str, http: httpx.Client) -> None:
+    answer = anyone.get(address)
+    output = http.get(GENERATIONS).json()[0]["output"]
+
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == output["contentType"] == "image/png"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Accept-Ranges"] == "bytes"
+    assert len(answer.content) == output["sizeBytes"]
+    assert answer.content.startswith(b"\x89PNG")
+
+
+def test_a_part_can_be_asked_for(anyone: httpx.Client, address: str) -> None:
+    answer = anyone.get(address, headers={"Range": "bytes=1-3"})
+
+    assert (answer.status_code, answer.content) == (206, b"PNG")
+    assert answer.headers["Content-Range"] == f"bytes 1-3/{len(anyone.get(address).content)}"
+    assert anyone.get(address, headers={"Range": "bytes=-4"}).content == b"\xae\x42\x60\x82"
+
+
+def test_a_part_beyond_the_end_is_refused(anyone: httpx.Client, address: str) -> None:
+    answer = anyone.get(address, headers={"Range": "bytes=99-"})
+
+    assert answer.status_code == 416
+    assert answer.headers["Content-Range"].startswith("bytes */")
+
+
+@pytest.mark.parametrize("asked", ["lines=1-2", "bytes=5-2", "bytes=", "bytes=x-1", "bytes"])
+def test_a_part_that_makes_no_sense_is_named(
+    anyone: httpx.Client, address: str, asked: str
+) -> None:
+    answer = anyone.get(address, headers={"Range": asked})
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["details"][0]["field"] == "Range"
+
+
+def test_head_tells_without_the_bytes(anyone: httpx.Client, address: str) -> None:
+    head, whole = anyone.head(address), anyone.get(address)
+
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("Content-Length", "Content-Type", "ETag"):
+        assert head.headers[name] == whole.headers[name]
+
+
+def test_what_is_there_is_not_sent_again(anyone: httpx.Client, address: str) -> None:
+    tag = anyone.head(address).headers["ETag"]
+
+    assert anyone.get(address, headers={"If-None-Match": tag}).status_code == 304
+    assert anyone.get(address, headers={"Range": "bytes=0-1", "If-Range": '"x"'}).status_code == 200
+
+
+def test_an_address_is_minted_afresh_and_both_work(
+    anyone: httpx.Client, http: httpx.Client, address: str
+) -> None:
+    again = http.get(GENERATIONS).json()[0]["outputUrl"]
+
+    assert anyone.get(again).content == anyone.get(address).content
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda url: url.copy_set_param("signature", "0" * 64),
+        lambda url: url.copy_set_param("signature", "\u00e9"),
+        lambda url: url.copy_set_param("signature", ""),
+        lambda url: url.copy_set_param("expires", "99999999999"),
+        lambda url: url.copy_with(path=url.path.replace(".png", ".mp4")),
+        lambda url: url.copy_with(raw_path=b"/media/%2e%2e/secret?" + url.query),
+        lambda url: url.copy_with(raw_path=b"/media/..%2fsecret?" + url.query),
+        lambda url: url.copy_with(raw_path=b"/media//etc/passwd?" + url.query),
+    ],
+)
+def test_an_altered_address_is_refused(
+    anyone: httpx.Client, address: str, spoil: Callable[[httpx.URL], httpx.URL]
+) -> None:
+    answer = anyone.get(spoil(httpx.URL(address)))
+
+    assert (answer.status_code, code(answer)) == (403, "access_denied")
+
+
+@pytest.mark.parametrize("missing", ["signature", "expires"])
+def test_an_incomplete_address_is_refused(anyone: httpx.Client, address: str, missing: str) -> None:
+    answer = anyone.get(httpx.URL(address).copy_remove_param(missing))
+
+    assert (answer.status_code, code(answer)) == (400, "validation_error")
+
+
+def test_an_address_is_good_for_one_method(anyone: httpx.Client, address: str) -> None:
+    assert anyone.put(address, content=b"x").status_code == 405
+    assert anyone.delete(address).status_code == 405
+
+
+def test_an_address_past_its_time_is_refused(anyone: httpx.Client, service: Service) -> None:
+    signer = Signer(service.settings.secret())
+    now = service.context.clock() // 1000
+    old = signer.address(service.url, Grant("GET", "outputs/a/b.png", now - 1))
+    gone = signer.address(service.url, Grant("GET", "outputs/a/b.png", now + 60))
+
+    assert (anyone.get(old).status_code, code(anyone.get(old))) == (403, "access_denied")
+    assert "past its time" in anyone.get(old).json()["error"]["message"]
+    assert anyone.get(gone).status_code == 404
+
+
+def test_a_key_that_leads_out_of_the_folder_leads_nowhere(
+    anyone: httpx.Client, service: Service
+) -> None:
+    signer = Signer(service.settings.secret())
+    far = service.context.clock() // 1000 + 60
+    address = signer.address(service.url, Grant("GET", "../secret", far)).replace("..", "%2e%2e")
+
+    assert anyone.get(address).status_code == 404
+
+
+def test_addresses_begin_with_the_public_one(start_service: Callable[..., Service]) -> None:
+    service = start_service(public_url="https://studio.example.org/api/")
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        generation = started(http)
+        done = finished(http, generation)
+        [told] = http.get(GENERATIONS).json()
+
+    assert done["outputUrl"].startswith("https://studio.example.org/api/media/outputs/")
+    assert told["id"] == generation

@@ -1,0 +1,138 @@
+"""Operation 7 and the usage list: order, pages, filters."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import Service
+from tests.waiting import GENERATIONS, finished, started
+
+
+def ids(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [item["id"] for item in answer.json()]
+
+
+def test_the_newest_comes_first(http: httpx.Client) -> None:
+    made = [started(http) for _ in range(3)]
+
+    assert ids(http.get(GENERATIONS)) == made[::-1]
+
+
+def test_pages_are_stable_while_new_ones_arrive(http: httpx.Client) -> None:
+    made = [started(http) for _ in range(5)]
+    page = http.get(GENERATIONS, params={"limit": 2})
+    seen = ids(page)
+    while "next" in page.links:
+        started(http)
+        page = http.get(page.links["next"]["url"])
+        seen += ids(page)
+
+    assert seen == made[::-1]
+
+
+def test_the_last_page_has_no_link(http: httpx.Client) -> None:
+    for _ in range(2):
+        started(http)
+
+    assert "Link" not in http.get(GENERATIONS, params={"limit": 2}).headers
+    assert "Link" in http.get(GENERATIONS, params={"limit": 1}).headers
+
+
+def test_a_link_keeps_the_filters(http: httpx.Client) -> None:
+    for _ in range(2):
+        started(http)
+    query = {"limit": 1, "modelId": "flat", "assetType": "image"}
+    link = http.get(GENERATIONS, params=query).links["next"]["url"]
+
+    assert dict(httpx.URL(link).params).items() >= {k: str(v) for k, v in query.items()}.items()
+
+
+@pytest.mark.parametrize("path", [GENERATIONS, "/v1/usage"])
+@pytest.mark.parametrize("limit", ["0", "1001", "-1", "x"])
+def test_a_limit_is_from_1_to_1000(http: httpx.Client, path: str, limit: str) -> None:
+    answer = http.get(path, params={"limit": limit})
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["details"][0]["field"] == "limit"
+
+
+@pytest.mark.parametrize("path", [GENERATIONS, "/v1/usage"])
+@pytest.mark.parametrize("limit", ["1", "1000"])
+def test_the_bounds_of_the_limit_are_allowed(http: httpx.Client, path: str, limit: str) -> None:
+    assert http.get(path, params={"limit": limit}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"status": "done"},
+        {"assetType": "sound"},
+        {"createdAfter": "yesterday"},
+        {"cursor": "nonsense"},
+        {"cursor": "led_01M7WE1QTV9ZZ33207MNHBNYYS"},
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_named(http: httpx.Client, query: dict[str, str]) -> None:
+    answer = http.get(GENERATIONS, params=query)
+
+    assert answer.status_code == 400
+    assert [d["field"] for d in answer.json()["error"]["details"]] == list(query)
+
+
+def test_every_filter_leaves_what_it_says(http: httpx.Client) -> None:
+    good, bad = started(http), started(http, does="fails")
+    finished(http, good)
+    instant = finished(http, bad)["createdAt"]
+
+    def found(**query: str) -> list[str]:
+        return ids(http.get(GENERATIONS, params=query))
+
+    assert found(status="completed") == [good]
+    assert found(status="failed") == [bad]
+    assert found(status="processing") == found(status="canceled") == []
+    assert found(modelId="flat", assetType="image") == [bad, good]
+    assert found(modelId="clay") == found(assetType="video") == []
+    assert found(createdAfter=instant)[:1] == [bad]
+    assert bad not in found(createdBefore=instant)
+    assert found(createdAfter="2999-01-01T00:00:00Z") == []
+    assert found(createdBefore="2999-01-01T00:00:00Z") == [bad, good]
+    # A time without a zone is UTC, wherever the service stands.
+    assert found(createdAfter=instant.removesuffix("Z")) == found(createdAfter=instant)
+    assert found(createdBefore="0001-01-01T00:00:00") == []
+
+
+def test_processing_covers_what_waits_and_what_runs(http: httpx.Client) -> None:
+    hanging, waiting = started(http, does="hangs"), started(http)
+    found = ids(http.get(GENERATIONS, params={"status": "processing"}))
+    http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+    assert found == [waiting, hanging]
+
+
+def test_the_ledger_is_paged_and_adds_up(http: httpx.Client, service: Service) -> None:
+    for does in ("works", "fails"):
+        finished(http, started(http, does=does))
+    entries: list[dict[str, Any]] = []
+    page = http.get("/v1/usage", params={"limit": 1})
+    entries += page.json()
+    while "next" in page.links:
+        page = http.get(page.links["next"]["url"])
+        entries += page.json()
+
+    assert [e["kind"] for e in entries] == ["refund", "generation", "generation", "grant"]
+    assert set(entries[0]) == {
+        "id",
+        "createdAt",
+        "kind",
+        "credits",
+        "balanceAfter",
+        "generationId",
+        "modelId",
+        "keyPrefix",
+        "details",
+    }
+    assert round(sum(e["credits"] for e in entries), 3) == entries[0]["balanceAfter"] == 99.4
+    assert entries[1]["keyPrefix"].startswith("cs_live_")
+    assert entries[0]["modelId"] == "flat"

@@ -1,0 +1,225 @@
+"""Operation 4 and the file that follows: tickets, bytes, use."""
+
+import io
+import wave
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, balance, finished
+
+UPLOADS = "/v1/creative-studio/media-uploads"
+
+
+def png(width: int = 8) -> bytes:
+    """Return a small picture."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, 8), "teal").save(file, "PNG")
+    return file.getvalue()
+
+
+def wav(seconds: int = 2) -> bytes:
+    """Return silence."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(2 * 8000 * seconds))
+    return file.getvalue()
+
+
+def asked(http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any) -> Any:
+    body = {"fileName": "file", "contentType": kind, "fileSizeBytes": len(content)}
+    return http.post(UPLOADS, json={**body, "modelId": "clay", **other})
+
+
+def ticket(http: httpx.Client, content: bytes, kind: str = "image/png") -> dict[str, Any]:
+    answer = asked(http, content, kind)
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def put(told: dict[str, Any], content: bytes, **headers: str) -> httpx.Response:
+    sent = {**told["requiredHeaders"], **headers}
+    return httpx.put(told["uploadUrl"], content=content, headers=sent, verify=False)
+
+
+def uploaded(http: httpx.Client, content: bytes, kind: str = "image/png") -> str:
+    told = ticket(http, content, kind)
+    answer = put(told, content)
+    assert answer.status_code == 200, answer.text
+    return str(told["uploadId"])
+
+
+def problems(answer: httpx.Response) -> dict[str, str]:
+    assert answer.status_code == 400, answer.text
+    return {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
+
+
+def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
+    told = ticket(http, png())
+
+    assert told["method"] == "PUT"
+    assert told["requiredHeaders"] == {
+        "Content-Type": "image/png",
+        "Content-Length": str(len(png())),
+    }
+    assert balance(http) == 100
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"fileName": ""}, "fileName", "1 to 255"),
+        ({"fileName": "x" * 256}, "fileName", "1 to 255"),
+        ({"fileName": "../a.png"}, "fileName", "path separators"),
+        ({"fileName": "a\\b.png"}, "fileName", "path separators"),
+        ({"fileName": "a\n.png"}, "fileName", "control characters"),
+        ({"contentType": "image/svg+xml"}, "contentType", "image/png"),
+        ({"contentType": "video/mp4"}, "contentType", "takes audio and image, not video"),
+        ({"fileSizeBytes": 0}, "fileSizeBytes", "at least 1"),
+        ({"fileSizeBytes": 50_000_001}, "fileSizeBytes", "at most 50,000,000"),
+        ({"fileSizeBytes": 1.5}, "fileSizeBytes", "whole number"),
+        ({"modelId": "flat"}, "contentType", "takes no media"),
+    ],
+)
+def test_a_ticket_that_makes_no_sense_names_the_field(
+    http: httpx.Client, change: dict[str, Any], field: str, sentence: str
+) -> None:
+    assert sentence in problems(asked(http, png(), **change))[field]
+
+
+def test_each_kind_has_its_own_bound(http: httpx.Client) -> None:
+    assert asked(http, b"", "audio/wav", fileSizeBytes=100_000_000).status_code == 201
+    assert "100,000,000" in asked(http, b"", "audio/wav", fileSizeBytes=100_000_001).text
+
+
+def test_a_ticket_needs_the_least_that_the_model_costs(service: Service) -> None:
+    with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
+        answer = asked(http, png())
+
+    assert answer.status_code == 402
+    assert answer.json()["error"]["details"] == {"required": 0.2, "available": 0}
+
+
+def test_an_unknown_model_is_not_found_before_values_are_looked_at(http: httpx.Client) -> None:
+    assert asked(http, b"", modelId="clai", contentType="no").status_code == 404
+
+
+def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: httpx.Client) -> None:
+    portrait, voice = uploaded(http, png()), uploaded(http, wav(3), "audio/wav")
+    media = {"portrait": portrait, "voice": [voice]}
+    body = {"modelId": "clay", "mediaUploads": media}
+    quote = http.post("/v1/creative-studio/estimates", json=body).json()
+    receipt = http.post(GENERATIONS, json=body).json()
+    done = finished(http, receipt["id"])
+
+    assert receipt["creditsCharged"] == quote["total"] == 0.23
+    assert {"kind": "unit", "parameter": "voice", "value": 3}.items() <= quote["terms"][1].items()
+    assert (done["status"], done["generationType"]) == ("completed", "lip-sync")
+    assert anyone.get(done["mediaUrls"]["portrait"]).content == png()
+    assert anyone.get(done["mediaUrls"]["voice"]).headers["Content-Type"] == "audio/wav"
+    assert anyone.get(done["outputUrl"]).content == png()
+
+
+def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: httpx.Client) -> None:
+    both = [uploaded(http, png()), uploaded(http, png(9))]
+    body = {"modelId": "clay", "mediaUploads": {"portrait": both}}
+    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
+    third = {"modelId": "clay", "mediaUploads": {"portrait": [*both, uploaded(http, png())]}}
+
+    assert [anyone.get(url).content for url in done["mediaUrls"]["portrait"]] == [png(), png(9)]
+    assert "at most 2" in problems(http.post(GENERATIONS, json=third))["mediaUploads.portrait"]
+
+
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [
+        (png() + b"x", {"Content-Length": str(len(png()) + 1)}),
+        (png(), {"Content-Type": "image/jpeg"}),
+    ],
+)
+def test_a_put_that_differs_from_its_ticket_is_refused(
+    http: httpx.Client, content: bytes, headers: dict[str, str]
+) -> None:
+    answer = put(ticket(http, png()), content, **headers)
+
+    assert answer.status_code == 403
+    assert answer.json()["error"]["code"] == "access_denied"
+
+
+def test_a_put_without_a_length_is_refused(anyone: httpx.Client, http: httpx.Client) -> None:
+    told = ticket(http, png())
+    answer = anyone.put(
+        told["uploadUrl"], content=iter([png()]), headers={"Content-Type": "image/png"}
+    )
+
+    assert answer.status_code == 403
+
+
+def test_a_ticket_is_no_way_to_read_or_to_sign_for_another(
+    anyone: httpx.Client, http: httpx.Client
+) -> None:
+    told = ticket(http, png())
+    url = httpx.URL(told["uploadUrl"])
+    other = url.copy_with(path="/media/uploads/upl_0")
+
+    assert anyone.get(url).status_code == 403
+    assert put({**told, "uploadUrl": other}, png()).status_code == 403
+    late = url.copy_set_param("expires", str(int(url.params["expires"]) + 60))
+    assert put({**told, "uploadUrl": late}, png()).status_code == 403
+
+
+def test_a_ticket_takes_one_file(http: httpx.Client) -> None:
+    told = ticket(http, png())
+
+    assert [put(told, png()).status_code for _ in range(2)] == [200, 409]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"no picture at all", "image/png"),
+        (png()[:40], "image/png"),
+        (png(), "image/jpeg"),
+        (png(), "audio/wav"),
+        (b"RIFF\0\0\0\0WAVEnothing", "audio/wav"),
+    ],
+)
+def test_content_of_another_kind_is_refused_and_removed(
+    http: httpx.Client, service: Service, content: bytes, kind: str
+) -> None:
+    told = ticket(http, content, kind)
+    answer = put(told, content)
+
+    assert "was refused" in problems(answer)["file"]
+    assert "/" not in problems(answer)["file"].replace(kind, "")
+    assert not list(service.settings.scratch.glob("*.part"))
+    assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
+    assert not put(told, content).is_success
+
+
+def use(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Response:
+    return http.post(GENERATIONS, json={"modelId": "clay", "mediaUploads": {name: upload}})
+
+
+def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service: Service) -> None:
+    upload = uploaded(http, png())
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
+        assert use(other, upload).status_code == 404
+    assert use(http, "upl_0").status_code == 404
+
+
+def test_an_upload_must_fit_its_parameter_and_be_here(http: httpx.Client) -> None:
+    voice = uploaded(http, wav(1), "audio/wav")
+    empty = ticket(http, png())["uploadId"]
+
+    assert "image is wanted" in problems(use(http, voice))["mediaUploads.portrait"]
+    assert "not received" in problems(use(http, empty))["mediaUploads.portrait"]
+    assert "no such medium" in problems(use(http, voice, "hat"))["mediaUploads.hat"]
+    assert balance(http) == 100

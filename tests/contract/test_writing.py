@@ -1,0 +1,117 @@
+"""Operations 8 and 9: titles and scripts, their rules and prices."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.wire import TOPICS
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import balance
+
+TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
+BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
+
+
+def test_a_title_costs_a_twentieth(http: httpx.Client) -> None:
+    assert http.post(TITLE, json={"topic": "INTERESTING_FACTS"}).status_code == 200
+    assert balance(http) == 99.95
+
+
+def test_a_script_costs_three_twentieths_a_variation(http: httpx.Client) -> None:
+    http.post(SCRIPTS, json=BRIEF)
+    assert balance(http) == 99.85
+    http.post(SCRIPTS, json={**BRIEF, "variations": "2"})
+    assert balance(http) == 99.55
+
+
+def test_two_variations_share_a_batch_and_differ(http: httpx.Client) -> None:
+    first, second = http.post(SCRIPTS, json={**BRIEF, "variations": "2"}).json()
+
+    assert first["batchId"] == second["batchId"]
+    assert first["id"] != second["id"]
+    assert first["content"] != second["content"]
+
+
+def test_a_script_is_measured_and_about_as_long_as_asked(http: httpx.Client) -> None:
+    [script] = http.post(SCRIPTS, json=BRIEF).json()
+
+    assert set(script["metrics"]) == {"duration", "wordCount"}
+    assert 27 <= int(script["metrics"]["duration"]) <= 33
+    assert script["metrics"]["wordCount"] > 20
+    assert script["title"] == BRIEF["title"]
+
+
+def test_every_wish_of_the_document_is_taken(http: httpx.Client) -> None:
+    wishes = {"hookAngle": "odd", "useHook": True, "useCTA": True, "useRagebait": True}
+
+    assert http.post(SCRIPTS, json={**BRIEF, **wishes}).status_code == 201
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_has_titles(http: httpx.Client, topic: str) -> None:
+    answer = http.post(TITLE, json={"topic": topic})
+
+    assert answer.status_code == 200
+    assert answer.json()["title"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"topic": "SPACES"}, "topic", "did you mean 'SPACE'"),
+        ({"title": "  "}, "title", "1 to 200"),
+        ({"title": "x" * 201}, "title", "1 to 200"),
+        ({"hookAngle": "x" * 301}, "hookAngle", "at most 300"),
+        ({"duration": "9"}, "duration", "'10' to '180'"),
+        ({"duration": "181"}, "duration", "'10' to '180'"),
+        ({"duration": "12.5"}, "duration", "whole seconds"),
+        ({"duration": "1" * 5000}, "duration", "whole seconds"),
+        ({"duration": 30}, "duration", "must be text"),
+        ({"variations": "3"}, "variations", "'1' or '2'"),
+        ({"variations": 2}, "variations", "must be text"),
+        ({"useCta": True}, "useCta", "did you mean 'useCTA'"),
+        ({"useHook": "yes"}, "useHook", "true or false"),
+    ],
+)
+def test_a_wrong_brief_names_the_field(
+    http: httpx.Client, change: dict[str, Any], field: str, sentence: str
+) -> None:
+    answer = http.post(SCRIPTS, json={**BRIEF, **change})
+
+    assert answer.status_code == 400, answer.text
+    told = {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
+    assert sentence in told[field]
+    assert balance(http) == 100
+
+
+@pytest.mark.parametrize("missing", BRIEF)
+def test_what_is_required_is_asked_for(http: httpx.Client, missing: str) -> None:
+    body = {name: value for name, value in BRIEF.items() if name != missing}
+    answer = http.post(SCRIPTS, json=body)
+
+    assert answer.json()["error"]["details"] == [{"field": missing, "message": "is required"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "price"), [(TITLE, {"topic": "SPACE"}, 0.05), (SCRIPTS, BRIEF, 0.15)]
+)
+def test_without_credits_nothing_is_written(
+    service: Service, path: str, body: dict[str, str], price: float
+) -> None:
+    with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
+        answer = http.post(path, json=body)
+
+    assert answer.status_code == 402
+    assert answer.json()["error"]["details"] == {"required": price, "available": 0}
+    assert f"{price} credits required, 0 available" in answer.json()["error"]["message"]
+
+
+def test_usage_names_what_was_written(http: httpx.Client) -> None:
+    http.post(TITLE, json={"topic": "SPACE"})
+    http.post(SCRIPTS, json={**BRIEF, "variations": "2"})
+    scripts, title, grant = http.get("/v1/usage").json()
+
+    assert [grant["kind"], title["kind"], scripts["kind"]] == ["grant", "title", "script"]
+    assert (title["credits"], scripts["credits"]) == (-0.05, -0.3)
+    assert scripts["details"] == {"variations": 2}

@@ -1,0 +1,54 @@
+"""Rows to work on: an account, its payer, a queued generation."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kit.engines.registry import installed
+from kit.service.domain import accounts, catalog, generations
+from kit.service.domain.catalog import Catalog
+from kit.service.domain.credits import Payer
+from kit.service.store.database import Transaction
+from kit.service.store.sqlite import SQLite
+from kit.wire import StartGeneration
+
+NOW = 1_700_000_000_000
+Write = Callable[[Transaction[Any]], Any]
+
+
+@pytest.fixture
+def write(database: SQLite) -> Iterator[Write]:
+    """Run a transaction."""
+    with asyncio.Runner() as loop:
+        yield lambda work: loop.run(database.write(work))
+
+
+@pytest.fixture
+def payer(write: Write) -> Payer:
+    """An account with ten credits, without a key."""
+    return Payer(write(accounts.create("Ada", "ada@example.org", 10_000, NOW)).id)
+
+
+@pytest.fixture(scope="session")
+def offered() -> Catalog:
+    """What the installed engines offer."""
+    return catalog.load(engine.definition for engine in installed().values())
+
+
+@pytest.fixture
+def queue_up(write: Write, payer: Payer, offered: Catalog) -> Callable[..., str]:
+    """Start a generation of `flat` and return its id."""
+
+    def start(now: int = NOW, **other: Any) -> str:
+        order = StartGeneration(**{"model_id": "flat", "prompt": "x", **other})
+
+        def work() -> Transaction[str]:
+            plan = yield from generations.plan(offered, order, payer.account_id)
+            generation_id, _ = yield from generations.start(plan, payer, now)
+            return str(generation_id)
+
+        return str(write(work()))
+
+    return start

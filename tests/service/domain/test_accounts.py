@@ -1,0 +1,46 @@
+"""Accounts: made with their first credits."""
+
+import pytest
+
+from kit.errors import BadRequestError, NotFoundError
+from kit.service.domain import accounts, credits
+from tests.service.domain.conftest import NOW, Write
+
+
+def test_an_account_begins_with_a_grant(write: Write) -> None:
+    row = write(accounts.create(" Ada ", "ada@example.org", 5000, NOW))
+    [entry] = write(credits.usage(row.id, most=10, before=None))
+
+    assert (row.name, row.balance, row.created_at) == ("Ada", 5000, NOW)
+    assert (entry.kind, entry.millicredits) == ("grant", 5000)
+
+
+def test_an_account_without_credits_has_an_empty_ledger(write: Write) -> None:
+    row = write(accounts.create("Ada", "ada@example.org", 0, NOW))
+
+    assert write(credits.usage(row.id, most=10, before=None)) == []
+    assert [one.id for one in write(accounts.every_one())] == [row.id]
+
+
+@pytest.mark.parametrize(
+    ("name", "email", "amount"),
+    [
+        ("", "a@b", 1),
+        ("x" * 201, "a@b", 1),
+        ("Ada", "nobody", 1),
+        ("Ada", "a b@c", 1),
+        ("A", "a@b", -1),
+    ],
+)
+def test_an_account_that_makes_no_sense_is_not_made(
+    write: Write, name: str, email: str, amount: int
+) -> None:
+    with pytest.raises(BadRequestError):
+        write(accounts.create(name, email, amount, NOW))
+
+    assert write(accounts.every_one()) == []
+
+
+def test_an_unknown_account_is_not_found(write: Write) -> None:
+    with pytest.raises(NotFoundError, match="acc_0"):
+        write(accounts.get("acc_0"))

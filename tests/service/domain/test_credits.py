@@ -1,0 +1,108 @@
+"""Credits: never overdrawn, never twice, never finer or other than the ledger says."""
+
+import calendar
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from kit.errors import InsufficientCreditsError, NotFoundError
+from kit.service.domain import credits, keys
+from kit.service.domain.credits import Payer, Reason
+from kit.service.http.context import clock
+from kit.service.store.database import DuplicateError
+from tests.service.domain.conftest import NOW, Write
+
+DAY = 24 * 3600 * 1000
+
+
+def reason(subject: str, kind: str = "title") -> Reason:
+    return Reason(kind=kind, subject=subject)
+
+
+def test_what_is_taken_is_in_the_ledger(write: Write, payer: Payer) -> None:
+    left = write(credits.take(payer, 1250, reason("a"), NOW))
+    entry = write(credits.usage(payer.account_id, most=1, before=None))[0]
+
+    assert left == 8750
+    assert (entry.millicredits, entry.balance_after, entry.kind) == (-1250, 8750, "title")
+
+
+def test_the_whole_balance_can_be_taken_and_no_more(write: Write, payer: Payer) -> None:
+    assert write(credits.take(payer, 10_000, reason("a"), NOW)) == 0
+    with pytest.raises(InsufficientCreditsError, match=r"0\.001 credits required, 0 available"):
+        write(credits.take(payer, 1, reason("b"), NOW))
+
+    assert write(credits.verify()) == []
+    assert len(write(credits.usage(payer.account_id, most=10, before=None))) == 2
+
+
+def test_one_subject_is_paid_once(write: Write, payer: Payer) -> None:
+    write(credits.take(payer, 1000, reason("a"), NOW))
+    with pytest.raises(DuplicateError):
+        write(credits.take(payer, 1000, reason("a"), NOW))
+
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 9000
+
+
+def test_an_unknown_account_is_given_nothing(write: Write) -> None:
+    with pytest.raises(NotFoundError, match="acc_0"):
+        write(credits.grant("acc_0", 1000, NOW))
+
+
+def test_checking_takes_nothing(write: Write, payer: Payer) -> None:
+    write(credits.check(payer, 10_000, NOW))
+    with pytest.raises(InsufficientCreditsError):
+        write(credits.check(payer, 10_001, NOW))
+
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 10_000
+
+
+@pytest.fixture
+def capped(write: Write, payer: Payer) -> Payer:
+    """The same account through a key that may spend two credits a month."""
+    wish = keys.Wish(account_id=payer.account_id, name="capped", cap=2000)
+    made = write(keys.create(wish, b"s" * 32, NOW))
+    return Payer(payer.account_id, made.row.id, made.row.prefix, made.row.cap)
+
+
+def test_a_cap_holds_for_its_key_alone(write: Write, payer: Payer, capped: Payer) -> None:
+    write(credits.take(capped, 1500, reason("a"), NOW))
+    with pytest.raises(InsufficientCreditsError, match="this month for the key") as caught:
+        write(credits.take(capped, 501, reason("b"), NOW))
+    write(credits.take(payer, 5000, reason("c"), NOW))
+
+    assert caught.value.details == {"required": 0.501, "available": 0.5}
+    assert write(credits.take(capped, 500, reason("d"), NOW)) == 3000
+    assert write(credits.verify()) == []
+
+
+def test_a_cap_begins_anew_with_the_month(write: Write, capped: Payer) -> None:
+    write(credits.take(capped, 2000, reason("a"), NOW))
+    moment = datetime.fromtimestamp(NOW / 1000, UTC)
+    days = calendar.monthrange(moment.year, moment.month)[1] - moment.day
+    last = int(moment.replace(hour=23, minute=59, second=59).timestamp() * 1000) + days * DAY
+    with pytest.raises(InsufficientCreditsError):
+        write(credits.take(capped, 1, reason("b"), last))
+
+    assert write(credits.take(capped, 2000, reason("c"), last + 1000)) == 6000
+
+
+def test_what_is_refunded_can_be_spent_again(write: Write, capped: Payer) -> None:
+    write(credits.take(capped, 2000, reason("gen_1", "generation"), NOW))
+    row: Any = type("Row", (), {})()
+    row.id, row.model_id, row.account_id = "gen_1", "flat", capped.account_id
+    row.key_id, row.millicredits = capped.key_id, 2000
+    write(credits.refund(row, "the engine failed", NOW))
+
+    assert write(credits.take(capped, 2000, reason("b"), NOW)) == 8000
+
+
+def test_the_figures_look_back_thirty_days(write: Write, payer: Payer) -> None:
+    now = clock()
+    write(credits.take(payer, 1000, reason("a"), now))
+    today = write(credits.balance(payer.account_id, now))
+    later = write(credits.balance(payer.account_id, now + 31 * DAY))
+
+    assert today == {"balance": 9000, "reserved": 0, "charged30d": 1000, "refunded30d": 0}
+    assert later == {**today, "charged30d": 0}

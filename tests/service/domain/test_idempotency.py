@@ -1,0 +1,97 @@
+"""Kept answers: replayed for a day, released when nothing came of them."""
+
+import pytest
+
+from kit.errors import ConflictError, IdempotencyMismatchError
+from kit.service.domain import idempotency
+from kit.service.domain.credits import Payer
+from kit.service.domain.idempotency import Answer, Label
+from kit.service.store.database import Transaction
+from tests.service.domain.conftest import NOW, Write
+
+DAY = 24 * 3600 * 1000
+
+
+@pytest.fixture
+def label(payer: Payer) -> Label:
+    """A request of the account."""
+    return Label(payer.account_id, "one", "asked")
+
+
+def work(body: bytes = b"{}") -> Transaction[Answer]:
+    yield from ()
+    return Answer(202, body, {"Location": "there"})
+
+
+def fail() -> Transaction[Answer]:
+    yield from ()
+    raise ValueError("nothing came of it")
+
+
+def test_an_answer_is_kept_for_a_day(write: Write, label: Label) -> None:
+    first = write(idempotency.once(label, work(), NOW))
+    again = write(idempotency.once(label, work(b"[]"), NOW + DAY))
+    later = write(idempotency.once(label, work(b"[]"), NOW + DAY + 1))
+
+    assert (first.body, first.replayed) == (b"{}", False)
+    assert (again.body, again.headers, again.replayed) == (b"{}", {"Location": "there"}, True)
+    assert (later.body, later.replayed) == (b"[]", False)
+
+
+def test_work_without_a_label_is_always_done(write: Write) -> None:
+    assert write(idempotency.once(None, work(b"1"), NOW)).body == b"1"
+    assert write(idempotency.once(None, work(b"2"), NOW)).body == b"2"
+
+
+def test_work_that_fails_keeps_nothing(write: Write, label: Label) -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        write(idempotency.once(label, fail(), NOW))
+
+    assert write(idempotency.once(label, work(), NOW)).replayed is False
+
+
+def test_another_request_under_the_key_is_refused(write: Write, label: Label) -> None:
+    write(idempotency.once(label, work(), NOW))
+    with pytest.raises(IdempotencyMismatchError):
+        write(idempotency.once(Label(label.account_id, "one", "other"), work(), NOW))
+
+
+def test_a_running_request_says_to_wait(write: Write, label: Label) -> None:
+    assert write(idempotency.begin(label, NOW)) is None
+    with pytest.raises(ConflictError, match="still running") as caught:
+        write(idempotency.begin(label, NOW))
+
+    assert caught.value.headers["Retry-After"] == "1"
+
+
+def test_a_request_that_was_cut_off_can_be_tried_again(write: Write, label: Label) -> None:
+    write(idempotency.begin(label, NOW))
+
+    assert write(idempotency.begin(label, NOW + 600_001)) is None
+
+
+def test_a_released_request_can_be_tried_again(write: Write, label: Label) -> None:
+    write(idempotency.begin(label, NOW))
+    write(idempotency.release(label))
+
+    assert write(idempotency.begin(label, NOW)) is None
+
+
+def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> None:
+    write(idempotency.begin(label, NOW))
+    write(idempotency.keep(label, Answer(201, b"[]")))
+    write(idempotency.release(label))
+
+    assert write(idempotency.begin(label, NOW)) == Answer(201, b"[]", {}, replayed=True)
+
+
+def test_pruning_removes_what_is_too_old(write: Write, label: Label) -> None:
+    write(idempotency.once(label, work(), NOW))
+    running = Label(label.account_id, "two", "asked")
+    write(idempotency.begin(running, NOW))
+    write(idempotency.prune(NOW + 600_001))
+
+    assert write(idempotency.kept(running, NOW)) is None
+    assert write(idempotency.kept(label, NOW)) is not None
+    write(idempotency.prune(NOW + DAY + 1))
+    assert write(idempotency.kept(label, NOW)) is None

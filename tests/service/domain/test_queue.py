@@ -1,0 +1,148 @@
+"""The queue: oldest first, fenced by the attempt, settled once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kit.errors import ConflictError
+from kit.service.domain import credits, generations, queue
+from kit.service.domain.credits import Payer
+from tests.service.domain.conftest import NOW, Write
+
+LEASE = NOW + 30_000
+OUTPUT = {"key": "outputs/a/b.png"}
+
+
+@pytest.fixture
+def row(write: Write, payer: Payer) -> Callable[[str], Any]:
+    """Read a generation."""
+    return lambda generation_id: write(generations.get(generation_id, payer.account_id))
+
+
+@pytest.fixture
+def balance(write: Write, payer: Payer) -> Callable[[], int]:
+    """Read the balance."""
+    return lambda: int(write(credits.balance(payer.account_id, NOW))["balance"])
+
+
+def test_the_oldest_are_taken_first_and_once(write: Write, queue_up: Callable[..., str]) -> None:
+    made = [queue_up(NOW + n) for n in range(5)]
+    first = write(queue.claim("a", 2, lease=LEASE, now=NOW))
+    second = write(queue.claim("b", 10, lease=LEASE, now=NOW))
+
+    assert [r.id for r in first] == made[:2]
+    assert [r.id for r in second] == made[2:]
+    assert write(queue.claim("c", 10, lease=LEASE, now=NOW)) == []
+    assert write(queue.held("a")) == {(made[0], 1), (made[1], 1)}
+    assert write(queue.waiting()) == 0
+
+
+def test_a_stale_attempt_changes_nothing(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
+) -> None:
+    one = queue_up()
+    write(queue.claim("a", 1, lease=LEASE, now=NOW))
+    write(queue.hand_back(one, 1, NOW))
+    write(queue.claim("b", 1, lease=LEASE, now=NOW))
+    before = row(one)
+
+    assert write(queue.finish(one, 1, OUTPUT, NOW)) is False
+    assert write(queue.fail(one, 1, "late", "late", NOW)) is False
+    assert write(queue.renew([(one, 1)], lease=LEASE + 1)) == [one]
+    write(queue.report(one, 1, 0.9, NOW))
+    write(queue.hand_back(one, 1, NOW))
+    write(queue.lose(one, 1, 5, attempts=3, now=NOW))
+    assert row(one) == before
+    assert write(queue.finish(one, 2, OUTPUT, NOW)) is True
+
+
+def test_what_is_finished_never_changes(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], payer: Payer
+) -> None:
+    one = queue_up()
+    write(queue.claim("a", 1, lease=LEASE, now=NOW))
+    write(queue.finish(one, 1, OUTPUT, NOW))
+    before = row(one)
+
+    assert write(queue.finish(one, 1, {"key": "other"}, NOW)) is False
+    assert write(queue.fail(one, 1, "late", "late", NOW)) is False
+    with pytest.raises(ConflictError, match="completed"):
+        write(generations.cancel(one, payer, NOW))
+    assert row(one) == before
+    assert before.state == "completed"
+    assert before.progress == 1.0
+
+
+def test_a_failure_pays_back_in_full_and_once(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], balance: Any
+) -> None:
+    one = queue_up()
+    assert balance() == 9400
+    write(queue.claim("a", 1, lease=LEASE, now=NOW))
+
+    assert write(queue.fail(one, 1, "too dry", "dry", NOW)) is True
+    assert write(queue.fail(one, 1, "too dry", "dry", NOW)) is False
+    assert balance() == 10_000
+    assert (row(one).state, row(one).refunded, row(one).error_code) == ("failed", 600, "dry")
+
+
+def test_claims_that_nobody_renews_go_back_and_fail_in_the_end(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], balance: Any
+) -> None:
+    one, now = queue_up(), NOW
+    for _ in range(3):
+        assert row(one).state == "queued"
+        write(queue.claim("a", 1, lease=now + 10, now=now))
+        assert write(queue.expire(attempts=3, now=now + 10)) == 0
+        now += 11
+        assert write(queue.expire(attempts=3, now=now)) == 1
+
+    assert (row(one).state, row(one).error_code) == ("failed", "worker_lost")
+    assert balance() == 10_000
+
+
+def test_a_renewed_claim_does_not_run_out(write: Write, queue_up: Callable[..., str]) -> None:
+    one = queue_up()
+    write(queue.claim("a", 1, lease=NOW + 10, now=NOW))
+
+    assert write(queue.renew([(one, 1)], lease=NOW + 100)) == []
+    assert write(queue.expire(attempts=3, now=NOW + 50)) == 0
+
+
+def test_what_is_handed_back_counts_as_no_loss(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
+) -> None:
+    one = queue_up()
+    for attempt in range(1, 6):
+        write(queue.claim("a", 1, lease=LEASE, now=NOW))
+        write(queue.report(one, attempt, 0.5, NOW))
+        write(queue.hand_back(one, attempt, NOW))
+
+    assert (row(one).state, row(one).losses, row(one).progress) == ("queued", 0, 0.0)
+
+
+def test_a_cancel_before_a_worker_began_pays_back(
+    write: Write, queue_up: Callable[..., str], payer: Payer, balance: Any
+) -> None:
+    told = write(generations.cancel(queue_up(), payer, NOW))
+
+    assert (told.state, told.refunded) == ("canceled", 600)
+    assert balance() == 10_000
+    assert write(queue.claim("a", 1, lease=LEASE, now=NOW)) == []
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["running", "handed back"])
+def test_a_cancel_after_a_worker_began_pays_nothing(
+    write: Write, queue_up: Callable[..., str], payer: Payer, balance: Any, back: bool
+) -> None:
+    one = queue_up()
+    write(queue.claim("a", 1, lease=LEASE, now=NOW))
+    if back:
+        write(queue.hand_back(one, 1, NOW))
+    told = write(generations.cancel(one, payer, NOW))
+
+    assert (told.state, told.refunded) == ("canceled", 0)
+    assert balance() == 9400
+    assert write(queue.finish(one, 1, OUTPUT, NOW)) is False
+    assert write(generations.cancel(one, payer, NOW)).state == "canceled"

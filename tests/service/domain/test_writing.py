@@ -1,0 +1,81 @@
+"""Writing: checked before, charged on delivery, never charged for nothing."""
+
+from typing import Any
+
+import pytest
+
+from kit.errors import BadRequestError, InsufficientCreditsError
+from kit.service.domain import credits, writing
+from kit.service.domain.credits import Payer
+from kit.service.domain.writing import Draft
+from kit.wire import SuggestTitle, Title, WriteScripts
+from tests.service.domain.conftest import NOW, Write
+
+ORDER = {"topic": "SPACE", "title": " Ten facts ", "duration": "30"}
+
+
+def brief(**other: Any) -> writing.Brief:
+    return writing.brief_of(WriteScripts(**{**ORDER, **other}))
+
+
+def test_a_brief_is_read_with_its_defaults() -> None:
+    told = brief()
+
+    assert (told.title, told.duration_seconds, told.variations) == ("Ten facts", 30, 1)
+    assert told.hook_angle is None
+    assert not any((told.use_hook, told.use_cta, told.use_ragebait))
+
+
+@pytest.mark.parametrize("duration", ["10", "180", "030"])
+def test_the_bounds_of_the_duration_are_allowed(duration: str) -> None:
+    assert brief(duration=duration).duration_seconds == int(duration)
+
+
+@pytest.mark.parametrize(
+    "duration", ["", "9", "181", "-20", "20s", "\u0662\u0660", " 20", "1" * 5000]
+)
+def test_a_duration_is_whole_seconds_as_text(duration: str) -> None:
+    with pytest.raises(BadRequestError, match="whole seconds") as caught:
+        brief(duration=duration)
+
+    assert len(str(caught.value)) < 150
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(BadRequestError) as caught:
+        brief(topic="SPACES", title="", duration="x", variations="9", hook_angle="x" * 301)
+
+    fields = [detail["field"] for detail in caught.value.details or ()]
+    assert fields == ["topic", "title", "hookAngle", "duration", "variations"]
+
+
+def test_an_unknown_topic_names_the_closest() -> None:
+    assert writing.topic_of(SuggestTitle(topic="SPACE")) == "SPACE"
+    with pytest.raises(BadRequestError, match="did you mean 'SCIENCE'"):
+        writing.topic_of(SuggestTitle(topic="SCIENCES"))
+
+
+def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer) -> None:
+    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW))
+
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
+    assert write(writing.titles_given(payer.account_id, "SPACE")) == {"Ten facts"}
+    assert write(writing.titles_given(payer.account_id, "FOOD")) == set()
+
+
+def test_delivered_scripts_share_a_batch_and_one_charge(write: Write, payer: Payer) -> None:
+    drafts = [Draft("one", 29.6, 1), Draft("two words", 31.0, 2)]
+    rows = write(writing.deliver_scripts(brief(variations="2"), drafts, payer, NOW))
+
+    assert [row["content"] for row in rows] == ["one", "two words"]
+    assert len({row["batch_id"] for row in rows}) == 1
+    assert [row["duration_ms"] for row in rows] == [29_600, 31_000]
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 9700
+
+
+def test_without_credits_nothing_is_delivered(write: Write, payer: Payer) -> None:
+    drafts = [Draft("one", 30.0, 1)] * 67
+    with pytest.raises(InsufficientCreditsError):
+        write(writing.deliver_scripts(brief(), drafts, payer, NOW))
+
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 10_000

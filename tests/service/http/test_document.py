@@ -1,0 +1,146 @@
+"""The OpenAPI document, held against the running service and the wire."""
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from kit import wire
+from kit.service.app import create_app
+from kit.service.http.document import BODIES, PAID, REPEATABLE
+from kit.service.settings import Settings
+from kit.wire import Wire
+
+
+@pytest.fixture
+def app(config: Settings) -> FastAPI:
+    """The application, not running."""
+    return create_app(config)
+
+
+@pytest.fixture
+def document(app: FastAPI) -> dict[str, Any]:
+    """What it says about itself."""
+    return app.openapi()
+
+
+def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def routes(routes: Any) -> list[APIRoute]:
+    found = []
+    for route in routes:
+        if isinstance(route, APIRoute):
+            found.append(route)
+        else:
+            found += routes_below(route)
+    return found
+
+
+def routes_below(route: Any) -> list[APIRoute]:
+    return routes(getattr(getattr(route, "original_router", None), "routes", []))
+
+
+def test_every_operation_of_the_api_is_described(document: dict[str, Any]) -> None:
+    studio = "/v1/creative-studio"
+
+    assert set(operations(document)) >= {
+        "GET /v1/account",
+        "GET /v1/account/credits",
+        f"GET {studio}/models",
+        f"GET {studio}/models/{{model_id}}",
+        f"POST {studio}/media-uploads",
+        f"POST {studio}/generations",
+        f"POST {studio}/estimates",
+        f"GET {studio}/generations",
+        f"GET {studio}/generations/{{generation_id}}",
+        f"POST {studio}/generations/{{generation_id}}/cancel",
+        "POST /v1/scripts/title",
+        "POST /v1/scripts",
+        "GET /v1/usage",
+        "GET /media/{key}",
+        "PUT /media/uploads/{upload_id}",
+        "GET /healthz",
+        "GET /readyz",
+    }
+
+
+def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
+    for name, operation in operations(document).items():
+        answers = operation["responses"]
+        assert "422" not in answers or name.partition(" ")[2] in REPEATABLE, name
+        assert {"500", "503"} <= answers.keys(), name
+        if " /v1/" in name:
+            assert {"401", "403", "429"} <= answers.keys(), name
+            assert operation["security"] == [{"key": []}], name
+            assert "Retry-After" in answers["429"]["headers"], name
+            assert "WWW-Authenticate" in answers["401"]["headers"], name
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_body_is_described_field_by_field(document: dict[str, Any], path: str) -> None:
+    operation = document["paths"][path]["post"]
+    content = operation["requestBody"]["content"]["application/json"]
+    schema = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+
+    assert {"400", "404", "413", "415"} <= operation["responses"].keys()
+    assert set(schema["properties"]) == {f.alias for f in BODIES[path].model_fields.values()}
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("path", sorted(PAID))
+def test_what_costs_says_so(document: dict[str, Any], path: str) -> None:
+    assert "402" in document["paths"][path]["post"]["responses"]
+
+
+@pytest.mark.parametrize("path", sorted(REPEATABLE))
+def test_what_can_be_repeated_names_the_header(document: dict[str, Any], path: str) -> None:
+    operation = document["paths"][path]["post"]
+
+    assert {"409", "422"} <= operation["responses"].keys()
+    assert "Idempotency-Key" in [parameter["name"] for parameter in operation["parameters"]]
+
+
+def answers() -> dict[str, type[Wire]]:
+    kinds = {name: getattr(wire, name) for name in wire.__all__}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if isinstance(kind, type) and issubclass(kind, Wire) and kind not in (Wire, wire.Body)
+    }
+
+
+@pytest.mark.parametrize(("name", "kind"), answers().items())
+def test_every_wire_field_is_in_a_schema(
+    document: dict[str, Any], name: str, kind: type[Wire]
+) -> None:
+    schemas = document["components"]["schemas"]
+
+    assert set(schemas[name]["properties"]) == {f.alias for f in kind.model_fields.values()}
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    def references(part: Any) -> list[str]:
+        if isinstance(part, dict):
+            own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+            return own + [found for value in part.values() for found in references(value)]
+        return (
+            [found for item in part for found in references(item)] if isinstance(part, list) else []
+        )
+
+    found = references(document)
+
+    assert found
+    for reference in found:
+        assert reference.rpartition("/")[2] in document["components"]["schemas"]
+
+
+def test_it_is_served(http: Any) -> None:
+    assert http.get("/openapi.json").json()["info"]["title"] == "Creative Studio"
+    assert http.get("/docs").status_code == 200

@@ -1,0 +1,270 @@
+import asyncio
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.service.domain import queue
+from kit.service.http.context import clock
+from kit.service.http.events import EventStream, Seen, last_id, seen_of
+from kit.service.worker.hub import Hub
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, finished, read, running, started, until
+
+Start = Callable[..., Service]
+
+
+@dataclass(frozen=True)
+class Event:
+    id: int
+    name: str
+    data: Any
+    at: float
+
+
+def events(lines: Iterator[str]) -> Iterator[Event]:
+    """Read events as a browser's EventSource does."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if line and not line.startswith(":"):
+            fields[name] = value
+        elif not line and "event" in fields:
+            yield Event(
+                int(fields["id"]), fields["event"], json.loads(fields["data"]), time.monotonic()
+            )
+            fields = {}
+
+
+@contextmanager
+def stream(http: httpx.Client, generation_id: str, last: int | None = None) -> Iterator[Any]:
+    headers = {} if last is None else {"Last-Event-ID": str(last)}
+    with http.stream("GET", f"{GENERATIONS}/{generation_id}/events", headers=headers) as answer:
+        yield answer
+
+
+def follow(http: httpx.Client, generation_id: str, last: int | None = None) -> list[Event]:
+    with stream(http, generation_id, last) as answer:
+        assert answer.status_code == 200, answer.read()
+        return list(events(answer.iter_lines()))
+
+
+def test_a_stream_tells_the_end_as_polling_would_and_closes(http: httpx.Client) -> None:
+    generation_id = started(http)
+
+    told = follow(http, generation_id)
+
+    assert told[-1].name == "status"
+    assert {e.data["status"] for e in told[:-1] if e.name == "status"} <= {"processing"}
+    assert told[-1].data | {"outputUrl": "", "output": None} == read(http, generation_id) | {
+        "outputUrl": "",
+        "output": None,
+    }
+    assert httpx.get(told[-1].data["outputUrl"]).status_code == 200
+    assert [e.id for e in told] == sorted({e.id for e in told})
+
+
+def test_the_answer_says_that_it_is_a_stream_of_events(http: httpx.Client) -> None:
+    with stream(http, started(http)) as answer:
+        lines = answer.iter_lines()
+
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "content-length" not in answer.headers
+        assert next(lines) == "retry: 1000"
+
+
+def test_a_finished_generation_answers_once_and_what_was_seen_is_not_repeated(
+    http: httpx.Client,
+) -> None:
+    generation_id = started(http, does="fails")
+    assert finished(http, generation_id)["status"] == "failed"
+
+    (only,) = follow(http, generation_id)
+    assert (only.name, only.data["status"], only.data["errorCode"]) == ("status", "failed", "dry")
+    # 204 tells an EventSource not to come again.
+    assert (
+        http.get(
+            f"{GENERATIONS}/{generation_id}/events", headers={"Last-Event-ID": str(only.id)}
+        ).status_code
+        == 204
+    )
+
+
+def test_progress_comes_at_most_four_times_a_second_and_the_cancel_at_once(
+    service: Service, http: httpx.Client
+) -> None:
+    generation_id = started(http, does="hangs")
+    running(http, generation_id)
+    seen: list[Event] = []
+    with stream(http, generation_id) as answer:
+        for event in events(answer.iter_lines()):
+            seen.append(event)
+            if event.name == "progress":
+                for step in range(200):
+                    service.context.dispatcher.progress[generation_id] = 0.5 + step / 1000
+                http.post(f"{GENERATIONS}/{generation_id}/cancel")
+                asked = time.monotonic()
+
+    assert seen[-1].data["status"] == "canceled"
+    assert seen[-1].at - asked < 0.5
+    assert len([e for e in seen if e.name == "progress"]) <= 2
+
+
+def test_a_reconnect_goes_on_after_the_last_event(service: Service, http: httpx.Client) -> None:
+    generation_id = started(http, does="hangs")
+    running(http, generation_id)
+    with stream(http, generation_id) as answer:
+        last = next(e for e in events(answer.iter_lines()) if e.name == "progress")
+
+    until(lambda: service.context.dispatcher.hub.watchers, lambda it: it == 0)
+    http.post(f"{GENERATIONS}/{generation_id}/cancel")
+    again = follow(http, generation_id, last.id)
+
+    assert [(e.name, e.data.get("status")) for e in again] == [("status", "canceled")]
+    assert again[0].id > last.id
+
+
+def test_a_job_of_another_process_is_followed_through_its_row(start_service: Start) -> None:
+    idle = start_service(workers=0)
+    key = idle.key(idle.account(), *ALL_SCOPES)
+    with idle.client(key) as http:
+        generation_id = started(http)
+
+        def elsewhere() -> None:
+            (row,) = idle.write(queue.claim("other", 1, lease=clock() + 60_000, now=clock()))
+            idle.write(queue.report(row.id, row.attempt, 0.25, clock()))
+            reported.wait(10)
+            idle.write(queue.fail(row.id, row.attempt, "too dry", "dry", clock()))
+
+        reported = threading.Event()
+        other = threading.Thread(target=elsewhere)
+        other.start()
+        told = []
+        with stream(http, generation_id) as answer:
+            for event in events(answer.iter_lines()):
+                told.append(event)
+                if event.name == "progress":
+                    reported.set()
+        other.join()
+
+    assert [e.data for e in told if e.name == "progress"] == [{"progress": 0.25}]
+    assert told[-1].data["status"] == "failed"
+    assert told[-1].data["creditsRefunded"] == told[-1].data["creditsCharged"]
+
+
+def test_silence_is_broken_by_a_comment(start_service: Start) -> None:
+    service = start_service(workers=0, heartbeat_seconds=0.05)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        with stream(http, started(http)) as answer:
+            lines = answer.iter_lines()
+
+            assert next(line for line in lines if line.startswith(":")) == ": still here"
+
+
+def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> None:
+    service = start_service(workers=0)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        generation_id = started(http)
+        with stream(http, generation_id) as answer:
+            lines = events(answer.iter_lines())
+            next(lines)
+            assert service.context.dispatcher.hub.watchers == 1
+
+        until(lambda: service.context.dispatcher.hub.watchers, lambda it: it == 0)
+
+
+def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
+    service = start_service(workers=0, grace_seconds=20.0)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        with stream(http, started(http)) as answer:
+            lines = events(answer.iter_lines())
+            next(lines)
+            asked = time.monotonic()
+            service.stop()
+
+            assert time.monotonic() - asked < 5
+            assert list(lines) == []
+
+
+def test_another_account_sees_nothing(service: Service, http: httpx.Client) -> None:
+    generation_id = started(http)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as stranger:
+        refused = stranger.get(f"{GENERATIONS}/{generation_id}/events")
+
+    assert refused.status_code == 404
+    assert refused.json()["error"]["code"] == "not_found"
+
+
+def test_the_scope_to_generate_is_needed(service: Service, account: str) -> None:
+    with service.client(service.key(account)) as reader:
+        refused = reader.get(f"{GENERATIONS}/gen_x/events")
+
+    assert refused.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [("", -1), ("12", 12), ("-3", -1), ("abc", -1), ("٣", -1), ("9" * 40, -1), ("1.5", -1)],
+)
+def test_an_id_that_is_none_of_ours_counts_as_none(text: str, last: int) -> None:
+    assert last_id(text) == last
+
+
+def test_ids_grow_with_attempts_progress_and_the_end() -> None:
+    def ids(state: str, attempt: int, fraction: float = 0.0) -> list[int]:
+        row = SimpleNamespace(state=state, attempt=attempt)
+        return [event.id for event in seen_of(row, fraction, lambda row: {})]
+
+    story = [
+        *ids("queued", 0),
+        *ids("running", 1),
+        *ids("running", 1, 0.001)[1:],
+        *ids("running", 1, 1.0)[1:],
+        *ids("running", 2),
+        *ids("completed", 2),
+    ]
+
+    assert story == sorted(set(story))
+    assert ids("queued", 1) == ids("running", 1), "handed back is no news"
+
+
+def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> None:
+    sent: list[tuple[float, bytes]] = []
+
+    async def watch() -> float:
+        hub, loop = Hub(), asyncio.get_running_loop()
+        began = loop.time()
+
+        async def look() -> list[Seen]:
+            passed = loop.time() - began
+            loop.call_later(0.005, hub.tell, "gen_x")
+            if passed > 0.6:
+                return [Seen(9999, "status", b"{}", final=True)]
+            return [Seen(0, "status", b"{}"), Seen(1 + int(passed * 1000), "progress", b"{}")]
+
+        async def send(message: Any) -> None:
+            sent.append((loop.time() - began, message.get("body", b"")))
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        await EventStream(hub, "gen_x", look, -1, 15.0)({"type": "http"}, receive, send)
+        assert hub.watchers == 0
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return loop.time() - began
+
+    took = asyncio.run(watch())
+
+    moments = [moment for moment, body in sent if b"event: progress" in body]
+    assert 2 <= len(moments) <= 3
+    assert all(later - sooner >= 0.25 for sooner, later in itertools.pairwise(moments))
+    assert took < 0.8

@@ -1,0 +1,132 @@
+"""The gate: request ids, logs without secrets, one envelope for whatever happens."""
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from kit.service.app import create_app
+from kit.service.domain import accounts, keys
+from kit.service.http.context import clock
+from kit.service.http.gate import below, needed_scope
+from kit.service.settings import Settings
+from tests.conftest import Service
+from tests.waiting import finished, started, until
+
+
+def test_secrets_never_reach_the_log(
+    caplog: pytest.LogCaptureFixture, http: httpx.Client, key: str
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="kit")
+    done = finished(http, started(http, prompt="my private idea"))
+    httpx.get(done["outputUrl"], verify=False)
+    http.get("/v1/nothing")
+    signature = httpx.URL(done["outputUrl"]).params["signature"]
+
+    assert done["id"] in caplog.text
+    for secret in (key, signature, "my private idea"):
+        assert secret not in caplog.text
+    assert key[:12] in caplog.text
+
+
+def test_every_answer_has_an_id_of_its_own(http: httpx.Client) -> None:
+    answers = [http.get(path) for path in ("/healthz", "/v1/account", "/v1/nothing", "/nothing")]
+
+    assert len({answer.headers["X-Request-Id"] for answer in answers}) == 4
+    assert {answer.headers["X-Content-Type-Options"] for answer in answers} == {"nosniff"}
+
+
+class Broken:
+    """A writer that never gets anything done."""
+
+    def title(self, topic: str, **_: Any) -> Any:
+        raise RuntimeError("secret path /home/someone")
+
+    def scripts(self, brief: Any, **_: Any) -> Any:
+        raise RuntimeError("secret path /home/someone")
+
+
+def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: Settings) -> None:
+    app = create_app(config, writer=Broken())
+
+    async def ask() -> tuple[httpx.Response, Any]:
+        async with app.router.lifespan_context(app):
+            database = app.state.context.database
+            account = await database.write(accounts.create("Ada", "a@b", 1000, clock()))
+            wish = keys.Wish(account_id=account.id, name="k", scopes=("scripts:generate",))
+            made = await database.write(keys.create(wish, config.secret(), clock()))
+            headers = {"Authorization": f"Bearer {made.text}", "Idempotency-Key": "one"}
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://kit") as client:
+                for _ in range(2):
+                    path, body = "/v1/scripts/title", {"topic": "SPACE"}
+                    answer = await client.post(path, json=body, headers=headers)
+            return answer, await database.read(accounts.get(account.id))
+
+    answer, account = asyncio.run(ask())
+    error = answer.json()["error"]
+
+    # The second one too: a failed writer releases the idempotency key and charges nothing.
+    assert (answer.status_code, error["code"]) == (500, "internal_error")
+    assert "someone" not in answer.text
+    assert error["requestId"] == answer.headers["X-Request-Id"]
+    assert account.balance == 1000
+
+
+def test_a_client_that_hangs_up_while_sending_leaves_nothing_behind(
+    service: Service, http: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = {"fileName": "a", "contentType": "image/png", "fileSizeBytes": 9999, "modelId": "clay"}
+    ticket = http.post("/v1/creative-studio/media-uploads", json=body).json()
+    parts = urlsplit(ticket["uploadUrl"])
+    caplog.set_level(logging.INFO, logger="kit")
+    with socket.create_connection((parts.hostname, parts.port)) as line:
+        line.sendall(
+            f"PUT {parts.path}?{parts.query} HTTP/1.1\r\nHost: kit\r\nContent-Type: image/png\r\n"
+            "Content-Length: 9999\r\n\r\nbegun".encode()
+        )
+        until(lambda: list(service.settings.scratch.glob("*.part")))
+    until(lambda: not list(service.settings.scratch.glob("*.part")))
+    until(lambda: f"PUT {parts.path}" in caplog.text)
+
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("/v1/account", "read"),
+        ("/v1/usage", "read"),
+        ("/v1/creative-studio/models/x", "read"),
+        ("/v1/creative-studio/estimates", "read"),
+        ("/v1/creative-studio/media-uploads", "creative:generate"),
+        ("/v1/creative-studio/generations/x/cancel", "creative:generate"),
+        ("/v1/scripts/title", "scripts:generate"),
+    ],
+)
+def test_a_path_needs_its_scope(path: str, scope: str) -> None:
+    assert needed_scope(path) == scope
+
+
+def test_a_prefix_that_the_service_is_mounted_under_is_left_out() -> None:
+    assert below({"path": "/studio/v1/account", "root_path": "/studio"}) == "/v1/account"
+    assert below({"path": "/v1/account", "root_path": "/studio"}) == "/v1/account"
+    assert below({"path": "/v1/account"}) == "/v1/account"
+
+
+def test_a_keys_last_use_is_noted(start_service: Callable[..., Service]) -> None:
+    service = start_service()
+    account = service.account()
+    text = service.key(account)
+    with service.client(text) as http:
+        http.get("/v1/account")
+    [row] = service.write(keys.known(account))
+
+    assert row.last_used_at >= row.created_at
+    assert json.dumps(row.prefix) in json.dumps(text[:12])

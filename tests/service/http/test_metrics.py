@@ -1,0 +1,149 @@
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from kit.service.http import metrics as published
+from kit.service.http.context import clock
+from kit.service.metrics import COMMIT_SECONDS, Metrics
+from tests.conftest import Service
+from tests.waiting import GENERATIONS, finished, running, started, until
+
+Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def figures(text: str) -> Figures:
+    """Return every sample by its name and labels."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def scraped(service: Service) -> Figures:
+    answer = httpx.get(f"{service.url}/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    return figures(answer.text)
+
+
+def test_requests_are_counted_by_the_template_of_their_route(
+    service: Service, http: httpx.Client
+) -> None:
+    for unknown in ("gen_a", "gen_b"):
+        http.get(f"{GENERATIONS}/{unknown}")
+    http.get("/v1/account")
+    httpx.get(f"{service.url}/nothing/here")
+    http.request("PROPFIND", "/v1/account")
+
+    told = scraped(service)
+
+    def requests(method: str, route: str, status: str) -> float:
+        labels = (("method", method), ("route", route), ("status", status))
+        return told["kit_http_requests_total", labels]
+
+    assert requests("GET", GENERATIONS + "/{generation_id}", "404") == 2
+    assert requests("GET", "/v1/account", "200") == 1
+    assert requests("GET", "none", "404") == 1
+    assert requests("other", "/v1/account", "405") == 1
+    labels = (("method", "GET"), ("route", "/v1/account"))
+    assert told["kit_http_request_seconds_count", labels] == 1
+    assert 0 < told["kit_http_request_seconds_sum", labels] < 5
+
+
+def test_jobs_are_counted_by_model_and_state(service: Service, http: httpx.Client) -> None:
+    finished(http, started(http))
+    finished(http, started(http, does="fails"))
+    hanging = started(http, does="hangs")
+    running(http, hanging)
+    waiting = started(http)
+
+    during = scraped(service)
+    http.post(f"{GENERATIONS}/{waiting}/cancel")
+    http.post(f"{GENERATIONS}/{waiting}/cancel")
+    http.post(f"{GENERATIONS}/{hanging}/cancel")
+    until(lambda: scraped(service)["kit_jobs_here", ()], lambda it: it == 0)
+    after = scraped(service)
+
+    assert during["kit_jobs", (("state", "running"),)] == 1
+    assert during["kit_jobs", (("state", "queued"),)] == during["kit_queue_depth", ()] == 1
+    assert during["kit_jobs_here", ()] == during["kit_workers", ()] == 1
+    for state, number in {"completed": 1, "failed": 1, "canceled": 2}.items():
+        labels = (("model", "flat"), ("state", state))
+        assert after["kit_generations_finished_total", labels] == number
+    assert after["kit_render_seconds_count", (("model", "flat"),)] == 1
+    assert after["kit_database_commit_seconds_count", ()] >= 8
+    assert after["kit_queue_depth", ()] == after["kit_generations_lost_total", ()] == 0
+
+
+def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -> None:
+    finished(http, started(http))
+    finished(http, started(http, does="fails"))
+    http.post("/v1/scripts/title", json={"topic": "SPACE"})
+
+    def seen(later: int) -> published.Reading:
+        context = replace(service.context, clock=lambda: clock() + later)
+        return asyncio.run(published.read(context))
+
+    assert seen(0).charged == {}, "what is young may yet get a neighbor"
+    assert seen(20_000).charged == {"generation": 1200, "title": 50}
+    again = seen(20_000)
+    assert (again.charged["generation"], again.refunded) == (1200, 600)
+    text, _ = published.exposition(Metrics(), again)
+    told = figures(text.decode())
+    assert told["kit_credits_charged_total", (("kind", "title"),)] == 0.05
+    assert told["kit_credits_refunded_total", ()] == 0.6
+
+
+def test_two_services_in_one_process_count_apart(
+    start_service: Callable[..., Service], service: Service
+) -> None:
+    other = start_service(workers=0)
+    httpx.get(f"{other.url}/healthz")
+
+    labels = (("method", "GET"), ("route", "/healthz"), ("status", "200"))
+    assert scraped(other)["kit_http_requests_total", labels] == 1
+    assert ("kit_http_requests_total", labels) not in scraped(service)
+
+
+def test_nothing_secret_is_published(service: Service, key: str) -> None:
+    with service.client(key) as http:
+        finished(http, started(http, prompt="a very private lake"))
+        http.get(f"/v1/{key}")
+    text = httpx.get(f"{service.url}/metrics").text
+
+    for secret in (key, key[:12], "private", "acc_", "gen_", "signature"):
+        assert secret not in text
+
+
+def test_the_library_is_loaded_only_where_somebody_asks() -> None:
+    look = "import sys, kit.service.server; print('prometheus_client' in sys.modules)"
+
+    assert subprocess.check_output([sys.executable, "-c", look], text=True).strip() == "False"
+
+
+def test_buckets_hold_all_that_was_at_most_their_bound() -> None:
+    metrics = Metrics()
+    for seconds in (0.0004, 0.0005, 0.3, 99.0):
+        metrics.measure(COMMIT_SECONDS, seconds)
+    ((_, measured),) = metrics.measured(COMMIT_SECONDS)
+    buckets = dict(measured.buckets(COMMIT_SECONDS.bounds))
+
+    assert (buckets["0.0005"], buckets["0.25"], buckets["1.0"], buckets["+Inf"]) == (2, 2, 3, 4)
+    assert measured.total == 0.0004 + 0.0005 + 0.3 + 99.0
+
+
+def test_a_client_may_name_its_requests(service: Service) -> None:
+    def named(wish: str) -> str:
+        answer = httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": wish})
+        return answer.headers["X-Request-Id"]
+
+    assert named("trace-42.A_b") == "trace-42.A_b"
+    assert named("x" * 64) == "x" * 64
+    for refused in ("", "x" * 65, "a b", "a;b", 'a"b'):
+        assert named(refused).startswith("req_")

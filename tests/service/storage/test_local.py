@@ -1,0 +1,61 @@
+"""Files in a folder: moved in whole, never outside of it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from kit.errors import NotFoundError
+from kit.service.storage.local import LocalStorage
+from kit.service.storage.signing import Signer
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> LocalStorage:
+    """An empty storage."""
+    return LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
+
+
+def test_a_file_is_moved_in(storage: LocalStorage, tmp_path: Path) -> None:
+    draft = tmp_path / "draft"
+    draft.write_bytes(b"x")
+    asyncio.run(storage.keep(draft, "outputs/gen_1/a.png"))
+
+    assert asyncio.run(storage.local("outputs/gen_1/a.png", tmp_path)).read_bytes() == b"x"
+    assert not draft.exists()
+
+
+def test_removing_takes_a_folder_and_forgives_a_missing_one(
+    storage: LocalStorage, tmp_path: Path
+) -> None:
+    (tmp_path / "draft").write_bytes(b"x")
+    asyncio.run(storage.keep(tmp_path / "draft", "uploads/upl_1/a.png"))
+    for _ in range(2):
+        asyncio.run(storage.remove("uploads/upl_1"))
+
+    with pytest.raises(NotFoundError, match="gone"):
+        asyncio.run(storage.local("uploads/upl_1/a.png", tmp_path))
+
+
+@pytest.mark.parametrize("key", ["../secret", "a/../../secret", "..", "outputs/../../x"])
+def test_a_key_never_leads_out(storage: LocalStorage, key: str) -> None:
+    with pytest.raises(NotFoundError):
+        storage.path(key)
+
+
+def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> None:
+    assert storage.path("/etc/passwd").is_relative_to(tmp_path / "objects")
+
+
+def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -> None:
+    assert (tmp_path / "objects").stat().st_mode & 0o777 == 0o700
+    assert asyncio.run(storage.ready())
+
+
+def test_a_ticket_names_what_must_be_sent(storage: LocalStorage) -> None:
+    ticket = storage.ticket("http://here", "upl_1", "image/png", 70, expires=1000)
+
+    assert ticket.required_headers == {"Content-Type": "image/png", "Content-Length": "70"}
+    assert ticket.upload_url.startswith("http://here/media/uploads/upl_1?expires=1000&signature=")
+    assert ticket.expires_at is not None
+    assert ticket.expires_at.timestamp() == 1000

@@ -1,0 +1,149 @@
+"""One writer thread: each caller its own outcome, one commit for all."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.errors import ConfigError, UnavailableError
+from kit.service.store import accounts
+from kit.service.store.database import DuplicateError, Transaction, every, one
+from kit.service.store.sqlite import SQLite
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a new database will be."""
+    return tmp_path / "kit.db"
+
+
+def add(name: str) -> Transaction[str]:
+    yield accounts.ADD(id=name, name=name, email="a@b", balance=0, created_at=1)
+    return name
+
+
+def add_and_fail(name: str) -> Transaction[None]:
+    yield from add(name)
+    raise ValueError(name)
+
+
+def names() -> Transaction[list[str]]:
+    return [row.id for row in (yield from every(accounts.ALL()))]
+
+
+async def opened(path: Path, work: Any) -> Any:
+    database = SQLite(path)
+    try:
+        return await work(database)
+    finally:
+        await database.close()
+
+
+def test_what_a_write_returns_is_there_to_read(path: Path) -> None:
+    async def work(database: SQLite) -> Any:
+        assert await database.write(add("a")) == "a"
+        return await database.read(names())
+
+    assert asyncio.run(opened(path, work)) == ["a"]
+    assert asyncio.run(opened(path, lambda database: database.read(names()))) == ["a"]
+
+
+def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
+    async def work(database: SQLite) -> Any:
+        orders = [add("a"), add_and_fail("b"), add("a"), add("c"), add_and_fail("d"), add("e")]
+        answers = await asyncio.gather(
+            *(database.write(order) for order in orders), return_exceptions=True
+        )
+        return answers, await database.read(names())
+
+    answers, found = asyncio.run(opened(path, work))
+
+    assert found == ["a", "c", "e"]
+    assert [type(answer) for answer in answers] == [
+        str,
+        ValueError,
+        DuplicateError,
+        str,
+        ValueError,
+        str,
+    ]
+
+
+def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
+    def negative() -> Transaction[Any]:
+        return (
+            yield from one(accounts.ADD(id="a", name="a", email="a@b", balance=-1, created_at=1))
+        )
+
+    async def work(database: SQLite) -> Any:
+        await database.write(negative())
+
+    with pytest.raises(Exception, match="balance_is_never_negative") as caught:
+        asyncio.run(opened(path, work))
+    assert not isinstance(caught.value, DuplicateError)
+
+
+def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(path: Path) -> None:
+    async def work(database: SQLite) -> Any:
+        task = asyncio.create_task(database.write(add("a")))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await database.write(add("b"))
+        return await database.read(names())
+
+    assert asyncio.run(opened(path, work)) == ["a", "b"]
+
+
+def test_closing_commits_what_was_handed_in(path: Path) -> None:
+    async def work() -> None:
+        database = SQLite(path)
+        tasks = [asyncio.create_task(database.write(add(str(n)))) for n in range(20)]
+        await asyncio.sleep(0)
+        await database.close()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(work())
+
+    assert len(asyncio.run(opened(path, lambda database: database.read(names())))) == 20
+
+
+def test_a_closed_database_says_so(path: Path) -> None:
+    async def work() -> None:
+        database = SQLite(path)
+        await database.close()
+        await database.write(add("a"))
+
+    with pytest.raises(UnavailableError, match="closed"):
+        asyncio.run(work())
+
+
+def test_a_read_cannot_write(path: Path) -> None:
+    with pytest.raises(Exception, match="readonly"):
+        asyncio.run(opened(path, lambda database: database.read(add("a"))))
+
+
+def test_two_processes_worth_of_writers_share_a_file(path: Path) -> None:
+    async def work() -> Any:
+        first, second = SQLite(path), SQLite(path)
+        pairs = [(first, "a"), (second, "b"), (first, "c"), (second, "d")]
+        await asyncio.gather(*(database.write(add(name)) for database, name in pairs))
+        found = await second.read(names())
+        await first.close()
+        await second.close()
+        return found
+
+    assert asyncio.run(work()) == ["a", "b", "c", "d"]
+
+
+def test_a_file_that_is_no_database_is_a_sentence(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 100)
+
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        SQLite(path)
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        SQLite(path / "deeper" / "kit.db")

@@ -1,0 +1,87 @@
+"""Every statement compiles everywhere, and those on the hot paths use an index."""
+
+import asyncio
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from sqlalchemy.dialects import postgresql
+
+from kit.service.store import (
+    accounts,
+    generations,
+    idempotency,
+    keys,
+    ledger,
+    uploads,
+    writing,
+)
+from kit.service.store.database import Query
+from kit.service.store.sqlite import DIALECT, SQLite
+from kit.service.store.tables import metadata
+
+MODULES = (accounts, generations, idempotency, keys, ledger, uploads, writing)
+NAMED = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if isinstance(value, Query)
+}
+PAGES = {
+    f"generations.page({'+'.join(chosen)})": generations.page(frozenset(chosen))
+    for size in range(3)
+    for chosen in itertools.combinations(generations.FILTERS, size)
+}
+LEDGER = {f"ledger.page({before})": ledger.page(before=before) for before in (True, False)}
+STATEMENTS = {**NAMED, **PAGES, **LEDGER}
+#: Whole tables are what these are about; nobody runs them for a request.
+WHOLE = {"accounts.ALL", "keys.ALL", "ledger.UNBALANCED"}
+
+
+@pytest.mark.parametrize("query", STATEMENTS.values(), ids=STATEMENTS.keys())
+def test_a_statement_compiles_for_both_databases(query: Query) -> None:
+    assert query.compiled(DIALECT).text
+    assert query.compiled(postgresql.dialect(paramstyle="named")).text
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connection]:
+    """A connection to an empty database."""
+    path: Path = tmp_path_factory.mktemp("plans") / "kit.db"
+    asyncio.run(SQLite(path).close())
+    connection = apsw.Connection(str(path))
+    yield connection
+    connection.close()
+
+
+def plan(connection: apsw.Connection, query: Query) -> list[str]:
+    """Return how the database would run a statement."""
+    compiled = query.compiled(DIALECT)
+    values = {**dict.fromkeys(re.findall(r":(\w+)", compiled.text), 1), **compiled.constants}
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {compiled.text}", values)
+    return [str(row[3]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in STATEMENTS if name not in WHOLE and not name.endswith("ADD")]
+)
+def test_a_statement_reads_by_an_index(connection: apsw.Connection, name: str) -> None:
+    steps = plan(connection, STATEMENTS[name])
+    bare = [step for step in steps if "INDEX" not in step]
+
+    assert [step for step in bare if step.removeprefix("SCAN ") in metadata.tables] == []
+
+
+def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
+    for name, query in {**PAGES, **LEDGER}.items():
+        assert not [step for step in plan(connection, query) if "TEMP B-TREE" in step], name
+
+
+def test_claiming_uses_the_index_of_what_waits(connection: apsw.Connection) -> None:
+    steps = plan(connection, generations.CLAIM)
+
+    assert any("generations_queued" in step for step in steps)
+    assert any("generations_running" in step for step in plan(connection, generations.LOST))

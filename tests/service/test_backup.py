@@ -1,0 +1,268 @@
+import asyncio
+import io
+import stat
+import tarfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.errors import ConfigError
+from kit.service import settings
+from kit.service.app import open_database
+from kit.service.backup import backup, restore
+from kit.service.settings import Settings
+from kit.service.store import accounts, uploads
+from kit.service.store.database import Transaction, every
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.test_logs import PIXEL, upload
+from tests.waiting import GENERATIONS, finished, read, started, until
+
+Start = Callable[..., Service]
+
+
+def elsewhere(tmp_path: Path) -> Settings:
+    return settings.load({}, data=tmp_path / "restored")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def used(service: Service, http: httpx.Client) -> str:
+    """A generation that is finished, with an input file of its own; its id."""
+    order = {"modelId": "clay", "mediaUploads": {"portrait": upload(http)}}
+    generation_id = str(http.post(GENERATIONS, json=order).json()["id"])
+    assert finished(http, generation_id)["status"] == "completed"
+    return generation_id
+
+
+@pytest.mark.parametrize("name", ["copy.tar.gz", "copy.tgz", "copy"])
+def test_what_comes_back_is_what_was_there(
+    service: Service, used: str, key: str, start_service: Start, tmp_path: Path, name: str
+) -> None:
+    with service.client(key) as http:
+        before = read(http, used)
+        balance = http.get("/v1/account").json()
+    made = backup(service.settings, tmp_path / name)
+    back = elsewhere(tmp_path)
+
+    report = restore(tmp_path / name, back)
+    again = start_service(data=back.data)
+
+    assert report == made
+    assert (report.files, report.unfinished, report.missing) == (2, 0, [])
+    assert files(back.objects) == files(service.settings.objects)
+    with again.client(key) as http:
+        after = read(http, used)
+        assert http.get("/v1/account").json() == balance
+        assert httpx.get(after["outputUrl"]).content == PIXEL
+    moving = ("outputUrl", "mediaUrls", "output", "thumbnailUrl")
+    assert {k: v for k, v in after.items() if k not in moving} == {
+        k: v for k, v in before.items() if k not in moving
+    }
+
+
+def modes(folder: Path) -> set[int]:
+    return {
+        stat.S_IMODE(path.stat().st_mode) & (0o077 if path.is_dir() else 0o177)
+        for path in [folder, *folder.rglob("*")]
+    }
+
+
+@pytest.mark.usefixtures("used")
+def test_only_the_owner_can_read_any_of_it(service: Service, tmp_path: Path) -> None:
+    (service.settings.data / "demo.json").write_text("{}")
+    back = elsewhere(tmp_path)
+    for name in ("copy.tar.gz", "copy"):
+        backup(service.settings, tmp_path / name)
+    restore(tmp_path / "copy.tar.gz", back)
+
+    assert modes(tmp_path / "copy") == modes(back.data) == {0}
+    assert stat.S_IMODE((tmp_path / "copy.tar.gz").stat().st_mode) == 0o600
+    assert (back.data / "secret").read_bytes() == service.settings.secret()
+    assert (back.data / "demo.json").read_text() == "{}"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -> None:
+    service = start_service(starts_per_minute=100_000, requests_per_minute=100_000)
+    key = service.key(service.account(1000), *ALL_SCOPES)
+    with service.client(key) as http:
+        first = started(http)
+        finished(http, first)
+        stop = threading.Event()
+
+        def write() -> None:
+            with service.client(key) as mine:
+                while not stop.is_set():
+                    started(mine)
+                    mine.post("/v1/scripts/title", json={"topic": "SPACE"})
+
+        writers = [threading.Thread(target=write) for _ in range(2)]
+        for writer in writers:
+            writer.start()
+        try:
+            for number in range(3):
+                until(lambda: len(http.get(GENERATIONS).json()), lambda n, k=number: n > 3 * k + 3)
+                backup(service.settings, tmp_path / f"{number}.tar.gz")
+        finally:
+            stop.set()
+            for writer in writers:
+                writer.join()
+
+    reports = [
+        restore(tmp_path / f"{number}.tar.gz", settings.load({}, data=tmp_path / f"r{number}"))
+        for number in range(3)
+    ]
+    assert reports[0].files >= 1
+    assert [r.files for r in reports] == sorted(r.files for r in reports)
+    assert any(r.unfinished for r in reports)
+
+
+def run(given: Settings, work: Transaction[Any]) -> Any:
+    async def alone() -> Any:
+        database = open_database(given)
+        try:
+            return await database.write(work)
+        finally:
+            await database.close()
+
+    return asyncio.run(alone())
+
+
+def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
+    service: Service, http: httpx.Client, tmp_path: Path
+) -> None:
+    kept, swept = upload(http), upload(http)
+    for path in (service.settings.objects / "uploads" / swept).iterdir():
+        path.unlink()
+    back = elsewhere(tmp_path)
+
+    assert backup(service.settings, tmp_path / "copy").files == 1
+    restore(tmp_path / "copy", back)
+
+    rows = run(back, every(uploads.WITH_FILE(after="", most=10)))
+    assert [row.id for row in rows] == [kept]
+
+
+def test_an_output_that_is_gone_is_said_and_can_be_left_out(
+    service: Service, used: str, tmp_path: Path
+) -> None:
+    (gone,) = (service.settings.objects / "outputs" / used).iterdir()
+    gone.unlink()
+    target, back = tmp_path / "copy.tar.gz", elsewhere(tmp_path)
+
+    with pytest.raises(ConfigError, match=rf"{gone.name} of {used}; .* --skip-missing"):
+        backup(service.settings, target)
+    assert not target.exists()
+    backup(service.settings, target, skip_missing=True)
+
+    assert restore(target, back).missing == [f"outputs/{used}/{gone.name}"]
+
+
+def altered(source: Path, target: Path, name: str, content: bytes | None) -> Path:
+    """Copy an archive with one of its files changed or left out."""
+    with tarfile.open(source) as old, tarfile.open(target, "w:gz") as new:
+        for member in old:
+            data = old.extractfile(member).read()  # type: ignore[union-attr]
+            if member.name.endswith(name):
+                if content is None:
+                    continue
+                data, member.size = content, len(content)
+            new.addfile(member, io.BytesIO(data))
+    return target
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        (".png", PIXEL + b"x", "is damaged: its SHA-256 is"),
+        (".png", None, "is not in the backup"),
+        ("kit.db", None, "it has no kit.db"),
+        ("kit.db", b"not a database at all" * 1000, "the database of the backup is damaged|cannot"),
+    ],
+)
+@pytest.mark.usefixtures("used")
+def test_a_damaged_backup_is_refused_and_leaves_nothing(
+    service: Service, tmp_path: Path, name: str, content: bytes | None, sentence: str
+) -> None:
+    backup(service.settings, tmp_path / "copy.tar.gz")
+    broken = altered(tmp_path / "copy.tar.gz", tmp_path / "broken.tar.gz", name, content)
+    back = elsewhere(tmp_path)
+
+    with pytest.raises(ConfigError, match=sentence):
+        restore(broken, back)
+
+    assert not back.data.exists()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_path: Path) -> None:
+    service.write(every(accounts.MOVE(which=account, amount=5)))
+    backup(service.settings, tmp_path / "copy")
+
+    with pytest.raises(ConfigError, match=f"the balance of {account} is not the sum"):
+        restore(tmp_path / "copy", elsewhere(tmp_path))
+
+
+def test_a_cut_archive_is_refused(service: Service, account: str, tmp_path: Path) -> None:
+    whole = tmp_path / "copy.tar.gz"
+    backup(service.settings, whole)
+    cut = tmp_path / "cut.tar.gz"
+    cut.write_bytes(whole.read_bytes()[:-200])
+
+    with pytest.raises(ConfigError, match="cannot be unpacked|is no backup|holds"):
+        restore(cut, elsewhere(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "objects/../../evil"])
+def test_an_archive_never_writes_outside_its_folder(tmp_path: Path, name: str) -> None:
+    evil = tmp_path / "evil.tar.gz"
+    with tarfile.open(evil, "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo(name), io.BytesIO())
+
+    with pytest.raises(ConfigError, match="leads out of its folder"):
+        restore(evil, elsewhere(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar.gz"]
+
+
+def test_nothing_is_overwritten(service: Service, tmp_path: Path) -> None:
+    target = tmp_path / "copy"
+    backup(service.settings, target)
+
+    with pytest.raises(ConfigError, match="is there already"):
+        backup(service.settings, target)
+    with pytest.raises(ConfigError, match="is not empty"):
+        restore(target, service.settings)
+
+
+def test_a_folder_without_a_service_has_nothing_to_copy(tmp_path: Path) -> None:
+    given = settings.load({}, data=tmp_path / "none")
+
+    with pytest.raises(ConfigError, match="there is no database at"):
+        backup(given, tmp_path / "copy.tar.gz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_waiting_generations_come_back_and_are_rendered(
+    start_service: Start, tmp_path: Path
+) -> None:
+    idle = start_service(workers=0)
+    key = idle.key(idle.account(), *ALL_SCOPES)
+    with idle.client(key) as http:
+        waiting = started(http)
+    backup(idle.settings, tmp_path / "copy")
+    assert restore(tmp_path / "copy", elsewhere(tmp_path)).unfinished == 1
+
+    again = start_service(data=elsewhere(tmp_path).data)
+    with again.client(key) as http:
+        assert finished(http, waiting)["status"] == "completed"

@@ -1,0 +1,217 @@
+"""Render processes and the service are killed at random under load; then the books are audited."""
+
+import asyncio
+import hashlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from sqlalchemy import select
+
+from kit.service import settings
+from kit.service.app import open_database
+from kit.service.domain import accounts, credits, keys
+from kit.service.http.context import clock
+from kit.service.settings import Settings
+from kit.service.store.database import Query, every
+from kit.service.store.tables import generations, ledger
+
+SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
+DEEDS = ("works", "works", "works", "dawdles", "dawdles", "fails", "crashes", "raises")
+PATH = "/v1/creative-studio/generations"
+
+
+class Victim:
+    """A service in a process of its own that is killed and started again on the same folder."""
+
+    def __init__(self, config: Settings, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.kills: Counter[str] = Counter()
+        self._command = [
+            *(sys.executable, "-m", "kit", "serve", "--port", str(port), "--workers", "2"),
+            *("--data", str(config.data)),
+        ]
+        limits = {"KIT_REQUESTS_PER_MINUTE": "1000000", "KIT_STARTS_PER_MINUTE": "1000000"}
+        self._environment = os.environ | limits
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self.kills["service"] += 1
+        self.start()
+
+    def kill_a_render(self, dice: random.Random) -> None:
+        renders = children(self._process.pid)
+        if renders:
+            with_suppressed_kill(dice.choice(renders))
+            self.kills["render"] += 1
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(60)
+
+
+def children(pid: int) -> list[int]:
+    """Return the child processes of a process."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def with_suppressed_kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def order(client: httpx.Client, dice: random.Random, until: float) -> str | None:
+    """Start a generation, again and again under one key until it is answered."""
+    key = {"Idempotency-Key": f"chaos-{dice.getrandbits(64):x}"}
+    body = {"modelId": "flat", "prompt": "x", "parameters": {"does": dice.choice(DEEDS)}}
+    pause = threading.Event()
+    while time.monotonic() < until:
+        try:
+            answer = client.post(PATH, json=body, headers=key)
+        except httpx.TransportError:
+            pause.wait(0.05)
+            continue
+        assert answer.status_code in (202, 409), answer.text
+        if answer.status_code == 202:
+            return str(answer.json()["id"])
+        pause.wait(0.05)
+    return None
+
+
+@contextmanager
+def load(url: str, key: str, until: float) -> Iterator[set[str]]:
+    """Order from four threads; yields the ids that were acknowledged."""
+    acknowledged: set[str] = set()
+    failures: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        dice = random.Random(seed)
+        pause = threading.Event()
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=url, headers=headers, timeout=10) as client:
+            try:
+                while time.monotonic() < until:
+                    if made := order(client, dice, until + 30):
+                        acknowledged.add(made)
+                    pause.wait(dice.random() * 0.2)
+            except BaseException as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    yield acknowledged
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+async def audit(config: Settings) -> dict[str, list[Any]]:
+    """Read everything that was written down."""
+    database = open_database(config)
+    rows = await database.read(every(Query(select(generations))()))
+    entries = await database.read(every(Query(select(ledger))()))
+    unbalanced = await database.read(credits.verify())
+    await database.close()
+    return {"generations": rows, "ledger": entries, "unbalanced": unbalanced}
+
+
+async def prepared(config: Settings) -> str:
+    database = open_database(config)
+    account = await database.write(accounts.create("Ada", "a@b", 10**9, clock()))
+    wish = keys.Wish(account_id=account.id, name="chaos", scopes=("creative:generate",))
+    made = await database.write(keys.create(wish, config.secret(), clock()))
+    await database.close()
+    return str(made.text)
+
+
+def drained(url: str, key: str, seconds: float) -> None:
+    """Wait until nothing is processing any more."""
+    deadline, pause = time.monotonic() + seconds, threading.Event()
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=headers, timeout=10) as client:
+        while True:
+            try:
+                left = client.get(PATH, params={"status": "processing", "limit": 1})
+                if left.status_code == 200 and left.json() == []:
+                    return
+            except httpx.TransportError:
+                pass
+            assert time.monotonic() < deadline, "the queue did not drain"
+            pause.wait(0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS + 240)
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
+def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> None:
+    config = settings.load({}, data=tmp_path / "data")
+    key = asyncio.run(prepared(config))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    victim = Victim(config, port)
+    dice, pause = random.Random(7), threading.Event()
+    end = time.monotonic() + SECONDS
+    next_kill = time.monotonic() + 5
+    with load(victim.url, key, end) as acknowledged:
+        while time.monotonic() < end:
+            pause.wait(dice.random() * 0.5)
+            victim.kill_a_render(dice)
+            if time.monotonic() > next_kill:
+                victim.kill()
+                next_kill = time.monotonic() + dice.uniform(4, 8)
+    drained(victim.url, key, 120)
+    victim.stop()
+
+    books = asyncio.run(audit(config))
+
+    rows = {row.id: row for row in books["generations"]}
+    charges = Counter(e.subject for e in books["ledger"] if e.kind == "generation")
+    refunds = Counter(e.subject for e in books["ledger"] if e.kind == "refund")
+    assert victim.kills["service"] >= SECONDS // 15
+    assert victim.kills["render"] >= SECONDS // 5
+    assert len(acknowledged) > SECONDS
+    assert acknowledged <= set(rows)
+    assert {row.state for row in rows.values()} == {"completed", "failed"}
+    assert charges == Counter(dict.fromkeys(rows, 1))
+    assert refunds == Counter({i: 1 for i, row in rows.items() if row.state == "failed"})
+    assert books["unbalanced"] == []
+    for row in rows.values():
+        if row.state == "completed":
+            output = orjson.loads(row.output)
+            content = (config.objects / output["key"]).read_bytes()
+            assert hashlib.sha256(content).hexdigest() == output["sha256"]

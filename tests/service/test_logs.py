@@ -1,0 +1,211 @@
+import io
+import json
+import logging
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+
+from kit.service import logs
+from tests.conftest import Service
+from tests.waiting import GENERATIONS, finished, running, started, until
+
+PROMPT = "a very private lake"
+
+
+def _picture() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(file, "PNG")
+    return file.getvalue()
+
+
+PIXEL = _picture()
+
+
+def upload(http: httpx.Client) -> str:
+    body = {
+        "fileName": "me.png",
+        "contentType": "image/png",
+        "fileSizeBytes": len(PIXEL),
+        "modelId": "clay",
+    }
+    ticket = http.post("/v1/creative-studio/media-uploads", json=body).json()
+    answer = httpx.put(ticket["uploadUrl"], content=PIXEL, headers=ticket["requiredHeaders"])
+    assert answer.status_code == 200, answer.text
+    return str(ticket["uploadId"])
+
+
+def facts(caplog: pytest.LogCaptureFixture, event: str) -> list[Any]:
+    told = [record.args for record in caplog.records if isinstance(record.args, dict)]
+    return [it for it in told if it.get("event") == event]
+
+
+def session(service: Service, key: str) -> None:
+    """Do everything that handles secrets, well and badly."""
+    httpx.get(f"{service.url}/v1/account")
+    httpx.get(f"{service.url}/v1/account", headers={"Authorization": f"Bearer {key[:-1]}x"})
+    httpx.get(f"{service.url}/v1/{key}?key={key}", headers={"Authorization": f"Bearer {key}"})
+    with service.client(service.key(service.account())) as reader:
+        assert reader.get(GENERATIONS).status_code == 403
+    with service.client(key) as http:
+        http.post(GENERATIONS, json={"modelId": "flat", "prompt": PROMPT, "typo": PROMPT})
+        http.post(GENERATIONS, content=PROMPT.encode())
+        done = finished(http, started(http, prompt=PROMPT))
+        httpx.get(done["outputUrl"])
+        httpx.get(done["outputUrl"] + "0")
+        http.get(f"{GENERATIONS}/{done['id']}/events")
+        for does in ("fails", "raises"):
+            finished(http, started(http, prompt=PROMPT, does=does))
+        order = {"modelId": "clay", "mediaUploads": {"portrait": upload(http)}}
+        http.post(GENERATIONS, json=order)
+        http.get("/v1/account%0ainjected")
+
+
+def test_a_whole_session_leaks_nothing(
+    service: Service, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    session(service, key)
+    until(lambda: facts(caplog, "request"), lambda it: len(it) > 20)
+    shown = [
+        style().format(record)
+        for record in caplog.records
+        if record.name.startswith(("kit", "uvicorn"))
+        for style in logs.STYLES.values()
+    ]
+    text = "\n".join(shown)
+
+    assert len(facts(caplog, "request")) > 20
+    assert PROMPT not in text
+    assert "signature" not in text
+    assert "secret path" not in text, "what an engine raised"
+    assert not re.search(r"cs_(?:test|live)_\w{8}", text)
+    assert not any("\n" in line for line in shown)
+
+
+def test_a_request_line_says_who_asked_what_and_how_it_went(
+    service: Service, account: str, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with service.client(key, **{"X-Request-Id": "mine"}) as http:
+        http.get("/v1/usage?limit=5")
+    httpx.get(f"{service.url}/v1/account")
+    known, unknown = until(lambda: facts(caplog, "request"), lambda it: len(it) == 2)
+
+    assert 0 < known.pop("ms") < 5000
+    assert known == {
+        "event": "request",
+        "request": "mine",
+        "method": "GET",
+        "path": "/v1/usage",
+        "status": 200,
+        "key": key[:12],
+        "account": account,
+    }
+    assert (unknown["status"], unknown["key"], unknown["account"]) == (401, "-", "-")
+
+
+def test_job_lines_tell_each_step(
+    service: Service, http: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    done, failed = started(http), started(http, does="fails")
+    finished(http, done)
+    finished(http, failed)
+    canceled = started(http, does="hangs")
+    running(http, canceled)
+    http.post(f"{GENERATIONS}/{canceled}/cancel")
+    lost = started(http, does="crashes")
+    finished(http, lost)
+
+    def steps(generation_id: str) -> list[tuple[str, int]]:
+        told = [r.args for r in caplog.records if isinstance(r.args, dict)]
+        return [
+            (it["event"], it["attempt"]) for it in told if it.get("generation") == generation_id
+        ]
+
+    assert steps(done) == [("job_claimed", 1), ("job_completed", 1)]
+    assert steps(failed) == [("job_claimed", 1), ("job_failed", 1)]
+    assert until(lambda: steps(canceled), lambda it: len(it) == 2)[1] == ("job_canceled", 1)
+    assert until(lambda: steps(lost), lambda it: len(it) == 6)[1::2] == [
+        ("job_lost", 1),
+        ("job_lost", 2),
+        ("job_lost", 3),
+    ]
+
+
+@pytest.fixture
+def logger() -> Iterator[logging.Logger]:
+    """A logger, with everything that `configure` changes put back at the end."""
+    root, ours = logging.getLogger(), logging.getLogger("kit")
+    known, levels = [*root.handlers], (root.level, ours.level)
+    yield logging.getLogger("kit.test")
+    root.handlers[:] = known
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
+
+
+def test_json_lines_are_the_facts(logger: logging.Logger) -> None:
+    out = io.StringIO()
+    logs.configure("json", verbose=True, to=out)
+    logger.info("%(what)s", {"event": "baked", "what": "bread", "crumbs": 3})
+    logger.warning("plain %s", "words")
+    baked, plain = map(json.loads, out.getvalue().splitlines())
+
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", baked.pop("time"))
+    assert baked == {
+        "level": "info",
+        "logger": "kit.test",
+        "event": "baked",
+        "what": "bread",
+        "crumbs": 3,
+    }
+    assert (plain["level"], plain["message"]) == ("warning", "plain words")
+
+
+@pytest.mark.parametrize("style", logs.STYLES)
+def test_what_an_exception_says_is_not_written(logger: logging.Logger, style: str) -> None:
+    out = io.StringIO()
+    logs.configure(style, to=out)
+    try:
+        int(PROMPT)
+    except ValueError:
+        logger.exception("%s failed", "req_1")
+    text = out.getvalue()
+
+    assert "req_1 failed" in text
+    assert "ValueError" in text
+    assert "test_logs.py" in text
+    assert PROMPT not in text
+
+
+def test_quiet_means_warnings_only(logger: logging.Logger) -> None:
+    out = io.StringIO()
+    logs.configure("text", to=out)
+    logger.info("a request")
+    logging.getLogger("another.library").info("chatter")
+    logger.warning("trouble")
+
+    assert re.fullmatch(r"\S+Z WARNING kit\.test trouble\n", out.getvalue())
+
+
+def test_a_service_logs_as_it_is_told(tmp_path: Path) -> None:
+    options = ("--port", "0", "--data", str(tmp_path), "--verbose", "--log-format", "json")
+    command = [sys.executable, "-m", "kit", "serve", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    url = process.stdout.readline().split()[3]
+    httpx.get(f"{url}/healthz?key=x")
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    # Besides, a plug-in that cannot be loaded is reported.
+    told = [it for it in map(json.loads, err.splitlines()) if "event" in it]
+
+    assert [it["event"] for it in told] == ["started", "request", "stopping"]
+    assert (told[1]["path"], told[1]["status"]) == ("/healthz", 200)

@@ -1,0 +1,187 @@
+"""The power fails: whatever was not synced is gone, and nothing that was acknowledged is.
+
+The adversary is strict: a virtual file system keeps, beside each file, a shadow that holds only what
+was synced. The shadows are what a restart finds.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from kit.engines.base import Definition
+from kit.service.domain import accounts, catalog, credits, generations, keys
+from kit.service.http.context import clock
+from kit.service.storage.local import LocalStorage
+from kit.service.storage.signing import Signer
+from kit.service.store.sqlite import SQLite
+from kit.wire import Rule, StartGeneration
+
+NAME = "forgets-what-was-not-synced"
+SECRET = b"s" * 32
+STARTS = 300
+
+
+class Shadow:
+    """What has reached the disk, by file."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytearray] = {}
+        self.syncs = 0
+
+
+class ForgetfulFile(apsw.VFSFile):
+    """A file whose writes reach the shadow only when they are synced."""
+
+    def __init__(self, shadow: Shadow, name: Any, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        path = name.filename() if hasattr(name, "filename") else str(name)
+        self._shadow = shadow
+        self._name = Path(path).name
+        self._waiting: list[tuple[int | None, Any]] = []
+        shadow.files.setdefault(self._name, bytearray())
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
+        self._waiting.append((offset, bytes(data)))
+        super().xWrite(data, offset)
+
+    def xTruncate(self, size: int) -> None:  # noqa: N802 - SQLite's name
+        self._waiting.append((None, size))
+        super().xTruncate(size)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
+        super().xSync(flags)
+        self._shadow.syncs += 1
+        content = self._shadow.files[self._name]
+        for offset, data in self._waiting:
+            if offset is None:
+                del content[data:]
+                continue
+            content.extend(bytes(max(0, offset - len(content))))
+            content[offset : offset + len(data)] = data
+        self._waiting.clear()
+
+
+class ForgetfulDisk(apsw.VFS):
+    """Opens forgetful files."""
+
+    def __init__(self) -> None:
+        self.shadow = Shadow()
+        super().__init__(NAME, "")
+
+    def xOpen(self, name: Any, flags: list[int]) -> ForgetfulFile:  # noqa: N802 - SQLite's name
+        return ForgetfulFile(self.shadow, name, flags)
+
+    def xDelete(self, name: str, sync: bool) -> None:  # noqa: N802 - SQLite's name
+        self.shadow.files.pop(Path(name).name, None)
+        super().xDelete(name, sync)
+
+
+@pytest.fixture
+def disk() -> Iterator[ForgetfulDisk]:
+    disk = ForgetfulDisk()
+    yield disk
+    disk.unregister()
+
+
+def offered() -> catalog.Catalog:
+    flat = Definition(
+        id="flat",
+        title="Flat",
+        asset_type="image",
+        category="Fast",
+        description="",
+        pricing=Rule.model_validate({"base": 0.5}),
+    )
+    return catalog.load([flat])
+
+
+async def session(database: SQLite) -> tuple[str, str, set[str]]:
+    """Make an account and a key, and start generations from many callers at once."""
+    account = await database.write(accounts.create("Ada", "a@b", 10**6, clock()))
+    wish = keys.Wish(account_id=account.id, name="n", scopes=("creative:generate",))
+    key = await database.write(keys.create(wish, SECRET, clock()))
+    caller = await database.read(keys.caller(key.text, SECRET, clock()))
+    order = StartGeneration(model_id="flat", prompt="a lake")
+    plan = await database.read(generations.plan(offered(), order, account.id))
+
+    async def start() -> str:
+        started = await database.write(generations.start(plan, caller.payer, clock()))
+        return str(started[0])
+
+    ids = await asyncio.gather(*(start() for _ in range(STARTS)))
+    return account.id, key.text, set(ids)
+
+
+def restarted(shadow: Shadow, folder: Path) -> SQLite:
+    """Return the database that a restart finds."""
+    folder.mkdir()
+    for name, content in shadow.files.items():
+        if not name.endswith("-shm"):
+            (folder / name).write_bytes(content)
+    return SQLite(folder / "kit.db")
+
+
+def test_no_acknowledged_charge_or_key_is_lost(disk: ForgetfulDisk, tmp_path: Path) -> None:
+    async def life() -> None:
+        database = SQLite(tmp_path / "kit.db", vfs=NAME)
+        account, key, ids = await session(database)
+        after = restarted(disk.shadow, tmp_path / "after")
+        try:
+            rows = await after.read(generations.page(account, most=1000))
+            caller = await after.read(keys.caller(key, SECRET, clock()))
+            balance = await after.read(accounts.get(account))
+            entries = await after.read(credits.usage(account, most=1000, before=None))
+            unbalanced = await after.read(credits.verify())
+        finally:
+            await after.close()
+            await database.close()
+
+        assert {row.id for row in rows} == ids
+        assert caller.account_id == account
+        assert balance.balance == 10**6 - 500 * STARTS
+        assert len([e for e in entries if e.kind == "generation"]) == STARTS
+        assert unbalanced == []
+        # Many callers shared each sync, or this would be no group commit.
+        assert disk.shadow.syncs < STARTS
+
+    asyncio.run(life())
+
+
+def test_without_syncs_the_adversary_takes_everything(disk: ForgetfulDisk, tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / "kit.db"), vfs=NAME)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")
+    before = {name: bytes(content) for name, content in disk.shadow.files.items()}
+    connection.execute("CREATE TABLE t (x)")
+    after = {name: bytes(content) for name, content in disk.shadow.files.items() if content}
+    connection.close()
+
+    assert after == {name: content for name, content in before.items() if content}
+
+
+def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
+    flushed: list[tuple[str, bool]] = []
+    root = tmp_path / "objects"
+    target = root / "outputs" / "gen_1" / "a.png"
+
+    def flush(path: Path) -> None:
+        flushed.append((path.name, target.exists()))
+
+    storage = LocalStorage(root, Signer(SECRET), flush)
+    draft = tmp_path / "draft.part"
+    draft.write_bytes(b"x")
+
+    asyncio.run(storage.keep(draft, "outputs/gen_1/a.png"))
+
+    # Its bytes first, under the old name; then every folder that leads to the new one.
+    assert flushed == [
+        ("draft.part", False),
+        ("gen_1", True),
+        ("outputs", True),
+        ("objects", True),
+    ]
+    assert target.read_bytes() == b"x"

@@ -1,0 +1,137 @@
+"""A running service, and how others on this machine find it."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kit.errors import ConfigError
+from kit.service import server
+from kit.service.settings import Settings
+from tests.conftest import Service
+
+
+def note(data: Path) -> Path:
+    return data / "service.json"
+
+
+def test_a_running_service_is_found_by_its_note(service: Service) -> None:
+    data = service.settings.data
+
+    assert server.find(data) == service.url
+    assert note(data).stat().st_mode & 0o777 == 0o600
+    assert set(json.loads(note(data).read_text())) == {"url", "instance", "pid"}
+
+
+def test_a_stopped_service_takes_its_note_away(service: Service) -> None:
+    service.stop()
+
+    assert server.find(service.settings.data) is None
+    assert not note(service.settings.data).exists()
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(service.url, verify=False)
+
+
+def test_a_stopped_service_leaves_the_note_of_a_later_one(
+    start_service: Callable[..., Service],
+) -> None:
+    first, second = start_service(), start_service()
+    first.stop()
+
+    assert server.find(second.settings.data) == second.url
+
+
+def test_a_note_of_another_run_is_not_believed(service: Service) -> None:
+    path = note(service.settings.data)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "instance": "other"}))
+
+    assert server.find(service.settings.data) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[1]",
+        "{}",
+        '{"url": "http://127.0.0.1:9"}',
+        '{"url": "nonsense", "instance": "a"}',
+        '{"url": 7, "instance": "a"}',
+    ],
+)
+def test_a_note_that_leads_nowhere_is_ignored(tmp_path: Path, text: str) -> None:
+    note(tmp_path).write_text(text)
+
+    assert server.find(tmp_path) is None
+
+
+@pytest.fixture
+def stranger() -> Iterator[Callable[[bytes], str]]:
+    """Another program that got the port and says something of its own."""
+    listeners = []
+
+    def speak(words: bytes) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def answer() -> None:
+            line, _ = listener.accept()
+            with line:
+                line.recv(1000)
+                line.sendall(words)
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield speak
+    for listener in listeners:
+        listener.close()
+
+
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        b"",
+        b"\xff\0\0\0\0\0\0\0\x01\x7f",
+        b"SSH-2.0\r\n",
+        OK,
+        OK + b"<html>",
+        OK + b"[1]",
+        OK + b'"a"',
+        OK + b'{"status": "ok"}',
+        b"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n",
+    ],
+)
+def test_another_program_on_the_port_is_not_taken_for_the_service(
+    tmp_path: Path, stranger: Callable[[bytes], str], words: bytes
+) -> None:
+    note(tmp_path).write_text(json.dumps({"url": stranger(words), "instance": "a"}))
+
+    assert server.find(tmp_path) is None
+
+
+def test_a_port_that_is_taken_is_a_sentence(service: Service) -> None:
+    port = httpx.URL(service.url).port
+    assert port
+    with pytest.raises(ConfigError, match="give another --port"):
+        server.bind("127.0.0.1", port)
+
+
+def test_an_address_is_written_with_its_port() -> None:
+    with server.bind("127.0.0.1", 0) as listener:
+        assert server.url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_service_that_cannot_start_says_why(config: Settings) -> None:
+    config.data.mkdir()
+    (config.data / "secret").write_bytes(b"short")
+    with pytest.raises(ConfigError):
+        server.start(config)

@@ -1,0 +1,87 @@
+"""Settings: arguments, then the environment, then defaults; nonsense is a sentence."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.errors import ConfigError
+from kit.service import settings
+
+
+def test_arguments_come_before_the_environment(tmp_path: Path) -> None:
+    environ = {"KIT_WORKERS": "3", "KIT_DATA": str(tmp_path / "other"), "KIT_SPEECH_RATE": "5.5"}
+    told = settings.load(environ, data=tmp_path, workers=None)
+
+    assert (told.data, told.workers, told.speech_rate) == (tmp_path, 3, 5.5)
+    assert settings.load(environ, workers=0).workers == 0
+    assert settings.load(environ).data == tmp_path / "other"
+
+
+def test_everything_lies_below_the_data_folder(tmp_path: Path) -> None:
+    told = settings.load({}, data=tmp_path)
+
+    assert told.database_path.parent == told.objects.parent == told.scratch.parent == tmp_path
+
+
+def test_a_home_folder_is_understood() -> None:
+    assert settings.load({"KIT_DATA": "~/kit"}).data == Path.home() / "kit"
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"KIT_WORKERS": "many"}, "KIT_WORKERS must be a whole number, not 'many'"),
+        ({"KIT_WORKERS": "-1"}, "workers must be 0 or more"),
+        ({"KIT_REQUESTS_PER_MINUTE": "0"}, "requests_per_minute must be more than 0"),
+        ({"KIT_STARTS_PER_MINUTE": "-5"}, "starts_per_minute must be more than 0"),
+        ({"KIT_JOB_SECONDS": "soon"}, "KIT_JOB_SECONDS must be a number"),
+        ({"KIT_SPEECH_RATE": "0"}, "speech_rate must be more than 0"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        settings.load(environ)
+
+    assert sentence in str(caught.value)
+
+
+def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+    first, second = (settings.load({}, data=tmp_path / "data") for _ in range(2))
+    secret = first.secret()
+    path = tmp_path / "data" / "secret"
+
+    assert len(secret) == 32
+    assert first.secret() == second.secret() == secret
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert [p.name for p in path.parent.iterdir()] == ["secret"]
+
+
+def test_a_secret_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"short")
+    with pytest.raises(ConfigError, match="restore it or remove it"):
+        settings.load({}, data=tmp_path).secret()
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be made"):
+        settings.prepare(tmp_path / "file" / "data")
+
+
+def test_a_private_file_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    for text in ("first", "second"):
+        settings.write_private(path, text)
+
+    assert path.read_text() == "second"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_settings_do_not_change(tmp_path: Path) -> None:
+    told: Any = settings.load({}, data=tmp_path)
+    with pytest.raises(AttributeError):
+        told.workers = 9

@@ -1,0 +1,107 @@
+"""The dispatcher end to end: what is started is settled, whoever has to do it."""
+
+from collections.abc import Callable
+
+import httpx
+
+from kit.service.domain import credits
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
+
+
+def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service: Service) -> None:
+    does = ["works", "crashes", "fails", "works", "raises", "works"]
+    made = [started(http, does=what) for what in does]
+    done = [finished(http, one) for one in made]
+
+    wanted = ["completed" if what == "works" else "failed" for what in does]
+    assert [one["status"] for one in done] == wanted
+    assert balance(http) == 98.2
+    assert service.write(credits.verify()) == []
+
+
+def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Service) -> None:
+    for does in ("works", "fails", "crashes"):
+        finished(http, started(http, does=does))
+
+    until(lambda: not list(service.settings.scratch.glob("*")))
+
+
+def test_errors_hold_no_path_and_no_trace(http: httpx.Client, service: Service) -> None:
+    for does in ("fails", "raises", "crashes"):
+        done = finished(http, started(http, does=does))
+        usage = http.get("/v1/usage", params={"limit": 1}).text
+        for secret in ("/home", "Traceback", str(service.settings.data), "demo_engines"):
+            assert secret not in done["error"]
+            assert secret not in usage
+
+
+def test_a_job_that_takes_too_long_fails_and_is_refunded(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(job_seconds=0.3)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        done = finished(http, started(http, does="hangs"))
+
+        assert (done["status"], done["errorCode"]) == ("failed", "timed_out")
+        assert balance(http) == 100
+
+
+def test_a_cancel_frees_the_process_for_the_next(http: httpx.Client) -> None:
+    hanging, waiting = started(http, does="hangs"), started(http)
+    running(http, hanging)
+    http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+    assert finished(http, waiting)["status"] == "completed"
+    assert read(http, hanging)["status"] == "canceled"
+
+
+def test_progress_is_told_while_it_runs(http: httpx.Client) -> None:
+    hanging = started(http, does="hangs")
+    told = until(lambda: read(http, hanging), lambda it: it["progress"] > 0)
+    http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+    assert told["progress"] == 0.5
+
+
+def test_another_service_takes_over_what_one_hands_back(
+    start_service: Callable[..., Service],
+) -> None:
+    first = start_service(grace_seconds=0.1)
+    key = first.key(first.account(), *ALL_SCOPES)
+    with first.client(key) as http:
+        hanging, waiting = started(http, does="hangs"), started(http)
+        running(http, hanging)
+    first.stop()
+    with start_service(workers=2, grace_seconds=0.1).client(key) as http:
+        assert finished(http, waiting)["status"] == "completed"
+        again = running(http, hanging)
+        assert (again["status"], again["error"]) == ("processing", None)
+        http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+
+def test_a_service_without_workers_leaves_the_work_to_another(
+    start_service: Callable[..., Service],
+) -> None:
+    door, worker = start_service(workers=0), start_service(workers=1)
+    key = door.key(door.account(), *ALL_SCOPES)
+    with door.client(key) as http:
+        done = finished(http, started(http))
+
+    assert done["status"] == "completed"
+    assert worker.settings.data == door.settings.data
+    assert httpx.get(done["outputUrl"], verify=False).content.startswith(b"\x89PNG")
+
+
+def test_a_cancel_at_one_service_reaches_the_worker_of_another(
+    start_service: Callable[..., Service],
+) -> None:
+    door, worker = start_service(workers=0), start_service(workers=1)
+    key = door.key(door.account(), *ALL_SCOPES)
+    with door.client(key) as http:
+        hanging = started(http, does="hangs")
+        running(http, hanging)
+        http.post(f"{GENERATIONS}/{hanging}/cancel")
+        until(lambda: not worker.context.dispatcher._jobs)
+
+        assert finished(http, started(http))["status"] == "completed"

@@ -1,0 +1,188 @@
+"""Render processes: a crash, a hang or a cancel touches one job, and none outlives its parent."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.service.worker.pool import JobError, LostError, Pool
+from tests.waiting import until
+
+
+def task(folder: Path, does: str = "works") -> dict[str, Any]:
+    return {
+        "do": "render",
+        "model_id": "flat",
+        "prompt": "x",
+        "parameters": {"does": does},
+        "seed": 7,
+        "media": {},
+        "folder": str(folder),
+    }
+
+
+def with_pool(work: Callable[[Pool], Coroutine[Any, Any, Any]], **bounds: Any) -> Any:
+    """Run something with a pool of one process."""
+
+    async def inside() -> Any:
+        pool = Pool(1, **{"seconds": 30, "memory": 4 << 30, **bounds})
+        try:
+            return await work(pool)
+        finally:
+            pool.close()
+
+    return asyncio.run(inside())
+
+
+def silent(_: float) -> None:
+    """Ignore progress."""
+
+
+def test_a_job_answers_with_the_facts_about_its_file(tmp_path: Path) -> None:
+    seen: list[float] = []
+
+    result = with_pool(lambda pool: pool.run("a", task(tmp_path), seen.append))
+
+    assert Path(result["path"]).stat().st_size == result["size_bytes"]
+    assert (result["width"], result["height"], result["metadata"]) == (1, 1, {"seed": 7})
+    assert len(result["sha256"]) == 64
+    assert all(0 <= fraction <= 1 for fraction in seen)
+
+
+def test_the_job_after_a_crash_is_fine(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(LostError):
+            await pool.run("a", task(tmp_path, "crashes"), silent)
+        return await pool.run("b", task(tmp_path), silent)
+
+    assert with_pool(work)["content_type"] == "image/png"
+
+
+@pytest.mark.parametrize(
+    ("does", "code", "sentence"),
+    [
+        ("fails", "dry", "the clay is too dry"),
+        ("raises", "engine_failed", "the engine failed (RuntimeError)"),
+    ],
+)
+def test_a_failure_keeps_the_process_warm(
+    tmp_path: Path, does: str, code: str, sentence: str
+) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError) as caught:
+            await pool.run("a", task(tmp_path, does), silent)
+        [child] = pool._idle
+        await pool.run("b", task(tmp_path), silent)
+        return caught.value, child is pool._idle[0]
+
+    error, same = with_pool(work)
+
+    assert (error.code, str(error)) == (code, sentence)
+    assert same
+
+
+def test_a_job_that_hangs_is_ended_in_time(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError, match=r"longer than 0\.2 s") as caught:
+            await pool.run("a", task(tmp_path, "hangs"), silent)
+        return caught.value.code
+
+    assert with_pool(work, seconds=0.2) == "timed_out"
+
+
+def test_a_cancel_ends_its_job_alone(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        begun = asyncio.Event()
+        job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: begun.set()))
+        await begun.wait()
+        assert pool.cancel("b") is False
+        assert pool.cancel("a") is True
+        with pytest.raises(LostError):
+            await job
+        assert pool.cancel("a") is False
+        return await pool.run("b", task(tmp_path), silent)
+
+    assert with_pool(work)["size_bytes"] > 0
+
+
+def test_closing_ends_every_process(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        await pool.warm()
+        [child] = pool._idle
+        pool.close()
+        return child.process.returncode
+
+    assert with_pool(work) == -signal.SIGKILL
+
+
+def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(LostError):
+            await pool.run("a", task(tmp_path), silent)
+
+    with_pool(work, memory=1 << 20)
+
+
+_PARENT = """
+import asyncio, os, sys
+from pathlib import Path
+from kit.service.worker.pool import Pool
+from tests.service.worker.test_pool import task
+
+async def main():
+    pool = Pool(1, seconds=60, memory=4 << 30)
+    await pool.warm()
+    [child] = pool._idle
+    begun = lambda _: print(child.process.pid, flush=True)
+    await pool.run("a", task(Path(sys.argv[1]), "hangs"), begun)
+
+asyncio.run(main())
+"""
+
+
+def alive(pid: int) -> bool:
+    """Return whether a process runs; one that has ended and waits to be fetched does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+def test_a_busy_process_ends_with_its_parent(tmp_path: Path) -> None:
+    root = str(Path(__file__).parents[3])
+    path = os.pathsep.join([root, os.environ["PYTHONPATH"]])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", _PARENT, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert parent.stdout
+    with parent.stdout:
+        pid = int(parent.stdout.readline())
+        assert alive(pid)
+        parent.kill()
+        parent.wait()
+
+    until(lambda: not alive(pid))
+
+
+def test_a_job_that_is_called_off_while_its_process_starts_leaves_none(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        for _ in range(3):
+            job = asyncio.create_task(pool.run("a", task(tmp_path), silent))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            job.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await job
+        assert pool.cancel("a") is False
+        return await pool.run("b", task(tmp_path), silent)
+
+    assert with_pool(work)["size_bytes"] > 0

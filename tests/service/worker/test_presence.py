@@ -1,0 +1,38 @@
+import subprocess
+import sys
+from pathlib import Path
+
+from kit.service.worker.presence import Presence
+
+HOLD = """
+import sys
+from pathlib import Path
+from kit.service.worker.presence import Presence
+held = Presence(Path(sys.argv[1]), "other")
+print("here", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_worker_is_known_to_be_dead(tmp_path: Path) -> None:
+    ours = Presence(tmp_path, "ours")
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with other:
+        assert other.stdout
+        assert other.stdout.readline() == "here\n"
+        assert ours.dead(["other", "ours", "nobody"]) == []
+        other.kill()
+
+    assert ours.dead(["other", "ours", "nobody"]) == ["other"]
+    ours.close()
+
+
+def test_a_worker_that_leaves_takes_its_file_away(tmp_path: Path) -> None:
+    Presence(tmp_path, "ours").close()
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,90 @@
+"""One tree of errors: each code has one class and one status, and travels both ways."""
+
+from decimal import Decimal
+
+import pytest
+
+from kit import errors
+from kit.errors import ApiError, BadRequestError, KitError
+
+#: Code -> status. Source: API document, "Errors"; contract, "Conventions".
+TABLE = {
+    "validation_error": 400,
+    "missing_api_key": 401,
+    "invalid_api_key": 401,
+    "expired_api_key": 401,
+    "insufficient_credits": 402,
+    "insufficient_scope": 403,
+    "access_denied": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "conflict": 409,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "idempotency_mismatch": 422,
+    "rate_limited": 429,
+    "internal_error": 500,
+    "unavailable": 503,
+}
+
+
+def test_every_code_has_its_class_and_status() -> None:
+    assert {code: kind.status for code, kind in ApiError.by_code.items() if code} == TABLE
+
+
+@pytest.mark.parametrize("code", TABLE)
+def test_a_code_from_the_wire_becomes_the_class_that_the_service_raised(code: str) -> None:
+    error = ApiError.of(code, "as sent", details=[{"field": "a"}])
+
+    assert type(error) is ApiError.by_code[code]
+    assert (str(error), error.message, error.code) == ("as sent", "as sent", code)
+    assert error.details == [{"field": "a"}]
+
+
+def test_an_unknown_code_is_a_plain_error() -> None:
+    assert type(ApiError.of("teapot", "short and stout")) is ApiError
+
+
+def test_a_wrong_parameter_is_a_bad_request_on_the_wire() -> None:
+    assert errors.ParameterError.code == "validation_error"
+    assert ApiError.by_code["validation_error"] is BadRequestError
+
+
+def test_everything_is_a_kit_error_without_a_generation() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    ours = [kind for kind in kinds if issubclass(kind, Exception)]
+
+    assert len(ours) > 20
+    for kind in ours:
+        assert issubclass(kind, KitError)
+        assert kind.__name__.endswith("Error")
+        assert kind("x").generation_id is None
+        assert kind("x").resume is None
+
+
+def test_problems_of_fields_are_told_together() -> None:
+    error = BadRequestError.fields([("a", "is required"), ("", "the body is no JSON")])
+
+    assert str(error) == "a: is required; the body is no JSON"
+    assert error.details == [
+        {"field": "a", "message": "is required"},
+        {"field": "", "message": "the body is no JSON"},
+    ]
+
+
+def test_missing_credits_name_both_figures() -> None:
+    error = errors.InsufficientCreditsError.short(
+        required=Decimal("0.6"), available=Decimal("1E+1"), where=" here"
+    )
+
+    assert str(error) == "0.6 credits required, 10 available here"
+    assert error.details == {"required": 0.6, "available": 10.0}
+
+
+def test_an_engine_error_has_a_word_for_programs() -> None:
+    assert errors.EngineError("x").code == "render_failed"
+    assert errors.EngineError("x", code="dry").code == "dry"
+
+
+def test_a_failed_generation_carries_what_was_last_seen() -> None:
+    assert errors.GenerationFailedError("x", {"id": "gen_1"}).generation == {"id": "gen_1"}

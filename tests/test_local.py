@@ -1,0 +1,126 @@
+"""The embedded service: one for a process and a folder, and found by the next."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kit import local
+from kit.service import settings
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A folder whose service stops with the test."""
+    yield tmp_path / "data"
+    local.stop()
+
+
+def account(url: str, key: str) -> dict[str, object]:
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = httpx.get(f"{url}/v1/account", headers=headers, verify=False)
+    assert answer.status_code == 200, answer.text
+    told: dict[str, object] = answer.json()
+    return told
+
+
+def test_the_first_call_starts_it_and_makes_a_demo_account(data: Path) -> None:
+    url, key = local.embedded(data)
+    told = account(url, key)
+
+    assert key.startswith("cs_test_")
+    assert (told["name"], told["credits"]) == ("Demo", local.DEMO_CREDITS)
+
+
+def test_the_demo_key_can_do_everything(data: Path) -> None:
+    url, key = local.embedded(data)
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=headers, verify=False) as http:
+        assert http.get("/v1/creative-studio/generations").status_code == 200
+        assert http.post("/v1/scripts/title", json={"topic": "SPACE"}).status_code == 200
+
+
+def test_the_same_folder_has_one_service_and_one_key(data: Path) -> None:
+    assert local.embedded(data) == local.embedded(str(data)) == local.embedded(data)
+
+
+def test_racing_calls_get_the_same(data: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(local.embedded, [data] * 4))) == 1
+
+
+def test_two_folders_have_two(data: Path, tmp_path: Path) -> None:
+    first, second = local.embedded(data), local.embedded(tmp_path / "other")
+
+    assert first[0] != second[0]
+    assert account(*first)["id"] != account(*second)["id"]
+
+
+def test_a_second_process_finds_it(data: Path) -> None:
+    ours = local.embedded(data)
+    script = (
+        "import json, sys; from kit.local import embedded; print(json.dumps(embedded(sys.argv[1])))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script, str(data)], capture_output=True, text=True, check=True
+    )
+
+    assert json.loads(told.stdout) == list(ours)
+    assert account(*ours)
+
+
+def test_the_account_outlives_the_service(data: Path) -> None:
+    first = local.embedded(data)
+    before = account(*first)
+    local.stop()
+    second = local.embedded(data)
+
+    assert first[1] == second[1]
+    assert account(*second) == before
+
+
+def test_a_stale_note_is_ignored(data: Path) -> None:
+    settings.prepare(data)
+    (data / "service.json").write_text(
+        json.dumps({"url": "http://127.0.0.1:9", "instance": "gone", "pid": os.getpid()})
+    )
+
+    assert account(*local.embedded(data))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"key": "cs_test_wrong"}', '{"key": 7}', "7"])
+def test_a_key_that_no_longer_works_is_made_anew(data: Path, text: str) -> None:
+    settings.prepare(data)
+    (data / "demo.json").write_text(text)
+
+    assert account(*local.embedded(data))
+
+
+def test_only_the_owner_can_read_what_is_kept(data: Path) -> None:
+    local.embedded(data)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in data.iterdir()}
+
+    assert data.stat().st_mode & 0o777 == 0o700
+    assert {modes[name] for name in ("demo.json", "service.json", "secret")} == {0o600}
+
+
+def test_it_starts_inside_a_running_event_loop(data: Path) -> None:
+    async def cell() -> tuple[str, str]:
+        return local.embedded(data)
+
+    assert account(*asyncio.run(cell()))
+
+
+def test_a_proxy_is_not_asked_for_this_machine(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = local.embedded(data)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    assert local.find(data) == ours[0]

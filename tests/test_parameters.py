@@ -1,0 +1,149 @@
+"""Parameters: exactly the valid values pass, and the rest gets a sentence each."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.errors import ParameterError
+from kit.parameters import PROMPT_LIMIT, check, problem_with, settings, suggest
+from kit.wire import Model, Parameter
+
+COUNT = Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)
+RATIO = Parameter(name="ratio", type="number", minimum=0, maximum=1)
+SIZE = Parameter(name="size", default="small", enum=["small", "big"])
+TAGS = Parameter(name="tags", max_items=3)
+SMOOTH = Parameter(name="smooth", type="boolean", required=True)
+PICTURE = Parameter(name="picture", type="image", media=True, required=True, max_items=2)
+MODEL = Model(
+    id="demo",
+    prompt_required=True,
+    media_parameters=[PICTURE],
+    setting_parameters=[COUNT, RATIO, SIZE, TAGS, SMOOTH],
+)
+GOOD: dict[str, Any] = {"prompt": "x", "parameters": {"smooth": True}, "media": {"picture": ["p"]}}
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+def number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+RULES: dict[str, Any] = {
+    "count": lambda v: number(v) and 1 <= v <= 10 and v == int(v),
+    "ratio": lambda v: number(v) and 0 <= v <= 1,
+    "size": lambda v: v in ("small", "big") if isinstance(v, str) else False,
+    "tags": lambda v: isinstance(v, list) and len(v) <= 3 and all(isinstance(t, str) for t in v),
+    "smooth": lambda v: isinstance(v, bool),
+}
+
+
+@pytest.mark.parametrize("parameter", MODEL.setting_parameters, ids=lambda p: p.name)
+@given(value=anything)
+def test_exactly_the_valid_values_pass(parameter: Parameter, value: Any) -> None:
+    problem = problem_with(parameter, value)
+
+    assert (problem is None) == bool(RULES[parameter.name](value))
+    assert problem is None or problem.startswith(("must be", "holds"))
+
+
+@given(st.fixed_dictionaries({}, optional={p.name: anything for p in MODEL.setting_parameters}))
+def test_a_request_passes_when_each_of_its_values_does(values: dict[str, Any]) -> None:
+    given_ = {name: value for name, value in values.items() if value is not None}
+    valid = "smooth" in given_ and all(RULES[name](value) for name, value in given_.items())
+    try:
+        told = check(MODEL, prompt="x", parameters=values, media=GOOD["media"])
+    except ParameterError as error:
+        assert not valid
+        named = {detail["field"].partition(".")[2] for detail in error.details or ()}
+        wrong = {name for name, value in given_.items() if not RULES[name](value)}
+        assert named == wrong | ({"smooth"} if "smooth" not in given_ else set())
+    else:
+        assert valid
+        assert told == {"count": 1, "size": "small", **given_}
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000, 2**53, 1e300], ids=range(5))
+def test_a_number_that_no_json_reader_can_hold_is_refused(value: float) -> None:
+    for kind in ("integer", "number"):
+        problem = problem_with(Parameter(name="free", type=kind), value)
+
+        assert problem is not None
+        assert len(problem) < 120
+
+
+@pytest.mark.parametrize("value", [2**53 - 1, -(2**53) + 1, 0, 5.0])
+def test_a_free_number_may_be_as_large_as_json_can_tell(value: float) -> None:
+    assert problem_with(Parameter(name="free", type="integer"), value) is None
+
+
+def test_a_whole_number_is_written_as_one() -> None:
+    values, problems = settings([COUNT], {"count": 5.0})
+
+    assert problems == []
+    assert repr(values) == "{'count': 5}"
+
+
+def test_an_unknown_type_is_left_to_the_service() -> None:
+    assert problem_with(Parameter(name="odd", type="matrix"), [[1]]) is None
+
+
+def test_none_is_not_given() -> None:
+    told = check(MODEL, **{**GOOD, "parameters": {"smooth": False, "count": None}})
+
+    assert told == {"count": 1, "size": "small", "smooth": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"prompt": None}, "prompt", "is required"),
+        ({"prompt": " \n"}, "prompt", "is required"),
+        ({"prompt": "x" * (PROMPT_LIMIT + 1)}, "prompt", "4,001 characters"),
+        ({"parameters": {}}, "parameters.smooth", "is required"),
+        ({"parameters": {"smoth": True}}, "parameters.smoth", "did you mean 'smooth'"),
+        ({"parameters": {"picture": "p"}}, "parameters.picture", "name it in mediaUploads"),
+        ({"media": {}}, "mediaUploads.picture", "is required"),
+        ({"media": {"picture": [1, 2, 3]}}, "mediaUploads.picture", "at most 2"),
+        ({"media": {"pictures": [1]}}, "mediaUploads.pictures", "did you mean 'picture'"),
+    ],
+)
+def test_what_is_wrong_is_named(change: dict[str, Any], field: str, sentence: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        check(MODEL, **{**GOOD, **change})
+
+    told = {detail["field"]: detail["message"] for detail in caught.value.details or ()}
+    assert sentence in told[field]
+
+
+def test_everything_is_told_at_once() -> None:
+    with pytest.raises(ParameterError) as caught:
+        check(MODEL, prompt="", parameters={"count": 0, "x": 1}, media={})
+
+    assert len(caught.value.details or ()) == 5
+
+
+def test_a_prompt_is_measured_after_trimming() -> None:
+    assert check(MODEL, **{**GOOD, "prompt": " " + "x" * PROMPT_LIMIT + "\n"})
+
+
+def test_a_model_without_prompt_refuses_one() -> None:
+    mute = MODEL.model_copy(update={"supports_prompt": False, "prompt_required": False})
+
+    assert check(mute, **{**GOOD, "prompt": "  "})
+    with pytest.raises(ParameterError, match="takes no prompt"):
+        check(mute, **GOOD)
+
+
+def test_a_suggestion_is_the_closest_or_the_list() -> None:
+    assert suggest("sise", ["size", "count"]) == "; did you mean 'size'?"
+    assert suggest("x", ["size", "count"]) == "; there is 'count', 'size'"
+    assert suggest("x", []) == "; there is none"

@@ -1,0 +1,206 @@
+"""Prices: terms add up, one rounding, nothing valid is cheaper than the least."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kit import pricing
+from kit.errors import ConfigError
+from kit.parameters import problem_with
+from kit.pricing import Medium, at_defaults, check_rule, credits, least, millicredits, price
+from kit.wire import Model, Multiplier, Parameter, Rule, UnitPrice
+
+SECONDS = Parameter(name="seconds", type="integer", default=5, minimum=1, maximum=60)
+RATIO = Parameter(name="ratio", type="number", minimum=0.25, maximum=4)
+SIZE = Parameter(name="size", default="480p", enum=["480p", "720p", "1080p"])
+RATE = Parameter(name="rate", type="integer", enum=[15, 30, 60])
+SMOOTH = Parameter(name="smooth", type="boolean", required=True)
+VOICE = Parameter(name="voice", type="audio", media=True)
+SETTINGS = [SECONDS, RATIO, SIZE, RATE, SMOOTH]
+
+amounts = st.decimals(0, 20, places=4)
+factors = st.decimals("0.05", 8, places=2)
+rules = st.builds(
+    Rule,
+    base=amounts,
+    units=st.lists(
+        st.builds(
+            UnitPrice, parameter=st.sampled_from(["seconds", "ratio", "rate"]), credits=amounts
+        )
+        | st.builds(UnitPrice, medium=st.just("voice"), credits=amounts),
+        max_size=3,
+    ),
+    multipliers=st.lists(
+        st.builds(
+            Multiplier,
+            parameter=st.just("size"),
+            values=st.dictionaries(st.sampled_from(["480p", "720p", "1080p"]), factors),
+        )
+        | st.builds(
+            Multiplier,
+            parameter=st.just("rate"),
+            values=st.dictionaries(st.sampled_from(["15", "30", "60"]), factors),
+        )
+        | st.builds(
+            Multiplier,
+            parameter=st.just("smooth"),
+            values=st.dictionaries(st.sampled_from(["true", "false"]), factors),
+        ),
+        max_size=3,
+    ),
+)
+requests = st.fixed_dictionaries(
+    {"seconds": st.integers(1, 60), "size": st.sampled_from(SIZE.enum), "smooth": st.booleans()},
+    optional={
+        "ratio": st.floats(0.25, 4).map(lambda x: round(x, 3)),
+        "rate": st.sampled_from([15, 30, 60]),
+    },
+)
+voices = st.lists(
+    st.builds(Medium, st.just("audio"), st.integers(0, 600_000).map(lambda ms: Fraction(ms, 1000))),
+    max_size=2,
+)
+
+
+def model(rule: Rule) -> Model:
+    return Model(id="m", setting_parameters=SETTINGS, media_parameters=[VOICE], pricing=rule)
+
+
+@given(rules, requests, voices)
+def test_the_terms_add_up_to_the_total(
+    rule: Rule, request: dict[str, Any], voice: list[Medium]
+) -> None:
+    quote = price(rule, request, {"voice": voice})
+
+    assert sum(Fraction(term.credits) for term in quote.terms) == Fraction(quote.total)
+
+
+@given(rules, requests, voices)
+def test_a_price_is_rounded_up_once_to_a_hundredth(
+    rule: Rule, request: dict[str, Any], voice: list[Medium]
+) -> None:
+    quote = price(rule, request, {"voice": voice})
+    roundings = [term for term in quote.terms if term.kind == "rounding"]
+    exact = sum(Fraction(term.credits) for term in quote.terms if term.kind != "rounding")
+
+    assert Fraction(quote.total) * 100 == -(-exact * 100 // 1)
+    assert len(roundings) <= 1
+    assert all(0 < term.credits < Decimal("0.01") for term in roundings)
+    assert credits(millicredits(quote.total)) == quote.total
+
+
+@given(rules, requests, voices)
+def test_nothing_valid_is_cheaper_than_the_least(
+    rule: Rule, request: dict[str, Any], voice: list[Medium]
+) -> None:
+    check_rule(model(rule))
+
+    assert least(model(rule)) <= price(rule, request, {"voice": voice}).total
+
+
+@given(rules)
+def test_the_least_is_the_price_of_something_valid(rule: Rule) -> None:
+    found = [
+        price(rule, request).total
+        for size in SIZE.enum or ()
+        for rate in (None, 15, 30, 60)
+        for ratio in (None, 0.25)
+        for smooth in (True, False)
+        for request in [
+            {"seconds": 1, "size": size, "rate": rate, "ratio": ratio, "smooth": smooth}
+        ]
+    ]
+
+    assert least(model(rule)) == min(found)
+
+
+@given(rules, requests)
+def test_a_price_does_not_depend_on_the_order_of_the_request(
+    rule: Rule, request: dict[str, Any]
+) -> None:
+    assert price(rule, dict(reversed(request.items()))) == price(rule, request)
+
+
+@given(rules)
+def test_a_rule_survives_the_wire(rule: Rule) -> None:
+    back = Rule.model_validate_json(rule.model_dump_json(by_alias=True))
+
+    assert price(back, {"seconds": 7}) == price(rule, {"seconds": 7})
+
+
+@given(st.integers(0, 10**15))
+def test_credits_and_millicredits_are_the_same_amount(amount: int) -> None:
+    assert millicredits(credits(amount)) == amount
+
+
+def test_what_is_finer_than_the_ledger_is_refused() -> None:
+    with pytest.raises(ValueError, match="finer"):
+        millicredits(Decimal("0.0001"))
+
+
+def test_a_quote_names_what_caused_each_term() -> None:
+    rule = Rule(
+        base=Decimal("0.1"),
+        units=[UnitPrice(parameter="seconds", credits=Decimal("0.02"))],
+        multipliers=[Multiplier(parameter="size", values={"720p": Decimal("1.555")})],
+    )
+    terms = price(rule, {"seconds": 5, "size": "720p"}).terms
+
+    assert [(t.kind, t.parameter, t.value) for t in terms] == [
+        ("base", None, None),
+        ("unit", "seconds", 5),
+        ("multiplier", "size", "720p"),
+        ("rounding", None, None),
+    ]
+    assert [t.credits for t in terms] == [Decimal(x) for x in ("0.1", "0.1", "0.111", "0.009")]
+
+
+@pytest.mark.parametrize(
+    ("value", "key"), [(True, "true"), (False, "false"), (2, "2"), (2.0, "2"), (2.5, "2.5")]
+)
+def test_a_factor_is_found_by_the_text_of_its_value(value: Any, key: str) -> None:
+    rule = Rule(base=Decimal(1), multipliers=[Multiplier(parameter="x", values={key: Decimal(3)})])
+
+    assert price(rule, {"x": value}).total == 3
+
+
+def test_defaults_price_what_a_bare_request_does() -> None:
+    rule = Rule(units=[UnitPrice(parameter="seconds", credits=Decimal("0.1"))])
+
+    assert at_defaults(model(rule)) == Decimal("0.5")
+    assert least(model(rule)) == Decimal("0.1")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "sentence"),
+    [
+        (Parameter(name="n", type="integer"), "has no minimum"),
+        (Parameter(name="n", type="integer", minimum=-1), "below 0"),
+        (Parameter(name="n", type="integer", enum=[-1, 1]), "below 0"),
+        (Parameter(name="n", type="string", minimum=0), "not a number"),
+        (Parameter(name="n", type="number", minimum=0, max_items=3), "not a number"),
+    ],
+)
+def test_units_are_counted_of_numbers_from_zero_up(parameter: Parameter, sentence: str) -> None:
+    rule = Rule(units=[UnitPrice(parameter="n", credits=Decimal(1))])
+    with pytest.raises(ConfigError, match=sentence):
+        check_rule(Model(id="m", setting_parameters=[parameter], pricing=rule))
+
+
+def test_a_model_without_a_rule_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no price rule"):
+        pricing.rule_of(Model(id="m"))
+
+
+@given(requests)
+def test_the_requests_of_these_tests_are_valid(request: dict[str, Any]) -> None:
+    known = {p.name: p for p in SETTINGS}
+    assume(request)
+
+    assert [problem_with(known[name], value) for name, value in request.items()] == [None] * len(
+        request
+    )

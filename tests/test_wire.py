@@ -1,0 +1,125 @@
+"""The wire: camelCase outside, tolerant of answers, strict with bodies."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from kit import wire
+from kit.wire import Generation, Model, Receipt, StartGeneration, Wire, WriteScripts
+
+KINDS = [
+    kind
+    for kind in (getattr(wire, name) for name in wire.__all__)
+    if isinstance(kind, type) and issubclass(kind, Wire)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_is_camel_case_outside(kind: type[Wire]) -> None:
+    for name, field in kind.model_fields.items():
+        assert field.alias == ("useCTA" if name == "use_cta" else to_camel(name))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_passed_around_is_frozen(kind: type[Wire]) -> None:
+    assert kind.model_config["frozen"] is True
+    bodies = {wire.Body, StartGeneration, wire.RequestUpload, wire.SuggestTitle, WriteScripts}
+    assert kind.model_config["extra"] == ("forbid" if kind in bodies else "ignore")
+
+
+def test_an_answer_forgives_what_another_service_does() -> None:
+    told = {"id": "1", "title": None, "mediaParameters": None, "brandNew": 1, "creditsFrom": None}
+    model = Model.model_validate(told)
+
+    assert (model.title, model.media_parameters, model.credits_from) == ("", [], None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"modelId": "m", "prmpt": "x"},
+        {"modelId": 1},
+        {"modelId": "m", "parameters": "x"},
+        {"modelId": "m", "mediaUploads": {"a": 1}},
+    ],
+)
+def test_a_body_is_taken_at_its_word(body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        StartGeneration.model_validate(body)
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("processing", "processing"),
+        ("completed", "completed"),
+        ("Succeeded", "completed"),
+        ("ERROR", "failed"),
+        ("cancelled", "canceled"),
+        ("warming_up", "processing"),
+    ],
+)
+def test_status_words_of_other_services_are_understood(word: str, state: str) -> None:
+    generation = Generation(id="1", status=word)
+
+    assert generation.state == state
+    assert generation.finished is (state != "processing")
+
+
+def test_an_unknown_word_counts_as_running_until_there_is_a_result() -> None:
+    assert Generation(id="1", status="odd", output_url="http://x").state == "completed"
+    assert Generation(id="1", status="odd", error="broken").state == "failed"
+
+
+def test_an_error_that_comes_as_an_object_is_read() -> None:
+    told = {"id": "1", "status": "failed", "error": {"code": "x", "message": "too dry"}}
+
+    assert Generation.model_validate(told).error == "too dry"
+
+
+@given(st.decimals(0, 10**9, places=3))
+def test_credits_are_numbers_outside_and_exact_inside(amount: Decimal) -> None:
+    text = Receipt(id="1", credits_charged=amount).model_dump_json(by_alias=True)
+    back = Receipt.model_validate_json(text)
+
+    assert isinstance(json.loads(text)["creditsCharged"], (int, float))
+    assert back.credits_charged == amount
+
+
+def test_whole_credits_have_no_point() -> None:
+    assert '"creditsCharged":5,' in Receipt(
+        id="1", credits_charged=Decimal("5.00")
+    ).model_dump_json(by_alias=True)
+
+
+@given(st.integers(0, 7 * 10**12), st.integers(-23, 23))
+def test_instants_are_utc_with_milliseconds(milliseconds: int, hours: int) -> None:
+    start = datetime(1970, 1, 2, tzinfo=timezone(timedelta(hours=hours)))
+    instant = start + timedelta(milliseconds=milliseconds)
+    text = wire.timestamp(instant)
+
+    assert text.endswith("Z")
+    assert len(text) == 24
+    assert datetime.fromisoformat(text) == instant
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    told = Receipt.model_validate({"id": "1", "createdAt": "2026-01-02T03:04:05"})
+
+    assert told.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def test_the_lists_of_words_are_those_of_the_documents() -> None:
+    assert wire.SCOPES == ("read", "scripts:generate", "creative:generate")
+    assert wire.CATEGORIES["image"] == ("Generation", "Editing", "Fast", "Low Cost")
+    assert "Lip syncing" in wire.CATEGORIES["video"]
+    assert len(wire.TOPICS) == len(set(wire.TOPICS)) == 20
+    assert set(wire.CONTENT_TYPES.values()) == set(wire.MEDIA_TYPES)
+    assert len(wire.CONTENT_TYPES) == 13
