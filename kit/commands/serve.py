@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
+import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,9 +13,10 @@ from kit.service import logs, server
 from kit.service.domain import accounts
 
 NAME = "serve"
+_SWITCH_SECONDS = 0.0005
 
 
-class Style(str, Enum):
+class Style(StrEnum):
     """How log lines look."""
 
     TEXT = "text"
@@ -51,4 +53,6 @@ def command(
             "No account yet: kit accounts create --name NAME --email ADDRESS --credits 100, "
             "then kit keys create --account ID --name NAME --scope creative:generate"
         )
+    # The thread that commits must not wait 5 ms, the default, for the one that answers.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     server.serve(settings, listener)

@@ -8,8 +8,10 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from kit.engines.base import Engine
 from kit.engines.registry import installed
@@ -37,6 +39,7 @@ from kit.service.http import (
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context, clock
 from kit.service.http.gate import Gate
+from kit.service.http.lane import fast
 from kit.service.http.limits import MemoryLimiter
 from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, Metrics
 from kit.service.settings import Settings, prepare
@@ -113,7 +116,7 @@ def create_app(
             yield
             _log.info("%(event)s", {"event": "stopping", "instance": context.dispatcher.name})
 
-    app = FastAPI(
+    app = _Application(
         title="Creative Studio",
         version=__version__,
         lifespan=lifespan,
@@ -125,8 +128,20 @@ def create_app(
     document.install(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    app.add_middleware(Gate, context=lambda: app.state.context)
     return app
+
+
+class _Application(FastAPI):
+    """The framework's application behind the gate, which is the outermost layer."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._gate = Gate(super().__call__, lambda: self.state.context, fast)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or start and stop."""
+        scope["app"] = self
+        await self._gate(scope, receive, send)
 
 
 def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:

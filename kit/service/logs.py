@@ -45,7 +45,7 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
 class TextFormatter(logging.Formatter):
     """A line for people."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
     default_msec_format = "%s.%03dZ"
     default_time_format = "%Y-%m-%dT%H:%M:%S"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from pydantic import Field
+
 from kit.wire.base import Credits, Instant, Wire
 
 
@@ -26,8 +28,9 @@ class Balance(Wire):
 
     balance: Credits
     reserved: Credits = Decimal(0)
-    charged30d: Credits = Decimal(0)
-    refunded30d: Credits = Decimal(0)
+    # Spelled out: the alias generator would write "charged30D".
+    charged30d: Credits = Field(default=Decimal(0), alias="charged30d")
+    refunded30d: Credits = Field(default=Decimal(0), alias="refunded30d")
 
 
 class Entry(Wire):

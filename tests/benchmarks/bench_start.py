@@ -1,7 +1,7 @@
 """How soon `kit serve` answers, beside the smallest FastAPI application.
 
-Both are started in turn, so that a machine whose speed drifts slows both down. Wall time is from the
-start of the command to its first answer; CPU is what the process has used by then.
+Both are started in turn, so that a machine whose speed drifts slows both down. Wall time is from
+the start of the command to its first answer; CPU is what the process has used by then.
 
     python tests/benchmarks/bench_start.py [rounds]
 """

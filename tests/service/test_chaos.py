@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,8 @@ class Victim:
     def kill_a_render(self, dice: random.Random) -> None:
         renders = children(self._process.pid)
         if renders:
-            with_suppressed_kill(dice.choice(renders))
+            with suppress(ProcessLookupError):
+                os.kill(dice.choice(renders), signal.SIGKILL)
             self.kills["render"] += 1
 
     def stop(self) -> None:
@@ -84,13 +85,6 @@ def children(pid: int) -> list[int]:
         if int(fields[1]) == pid:
             found.append(int(stat.parent.name))
     return found
-
-
-def with_suppressed_kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def order(client: httpx.Client, dice: random.Random, until: float) -> str | None:
@@ -115,7 +109,7 @@ def order(client: httpx.Client, dice: random.Random, until: float) -> str | None
 def load(url: str, key: str, until: float) -> Iterator[set[str]]:
     """Order from four threads; yields the ids that were acknowledged."""
     acknowledged: set[str] = set()
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
     def work(seed: int) -> None:
         dice = random.Random(seed)
@@ -127,7 +121,7 @@ def load(url: str, key: str, until: float) -> Iterator[set[str]]:
                     if made := order(client, dice, until + 30):
                         acknowledged.add(made)
                     pause.wait(dice.random() * 0.2)
-            except BaseException as error:
+            except Exception as error:  # noqa: BLE001 - raised again by whoever joins
                 failures.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]

@@ -1,7 +1,7 @@
 """The power fails: whatever was not synced is gone, and nothing that was acknowledged is.
 
-The adversary is strict: a virtual file system keeps, beside each file, a shadow that holds only what
-was synced. The shadows are what a restart finds.
+The adversary is strict: a virtual file system keeps, beside each file, a shadow that holds only
+what was synced. The shadows are what a restart finds.
 """
 
 import asyncio
@@ -175,7 +175,7 @@ def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
     draft = tmp_path / "draft.part"
     draft.write_bytes(b"x")
 
-    asyncio.run(storage.keep(draft, "outputs/gen_1/a.png"))
+    asyncio.run(storage.keep({"outputs/gen_1/a.png": draft}))
 
     # Its bytes first, under the old name; then every folder that leads to the new one.
     assert flushed == [

@@ -130,20 +130,30 @@ def get(generation_id: str, account_id: str) -> Transaction[Any]:
     return row
 
 
-def page(account_id: str, *, most: int, **filters: Any) -> Transaction[Rows]:
+def version(generation_id: str, account_id: str) -> Transaction[Any]:
+    """Return what tells whether a generation has changed; another account's does not exist."""
+    row = yield from one(generations.VERSION(which=generation_id, account=account_id))
+    if row is None:
+        raise NotFoundError(f"there is no generation {generation_id!r}")
+    return row
+
+
+def page(account_id: str, *, most: int, whole: bool = True, **filters: Any) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
     Parameters
     ----------
     most : int
         Rows at most.
+    whole : bool
+        Whole rows, or only their ids, states and times of change.
     **filters
         Names of `kit.service.store.generations.FILTERS`; None counts as not given.
     """
     given = {name: value for name, value in filters.items() if value is not None}
     if given.get("state") == "processing":
         given["processing"] = given.pop("state")
-    query = generations.page(frozenset(given))
+    query = generations.page(frozenset(given), whole=whole)
     given.pop("processing", None)
     return (yield from every(query(account=account_id, most=most, **given)))
 

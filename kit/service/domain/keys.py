@@ -41,6 +41,7 @@ class Caller:
 
     payer: Payer
     scopes: frozenset[str]
+    expires_at: int | None = None
 
     @property
     def account_id(self) -> str:
@@ -172,7 +173,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     if row.expires_at is not None and row.expires_at <= now:
         raise ExpiredApiKeyError("the API key is past its expiration date")
     payer = Payer(row.account_id, row.id, row.prefix, row.cap)
-    return Caller(payer, frozenset(row.scopes.split()))
+    return Caller(payer, frozenset(row.scopes.split()), row.expires_at)
 
 
 def touch(key_id: str, now: int) -> Transaction[None]:

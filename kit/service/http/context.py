@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import orjson
@@ -22,6 +24,7 @@ from kit.service.domain.idempotency import Answer, Label
 from kit.service.domain.keys import Caller
 from kit.service.domain.writing import Writer
 from kit.service.http.limits import Limiter
+from kit.service.http.written import Written
 from kit.service.metrics import Metrics
 from kit.service.settings import Settings
 from kit.service.storage.local import LocalStorage
@@ -56,6 +59,7 @@ class Context:
     inspectors: Pool
     metrics: Metrics = field(default_factory=Metrics)
     turnover: Turnover = field(default_factory=Turnover)
+    written: Written = field(default_factory=Written)
     clock: Callable[[], int] = clock
 
     def __repr__(self) -> str:
@@ -77,7 +81,24 @@ def caller_of(request: Request) -> Caller:
 def base_of(request: Request) -> str:
     """Return what absolute addresses begin with, without a slash at the end."""
     public = context_of(request).settings.public_url
-    return (public or str(request.base_url)).rstrip("/")
+    if public:
+        return public.rstrip("/")
+    scope = request.scope
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    prefix = scope.get("app_root_path", scope.get("root_path", ""))
+    return _base(scope["scheme"], host, scope.get("server"), prefix)
+
+
+@lru_cache(256)
+def _base(scheme: str, host: bytes, server: tuple[str, int] | None, prefix: str) -> str:
+    # What a client calls this service is taken over only when it can be a name and a port.
+    name = host.decode("latin-1") if _HOST.fullmatch(host) else ""
+    if not name and server:
+        name = f"{server[0]}:{server[1]}"
+    return f"{scheme}://{name}{prefix}".rstrip("/")
+
+
+_HOST = re.compile(rb"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
 
 
 async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
@@ -115,17 +136,34 @@ def label_of(request: Request, content: bytes) -> Label | None:
     return Label(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
 
 
+class Ready(Response):
+    """JSON that is bytes already: nothing is rendered, negotiated or guessed for it."""
+
+    def __init__(
+        self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.status_code = status
+        self.background = None
+        self.body = body
+        self.raw_headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+        ]
+        for name, value in (headers or {}).items():
+            self.raw_headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+
+
 def answered(answer: Answer) -> Response:
     """Return a kept or new answer as a response."""
     headers = dict(answer.headers)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
-    return Response(answer.body, answer.status, headers, "application/json")
+    return Ready(answer.body, answer.status, headers)
 
 
 def json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return JSON bytes as a response."""
-    return Response(orjson.dumps(value), status, headers, "application/json")
+    return Ready(orjson.dumps(value), status, headers)
 
 
 def number(millicredits: int) -> float | int:
@@ -139,7 +177,13 @@ def moment(milliseconds: int | None) -> str | None:
     if milliseconds is None:
         return None
     seconds, rest = divmod(milliseconds, 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03d}Z"
+    return f"{_second(seconds)}.{rest:03d}Z"
+
+
+@lru_cache(4096)
+def _second(seconds: int) -> str:
+    # Kept, because a page of generations asks for the same few seconds again and again.
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _problems(error: ValidationError, kind: type[Body]) -> list[tuple[str, str]]:

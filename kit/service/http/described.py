@@ -41,7 +41,8 @@ class Describer:
     def __init__(self, context: Context, base: str, files: Mapping[str, Any]) -> None:
         self._storage = context.storage
         self._live = context.dispatcher.progress
-        self._expires = context.clock() // 1000 + ADDRESS_SECONDS
+        # To the minute, so that what is kept for a minute is good for a day.
+        self._expires = context.clock() // 60_000 * 60 + 60 + ADDRESS_SECONDS
         self._base = base
         self._files = files
 

@@ -53,6 +53,12 @@ def install(app: FastAPI) -> None:
         problems = [(_field(detail["loc"]), _sentence(detail)) for detail in error.errors()]
         return envelope(BadRequestError.fields(problems), request.scope["request_id"])
 
+    @app.exception_handler(Exception)
+    async def _unexpected(request: Request, error: Exception) -> Response:
+        # Raised again by the framework once this is sent: the gate logs it.
+        ours = InternalError("the service failed unexpectedly")
+        return envelope(ours, request.scope["request_id"])
+
     @app.exception_handler(HTTPException)
     async def _theirs(request: Request, error: HTTPException) -> Response:
         kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))

@@ -10,10 +10,11 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 from urllib.parse import quote
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.errors import (
@@ -43,6 +44,7 @@ SCOPES = (
 )
 #: A key's last use is noted at most once in this time, in milliseconds.
 _TOUCH_MS = 60_000
+_MOST_CALLERS = 1000
 
 
 class Gate:
@@ -52,25 +54,32 @@ class Gate:
     ----------
     context : callable
         Returns the service's parts; they exist only once it has started.
+    fast : callable
+        Returns a way past the application for a request, see `kit.service.http.lane`, or None.
     """
 
-    def __init__(self, app: ASGIApp, context: Callable[[], Context]) -> None:
+    def __init__(
+        self, app: ASGIApp, context: Callable[[], Context], fast: Callable[[Scope, str], Any]
+    ) -> None:
         self._app = app
         self._context = context
+        self._fast = fast
         self._touched: dict[str, int] = {}
+        self._known = _Known()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer why not."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["request_id"] = _request_id(scope, self._context())
+        path = below(scope)
+        scope["request_id"] = _request_id(scope)
         answer = _Answer(scope["request_id"], send)
         started = time.perf_counter()
         try:
-            if below(scope).startswith("/v1/"):
-                await self._admit(scope, answer)
-            await self._app(scope, receive, answer.send)
+            if path.startswith("/v1/"):
+                await self._admit(scope, path, answer)
+            await self._pass(scope, path, receive, answer.send)
         except ApiError as error:
             await answer.fail(error, scope, receive)
         except ClientDisconnect:
@@ -84,24 +93,53 @@ class Gate:
             if _log.isEnabledFor(logging.INFO):
                 _note(scope, answer.status, seconds)
 
-    async def _admit(self, scope: Scope, answer: _Answer) -> None:
+    async def _pass(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
+        fast = self._fast(scope, path)
+        if fast is None:
+            await self._app(scope, receive, send)
+            return
+        scope["route"] = fast
+        response = await fast.call(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _admit(self, scope: Scope, path: str, answer: _Answer) -> None:
         context = self._context()
-        caller = scope["caller"] = await self._caller(context, Headers(scope=scope))
-        answer.verdict = _counted(context, caller, scope)
-        needed = needed_scope(below(scope))
+        caller = scope["caller"] = await self._caller(context, _header(scope, b"authorization"))
+        answer.verdict = _counted(context, caller, scope["method"], path)
+        needed = needed_scope(path)
         if needed not in caller.scopes:
             raise InsufficientScopeError(f"this key lacks the scope {needed!r}")
 
-    async def _caller(self, context: Context, headers: Headers) -> Caller:
-        kind, _, text = headers.get("authorization", "").partition(" ")
+    async def _caller(self, context: Context, authorization: str) -> Caller:
+        kind, _, text = authorization.partition(" ")
         if kind.lower() != "bearer" or not text.strip():
             raise MissingApiKeyError("send the header 'Authorization: Bearer <API key>'")
         now = context.clock()
-        caller = await context.database.read(keys.caller(text.strip(), context.secret, now))
+        caller = await self._known.caller(context, text.strip(), now)
         key_id = caller.payer.key_id or ""
         if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
             self._touched[key_id] = now
-            await context.database.write(keys.touch(key_id, now))
+            await context.database.write(keys.touch(key_id, now), durable=False)
+        return caller
+
+
+class _Known:
+    """Callers that were looked up since anything was last written: what a poller is."""
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self._callers: dict[str, Caller] = {}
+
+    async def caller(self, context: Context, text: str, now: int) -> Caller:
+        """Return who is behind a key, as `kit.service.domain.keys.caller` does."""
+        version = context.database.version()
+        if version != self._version or len(self._callers) > _MOST_CALLERS:
+            self._callers.clear()
+            self._version = version
+        caller = self._callers.get(text)
+        if caller is None or (caller.expires_at is not None and caller.expires_at <= now):
+            caller = await context.database.read(keys.caller(text, context.secret, now))
+            self._callers[text] = caller
         return caller
 
 
@@ -118,12 +156,12 @@ class _Answer:
         """Pass a message on, with our headers in the first."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Request-Id"] = self._request_id
-            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers = message["headers"]
+            headers.append((b"x-request-id", self._request_id.encode()))
+            headers.append(_NO_SNIFFING)
+            # One that has been refused says how long to wait in the error's own headers.
             if self.verdict:
-                for name, value in self.verdict.headers().items():
-                    headers.setdefault(name, value)
+                headers.extend(self.verdict.raw())
         await self._send(message)
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
@@ -147,10 +185,10 @@ def needed_scope(path: str) -> str:
     return next(scope for prefix, scope in SCOPES if path.startswith(prefix))
 
 
-def _counted(context: Context, caller: Caller, scope: Scope) -> Verdict:
+def _counted(context: Context, caller: Caller, method: str, path: str) -> Verdict:
     key_id = caller.payer.key_id or caller.account_id
     verdict = context.limiter.hit("requests", key_id)
-    if verdict.wait == 0 and scope["method"] == "POST" and below(scope) == GENERATIONS:
+    if verdict.wait == 0 and method == "POST" and path == GENERATIONS:
         starts = context.limiter.hit("starts", key_id)
         verdict = starts if starts.wait > 0 else verdict
     if verdict.wait > 0:
@@ -162,12 +200,16 @@ def _counted(context: Context, caller: Caller, scope: Scope) -> Verdict:
     return verdict
 
 
-def _request_id(scope: Scope, context: Context) -> str:
+def _header(scope: Scope, wanted: bytes) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
+
+
+def _request_id(scope: Scope) -> str:
     """Return the id that the client gave a request, or a new one."""
-    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    if _REQUEST_ID.fullmatch(given):
-        return str(given, "ascii")
-    return ids.new("req", context.clock())
+    given = _header(scope, b"x-request-id")
+    if given and _REQUEST_ID.fullmatch(given):
+        return given
+    return f"{_RUN}{next(_NUMBERS):08X}"
 
 
 def _count(metrics: Metrics, scope: Scope, status: int, seconds: float) -> None:
@@ -195,7 +237,12 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
     _log.info("%(request)s %(method)s %(path)s %(status)d %(ms).1f ms %(key)s %(account)s", facts)
 
 
+#: Ids of requests: one drawn for the process, and a number.
+_RUN = ids.new("req", time.time_ns() // 1_000_000)[:-8]
+_NUMBERS = count(1)
+_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+
 #: Ids of requests that clients may choose, methods that get a series of their own, and keys.
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _KEY = re.compile(r"(cs_(?:live|test)_)\w+")

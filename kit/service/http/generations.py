@@ -16,12 +16,12 @@ from kit.service.domain import accounts, generations, idempotency, uploads
 from kit.service.domain.generations import STATUSES, Plan
 from kit.service.domain.idempotency import Answer
 from kit.service.http.context import (
+    Ready,
     answered,
     base_of,
     body_of,
     caller_of,
     context_of,
-    json,
     label_of,
 )
 from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
@@ -75,31 +75,25 @@ async def list_generations(
     created_before: Annotated[datetime | None, Query(alias="createdBefore")] = None,
 ) -> Response:
     """Return the account's generations, newest first; the Link header leads to the next page."""
-    context = context_of(request)
-    rows = await context.database.read(
-        generations.page(
-            caller_of(request).account_id,
-            most=limit + 1,
-            before=_cursor(cursor),
-            state=status,
-            asset_type=asset_type,
-            model=model_id,
-            after=_floor(created_after),
-            until=_floor(created_before),
-        )
-    )
-    page, more = rows[:limit], len(rows) > limit
-    files = await context.database.read(uploads.of_generation(media_of(page)))
-    describe = Describer(context, base_of(request), files)
-    headers = {"Link": _next(request, page[-1].id)} if more else None
-    return json([describe(row) for row in page], headers=headers)
+    filters = {
+        "before": _cursor(cursor),
+        "state": status,
+        "asset_type": asset_type,
+        "model": model_id,
+        "after": _floor(created_after),
+        "until": _floor(created_before),
+    }
+    last, bodies = await _page(request, limit, filters)
+    headers = {"Link": _next(request, last)} if last else None
+    return Ready(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
 @router.get("/generations/{generation_id}", response_model=wire.Generation)
 async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now."""
     context = context_of(request)
-    row = await context.database.read(generations.get(generation_id, caller_of(request).account_id))
+    account_id = caller_of(request).account_id
+    row = await context.database.read(generations.version(generation_id, account_id))
     fraction = context.dispatcher.progress.get(row.id, row.progress)
     # The addresses in the answer run out, so a tag does so earlier.
     period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
@@ -109,8 +103,11 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         headers["Retry-After"] = _POLL_SECONDS
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    files = await context.database.read(uploads.of_generation(media_of([row])))
-    return json(Describer(context, base_of(request), files)(row), headers=headers)
+    body = context.written.recall(base_of(request), row, context.clock())
+    if body is None:
+        whole = await context.database.read(generations.get(generation_id, account_id))
+        (body,) = await _written(request, [whole])
+    return Ready(body, headers=headers)
 
 
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
@@ -134,6 +131,38 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
             context.metrics.count(FINISHED, row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return answered(answer)
+
+
+async def _page(
+    request: Request, limit: int, filters: dict[str, Any]
+) -> tuple[str | None, list[bytes]]:
+    """Return a page written out, and the id of its last generation if there are more."""
+    context, account_id = context_of(request), caller_of(request).account_id
+    now, base = context.clock(), base_of(request)
+    rows = await context.database.read(
+        generations.page(account_id, most=limit + 1, whole=False, **filters)
+    )
+    page = rows[:limit]
+    last = page[-1].id if len(rows) > limit else None
+    kept = [context.written.recall(base, row, now) for row in page]
+    bodies = [body for body in kept if body is not None]
+    if len(bodies) < len(kept):
+        # From the same first one on: what was started meanwhile would push the last one out.
+        filters["first"] = page[0].id
+        whole = await context.database.read(generations.page(account_id, most=limit, **filters))
+        bodies = await _written(request, whole)
+    return last, bodies
+
+
+async def _written(request: Request, rows: list[Any]) -> list[bytes]:
+    """Return generations written out, and keep those that are finished."""
+    context, base = context_of(request), base_of(request)
+    files = await context.database.read(uploads.of_generation(media_of(rows)))
+    describe, now = Describer(context, base, files), context.clock()
+    bodies = [orjson.dumps(describe(row)) for row in rows]
+    for row, body in zip(rows, bodies, strict=True):
+        context.written.keep(base, row, body, now)
+    return bodies
 
 
 def _quoted(plan: Plan, balance: int) -> Response:

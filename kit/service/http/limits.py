@@ -36,6 +36,14 @@ class Verdict:
     remaining: int
     reset: float
 
+    def raw(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of a request that passes, as they are sent."""
+        left = b'"default";r=%d;t=%d' % (self.remaining, math.ceil(self.reset))
+        return [
+            (b"ratelimit-policy", b'"default";q=%d;w=60' % self.limit),
+            (b"ratelimit", left),
+        ]
+
     def headers(self) -> dict[str, str]:
         """Return the headers that tell a client how it stands.
 

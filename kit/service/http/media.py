@@ -47,7 +47,6 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     headers = {
         "ETag": f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"',
         "Cache-Control": "private, max-age=86400, immutable",
-        "X-Content-Type-Options": "nosniff",
         "Access-Control-Allow-Origin": "*",
     }
     if headers["ETag"] in request.headers.get("if-none-match", ""):
@@ -129,7 +128,7 @@ async def _filled(
     context: Context, row: Any, path: Path, digest: str, facts: dict[str, Any]
 ) -> None:
     key = upload_key(row._replace(sha256=digest))
-    await context.storage.keep(path, key)
+    await context.storage.keep({key: path})
     seconds = facts.get("duration_seconds")
     await context.database.write(
         uploads.fill(

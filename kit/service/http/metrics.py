@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
@@ -20,7 +20,9 @@ from kit.service.metrics import METERS, Meter, Metrics
 from kit.version import __version__
 
 if TYPE_CHECKING:
-    from prometheus_client.core import Metric
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+F = TypeVar("F", "CounterMetricFamily", "GaugeMetricFamily")
 
 router = APIRouter(tags=["health"])
 
@@ -148,7 +150,7 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], samples: _Samples) -> 
     return _filled(GaugeMetricFamily(name, text, labels=labels), samples)
 
 
-def _filled(family: Any, samples: _Samples) -> Any:
+def _filled(family: F, samples: _Samples) -> F:
     for labels, value in samples:
         family.add_metric(labels, value)
     return family

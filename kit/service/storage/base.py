@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -15,8 +16,14 @@ class Storage(Protocol):
     a key never changes.
     """
 
-    async def keep(self, path: Path, key: str) -> None:
-        """Take a finished file in; it is on disk when this returns, and gone from `path`."""
+    async def keep(self, files: Mapping[str, Path], *, flushed: bool = False) -> None:
+        """Take finished files in by key; they are on disk when this returns, and gone from there.
+
+        Parameters
+        ----------
+        flushed : bool
+            Whoever wrote them has flushed them to disk already.
+        """
         ...
 
     async def local(self, key: str, folder: Path) -> Path:

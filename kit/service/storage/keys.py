@@ -24,8 +24,13 @@ _TYPES = {suffix: content_type for content_type, suffix in SUFFIXES.items()}
 
 
 def output_key(generation_id: str, name: str, suffix: str) -> str:
-    """Return the key of an output; a new attempt that renders other bytes has another one."""
-    return f"outputs/{generation_id}/{name}{suffix}"
+    """Return the key of an output; a new attempt that renders other bytes has another one.
+
+    One folder holds what was started within about nine hours (the first half of the id's time), so
+    that keeping a file seldom means making, and flushing, a folder.
+    """
+    stretch = generation_id.rpartition("_")[2][:5]
+    return f"outputs/{stretch}/{generation_id}-{name[:32]}{suffix}"
 
 
 def upload_key(row: Any) -> str:

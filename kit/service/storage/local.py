@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,9 +37,10 @@ class LocalStorage:
         self.signer = signer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    async def keep(self, path: Path, key: str) -> None:
-        """Move a finished file in and flush it to disk."""
-        await asyncio.to_thread(_keep, path, self.path(key), self._folder, self._flush)
+    async def keep(self, files: Mapping[str, Path], *, flushed: bool = False) -> None:
+        """Move finished files in and flush them, and the folders that lead to them, to disk."""
+        moves = {self.path(key): path for key, path in files.items()}
+        await asyncio.to_thread(self._keep, moves, flushed)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
@@ -73,6 +74,17 @@ class LocalStorage:
         """Whether the folder can be written."""
         return os.access(self._folder, os.W_OK)
 
+    def _keep(self, moves: Mapping[Path, Path], flushed: bool) -> None:
+        folders: dict[Path, None] = {}
+        for target, path in moves.items():
+            folders |= dict.fromkeys(_made(target.parent, self._folder.parent))
+            if not flushed:
+                self._flush(path)
+            path.replace(target)
+        # A name is on disk only when the folder that holds it is, and so is a new folder's.
+        for folder in folders:
+            self._flush(folder)
+
     def path(self, key: str) -> Path:
         """Return where a key lies; one that leads out of the folder leads nowhere."""
         path = self._folder.joinpath(*key.split("/"))
@@ -81,15 +93,13 @@ class LocalStorage:
         return path
 
 
-def _keep(path: Path, target: Path, root: Path, flush: Callable[[Path], None]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    flush(path)
-    path.replace(target)
-    # The name is on disk only when the folders that hold it are.
-    folder = target.parent
-    while folder != root.parent:
-        flush(folder)
-        folder = folder.parent
+def _made(folder: Path, root: Path) -> list[Path]:
+    """Make a folder and return what has to be flushed: it, and each folder that got a new one."""
+    flushed = [folder]
+    while not flushed[-1].is_dir() and flushed[-1].parent != root:
+        flushed.append(flushed[-1].parent)
+    folder.mkdir(parents=True, exist_ok=True)
+    return flushed
 
 
 def _flush(path: Path) -> None:

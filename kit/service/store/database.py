@@ -85,8 +85,18 @@ class Database(Protocol):
         """Run a transaction that only reads."""
         ...
 
-    async def write(self, transaction: Transaction[T]) -> T:
-        """Run a transaction as a whole; what it returns is on disk when this returns."""
+    async def write(self, transaction: Transaction[T], *, durable: bool = True) -> T:
+        """Run a transaction as a whole; what it returns is on disk when this returns.
+
+        Parameters
+        ----------
+        durable : bool
+            False for what may be forgotten in a power cut, such as a claim: it waits for no disk.
+        """
+        ...
+
+    def version(self) -> object:
+        """Return something that differs whenever anything may have been written since."""
         ...
 
     async def close(self) -> None:

@@ -22,6 +22,12 @@ _fenced = (_which, table.c.attempt == bindparam("fence"), _running)
 
 ADD = Query(insert(table))
 FIND = Query(select(table).where(_which, _of_account))
+#: What tells whether an answer that was written before still holds.
+VERSION = Query(
+    select(table.c.id, table.c.state, table.c.updated_at, table.c.progress).where(
+        _which, _of_account
+    )
+)
 FIND_ANY = Query(select(table).where(_which))
 
 #: Take the oldest queued ones. On PostgreSQL, rows that another worker is taking are skipped.
@@ -165,12 +171,20 @@ FILTERS: dict[str, ColumnElement[bool]] = {
     "after": table.c.id >= bindparam("after"),
     "until": table.c.id < bindparam("until"),
     "before": table.c.id < bindparam("before"),
+    "first": table.c.id <= bindparam("first"),
 }
 
 
 @cache
-def page(filters: frozenset[str]) -> Query:
-    """Return the statement for a page of an account's generations, newest first."""
+def page(filters: frozenset[str], *, whole: bool = True) -> Query:
+    """Return the statement for a page of an account's generations, newest first.
+
+    Parameters
+    ----------
+    whole : bool
+        Whole rows, or only their versions.
+    """
     conditions = [FILTERS[name] for name in sorted(filters)]
-    statement = select(table).where(_of_account, *conditions)
+    columns = [table] if whole else [table.c.id, table.c.state, table.c.updated_at]
+    statement = select(*columns).where(_of_account, *conditions)
     return Query(statement.order_by(table.c.id.desc()).limit(bindparam("most")))

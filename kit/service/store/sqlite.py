@@ -34,6 +34,7 @@ DIALECT = SQLiteDialect(paramstyle="named")
 class _Order(NamedTuple):
     transaction: Transaction[Any]
     future: asyncio.Future[Any]
+    durable: bool
 
 
 class SQLite:
@@ -62,6 +63,7 @@ class SQLite:
         migrations.upgrade(_Schema(self._writer), DIALECT)
         self._reader = _open(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
+        self._durable = True
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
         self._thread.start()
@@ -70,14 +72,24 @@ class SQLite:
         """Run a transaction that only reads, here and now: an indexed read is faster than a hop."""
         return _drive(self._reader, transaction)
 
-    async def write(self, transaction: Transaction[T]) -> T:
-        """Run a transaction in the writer thread; it is on disk when this returns."""
+    async def write(self, transaction: Transaction[T], *, durable: bool = True) -> T:
+        """Run a transaction in the writer thread; it is on disk when this returns.
+
+        Parameters
+        ----------
+        durable : bool
+            False for what may be forgotten in a power cut; it is on disk with the next that is not.
+        """
         if not self._thread.is_alive():
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._orders.put(_Order(transaction, future))
+        self._orders.put(_Order(transaction, future, durable))
         # A caller that goes away does not undo what was handed in: it is done or it failed.
         return await asyncio.shield(future)
+
+    def version(self) -> object:
+        """Return something that differs whenever anything may have been written since."""
+        return self._reader.pragma("data_version")
 
     async def close(self) -> None:
         """Commit what was handed in and close the file."""
@@ -108,10 +120,17 @@ class SQLite:
             batch.append(order)
         return batch, False
 
+    def _sync(self, durable: bool) -> None:
+        """Have commits wait for the disk, or not; a wait covers everything before it."""
+        if durable != self._durable:
+            self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
+            self._durable = durable
+
     def _commit(self, batch: list[_Order]) -> list[Callable[[], Any]]:
         """Run a batch and commit it once; each result is known only when that is done."""
         connection = self._writer
         try:
+            self._sync(any(order.durable for order in batch))
             connection.execute("BEGIN IMMEDIATE")
             results = [_unit(connection, order.transaction) for order in batch]
             connection.execute("COMMIT")

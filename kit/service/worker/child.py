@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import queue
+import shutil
 import socket
 import sys
 import threading
@@ -52,7 +53,7 @@ class Line:
         return task, self._progress
 
     def _reporter(self) -> Callable[[float], None]:
-        last = 0.0
+        last = time.monotonic()
 
         def report(fraction: float) -> None:
             nonlocal last
@@ -76,7 +77,7 @@ class Line:
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Render a job and return the facts about its output, which is flushed to disk."""
-    folder = Path(task["folder"])
+    folder = _emptied(Path(task["scratch"]) / f"render-{os.getpid()}")
     job = Job(
         prompt=task["prompt"],
         parameters=task["parameters"],
@@ -142,6 +143,14 @@ def _facts(asset: Asset) -> dict[str, Any]:
         "sha256": digest,
         "size_bytes": size,
     }
+
+
+def _emptied(folder: Path) -> Path:
+    """Return this process's folder, with nothing in it from an earlier job."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return folder
 
 
 def _flushed(path: Path) -> tuple[str, int]:

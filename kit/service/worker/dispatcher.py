@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -119,21 +118,26 @@ class Dispatcher:
         """Claim as many as there are free processes, until nothing waits."""
         while not self._stopping and (free := self._pool.slots - len(self._jobs)) > 0:
             self._wake.clear()
-            now = self._clock()
-            rows = await self._database.write(
-                queue.claim(self.name, free, lease=self._lease(now), now=now)
-            )
+            rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
                 return
             for row in rows:
-                self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
+                self._begin(row)
         self._wake.clear()
+
+    def _claim(self, most: int) -> Transaction[list[Any]]:
+        now = self._clock()
+        return queue.claim(self.name, most, lease=self._lease(now), now=now)
+
+    def _begin(self, row: Any) -> None:
+        self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
 
     async def _beat(self) -> None:
         """Prolong the claims of running jobs and take over what others lost."""
         now = self._clock()
         if self._jobs:
-            await self._database.write(queue.renew(list(self._jobs), lease=self._lease(now)))
+            claims = queue.renew(list(self._jobs), lease=self._lease(now))
+            await self._database.write(claims, durable=False)
         await self._take_over(queue.expire(attempts=self._settings.attempts, now=now))
 
     async def _inherit(self) -> None:
@@ -159,12 +163,13 @@ class Dispatcher:
             if (generation_id, attempt) not in held:
                 self._pool.cancel(generation_id)
             elif fraction := self.progress.get(generation_id):
-                await self._database.write(queue.report(generation_id, attempt, fraction, now))
+                report = queue.report(generation_id, attempt, fraction, now)
+                await self._database.write(report, durable=False)
 
     async def _one(self, row: Any) -> None:
-        folder = self._settings.scratch / f"{row.id}.{row.attempt}"
+        following = None
         try:
-            await self._settle(row, folder)
+            following = await self._settle(row)
         except asyncio.CancelledError:
             now = self._clock()
             await self._database.write(queue.hand_back(row.id, row.attempt, now))
@@ -176,15 +181,17 @@ class Dispatcher:
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if following is not None:
+            self._begin(following)
+        else:
             self.wake()
 
-    async def _settle(self, row: Any, folder: Path) -> None:
+    async def _settle(self, row: Any) -> Any:
+        """Render and settle a generation; return the next one, claimed in the same commit."""
         attempt, started = row.attempt, time.perf_counter()
         _note("claimed", row, 0.0)
         try:
-            task = await self._task(row, folder)
-            result = await self._pool.run(row.id, task, self._reporter(row.id))
+            result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
             self._metrics.measure(RENDER_SECONDS, time.perf_counter() - started, row.model_id)
             output = await self._keep(row.id, result)
             done, state = queue.finish(row.id, attempt, output, self._clock()), "completed"
@@ -194,10 +201,17 @@ class Dispatcher:
         except LostError:
             done, state = self._lost(row), "lost"
         # What no longer counts was canceled, or taken over by another worker.
-        counts = await self._database.write(done)
+        counts, following = await self._database.write(self._and_next(done))
         _note(state if counts else "canceled", row, time.perf_counter() - started)
         if counts:
             self._count(row, state)
+        return following
+
+    def _and_next(self, done: Transaction[bool]) -> Transaction[tuple[bool, Any]]:
+        counts = yield from done
+        # One more than its share is never claimed: the slot of this job is free with this commit.
+        rows = [] if self._stopping else (yield from self._claim(1))
+        return counts, rows[0] if rows else None
 
     def _lost(self, row: Any) -> Transaction[bool]:
         attempts, now = self._settings.attempts, self._clock()
@@ -211,13 +225,12 @@ class Dispatcher:
             state = "failed"
         self._metrics.count(FINISHED, row.model_id, state)
 
-    async def _task(self, row: Any, folder: Path) -> dict[str, Any]:
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    async def _task(self, row: Any) -> dict[str, Any]:
         media: Mapping[str, list[str]] = orjson.loads(row.media)
         wanted = [upload_id for group in media.values() for upload_id in group]
         files = await self._database.read(uploads.of_generation(wanted))
         paths = {
-            upload_id: str(await self._storage.local(upload_key(file), folder))
+            upload_id: str(await self._storage.local(upload_key(file), self._settings.scratch))
             for upload_id, file in files.items()
         }
         return {
@@ -227,7 +240,7 @@ class Dispatcher:
             "parameters": orjson.loads(row.parameters),
             "seed": row.seed,
             "media": {name: [paths[i] for i in group] for name, group in media.items()},
-            "folder": str(folder),
+            "scratch": str(self._settings.scratch),
         }
 
     async def _keep(self, generation_id: str, result: dict[str, Any]) -> dict[str, Any]:
@@ -235,16 +248,14 @@ class Dispatcher:
         output = {
             k: v for k, v in result.items() if k not in ("path", "thumbnail") and v is not None
         }
-        digest = result["sha256"]
         path = Path(result["path"])
-        output["key"] = output_key(generation_id, digest, path.suffix)
-        await self._storage.keep(path, output["key"])
+        output["key"] = output_key(generation_id, result["sha256"], path.suffix)
+        files = {output["key"]: path}
         if result["thumbnail"]:
-            thumbnail = Path(result["thumbnail"])
-            output["thumbnail"] = output_key(
-                generation_id, f"{digest[:16]}-small", thumbnail.suffix
-            )
-            await self._storage.keep(thumbnail, output["thumbnail"])
+            small = Path(result["thumbnail"])
+            output["thumbnail"] = output_key(generation_id, "small", small.suffix)
+            files[output["thumbnail"]] = small
+        await self._storage.keep(files, flushed=True)
         return output
 
     def _reporter(self, generation_id: str) -> Callable[[float], None]:

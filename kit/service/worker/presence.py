@@ -1,8 +1,8 @@
-"""Which workers on this machine are alive: each holds a lock on a file as long as its process lives.
+"""Which workers on this machine are alive: each holds a lock on a file while its process lives.
 
-The system lets go of the lock however the process ends, so what a killed worker had claimed is taken
-over at once and not only when its lease runs out. Workers on other machines are known by their
-leases alone.
+The system lets go of the lock however the process ends, so what a killed worker had claimed is
+taken over at once and not only when its lease runs out. Workers on other machines are known by
+their leases alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The picture that every measured service draws, as an engine: 3 ms of work, so that the rest shows."""
+"""The picture that every measured service draws, as an engine: 3 ms, so that the rest shows."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -163,11 +163,11 @@ def test_a_job_of_another_process_is_followed_through_its_row(start_service: Sta
 
 def test_silence_is_broken_by_a_comment(start_service: Start) -> None:
     service = start_service(workers=0, heartbeat_seconds=0.05)
-    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        with stream(http, started(http)) as answer:
-            lines = answer.iter_lines()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http, stream(http, started(http)) as answer:
+        lines = answer.iter_lines()
 
-            assert next(line for line in lines if line.startswith(":")) == ": still here"
+        assert next(line for line in lines if line.startswith(":")) == ": still here"
 
 
 def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> None:
@@ -184,15 +184,15 @@ def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> Non
 
 def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
     service = start_service(workers=0, grace_seconds=20.0)
-    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        with stream(http, started(http)) as answer:
-            lines = events(answer.iter_lines())
-            next(lines)
-            asked = time.monotonic()
-            service.stop()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http, stream(http, started(http)) as answer:
+        lines = events(answer.iter_lines())
+        next(lines)
+        asked = time.monotonic()
+        service.stop()
 
-            assert time.monotonic() - asked < 5
-            assert list(lines) == []
+        assert time.monotonic() - asked < 5
+        assert list(lines) == []
 
 
 def test_another_account_sees_nothing(service: Service, http: httpx.Client) -> None:

@@ -19,7 +19,7 @@ def storage(tmp_path: Path) -> LocalStorage:
 def test_a_file_is_moved_in(storage: LocalStorage, tmp_path: Path) -> None:
     draft = tmp_path / "draft"
     draft.write_bytes(b"x")
-    asyncio.run(storage.keep(draft, "outputs/gen_1/a.png"))
+    asyncio.run(storage.keep({"outputs/gen_1/a.png": draft}))
 
     assert asyncio.run(storage.local("outputs/gen_1/a.png", tmp_path)).read_bytes() == b"x"
     assert not draft.exists()
@@ -29,7 +29,7 @@ def test_removing_takes_a_folder_and_forgives_a_missing_one(
     storage: LocalStorage, tmp_path: Path
 ) -> None:
     (tmp_path / "draft").write_bytes(b"x")
-    asyncio.run(storage.keep(tmp_path / "draft", "uploads/upl_1/a.png"))
+    asyncio.run(storage.keep({"uploads/upl_1/a.png": tmp_path / "draft"}))
     for _ in range(2):
         asyncio.run(storage.remove("uploads/upl_1"))
 

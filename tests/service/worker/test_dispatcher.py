@@ -24,7 +24,8 @@ def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Ser
     for does in ("works", "fails", "crashes"):
         finished(http, started(http, does=does))
 
-    until(lambda: not list(service.settings.scratch.glob("*")))
+    scratch = service.settings.scratch
+    until(lambda: not [path for path in scratch.rglob("*") if path.is_file()])
 
 
 def test_errors_hold_no_path_and_no_trace(http: httpx.Client, service: Service) -> None:

@@ -23,7 +23,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
         "parameters": {"does": does},
         "seed": 7,
         "media": {},
-        "folder": str(folder),
+        "scratch": str(folder),
     }
 
 

@@ -6,15 +6,18 @@ copy.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from html import escape
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
 from kit.service.http.context import base_of
-from kit.service.http.docs.page import BASE, NONCE, page
 
 router = APIRouter(include_in_schema=False)
+
+#: Replaced at each request: the address of the service, and the word that lets our script run.
+BASE, NONCE = "@@base@@", "@@nonce@@"
 
 
 @router.get("/docs")
@@ -22,7 +25,7 @@ async def read_docs(request: Request) -> Response:
     """Return the page; only its own style and script may run on it."""
     state = request.app.state
     if not hasattr(state, "docs"):
-        state.docs = page(request.app.openapi())
+        state.docs = await asyncio.to_thread(_made, request.app)
     nonce = secrets.token_urlsafe(16)
     text = state.docs.replace(NONCE, nonce).replace(BASE, escape(base_of(request)))
     policy = (
@@ -35,3 +38,10 @@ async def read_docs(request: Request) -> Response:
         "Referrer-Policy": "no-referrer",
     }
     return Response(text, 200, headers, "text/html")
+
+
+def _made(app: FastAPI) -> str:
+    # Here, because most services never show the page, and each has to start.
+    from kit.service.http.docs.page import page
+
+    return page(app.openapi())

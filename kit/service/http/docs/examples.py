@@ -134,7 +134,7 @@ _SIGNED = {
 def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", depth: int = 0) -> Any:
     """Return a value that a schema describes."""
     name = name_of(schema)
-    if name in BODIES:
+    if name and name in BODIES:
         return BODIES[name]
     if name:
         return example(schemas[name], schemas, name, depth)

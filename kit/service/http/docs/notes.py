@@ -1,4 +1,4 @@
-"""What the fields of the API mean, for readers: a field's own line, or one for its name anywhere."""
+"""What the fields of the API mean: a line for a field of an object, or for its name anywhere."""
 
 from __future__ import annotations
 

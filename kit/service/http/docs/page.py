@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from kit.errors import ApiError
+from kit.service.http.docs import BASE, NONCE
 from kit.service.http.docs.examples import colored, example, shell
 from kit.service.http.docs.schemas import (
     Schema,
@@ -23,8 +24,6 @@ from kit.service.http.docs.schemas import (
     type_of,
 )
 
-#: Replaced at each request: the address of the service, and the word that lets our script run.
-BASE, NONCE = "@@base@@", "@@nonce@@"
 #: Tag -> its heading and sentence, in this order.
 _GROUPS = {
     "account": ("Account", "Who pays, what is left, and every credit that came and went."),
@@ -74,8 +73,8 @@ def page(document: Schema) -> str:
         contents=_contents(groups),
         main=main,
         nonce=NONCE,
-        style=files(__package__).joinpath("page.css").read_text("utf-8"),
-        script=files(__package__).joinpath("page.js").read_text("utf-8"),
+        style=_asset("page.css"),
+        script=_asset("page.js"),
     )
 
 
@@ -104,6 +103,10 @@ page comes from elsewhere.</footer>
 </body>
 </html>
 """
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
 
 
 def _grouped(document: Schema) -> dict[str, list[_Operation]]:
@@ -159,22 +162,7 @@ def _guide() -> str:
         f"<td>{inline((kind.__doc__ or '').strip().partition(chr(10))[0])}</td></tr>"
         for kind in kinds
     )
-    return f"""<section class="guide" id="authentication"><h2>Authentication</h2>
-<p>Every operation below <code>/v1</code> takes <code>Authorization: Bearer &lt;API key&gt;</code>.
-A key has scopes: <code>read</code> is on every key; <code>creative:generate</code> and
-<code>scripts:generate</code> spend credits. Keep keys out of repositories and browsers.</p></section>
-<section class="guide" id="errors"><h2>Errors</h2>
-<p>Every error is <code>{{"error": {{"code", "message", "details", "requestId"}}}}</code>. Act on
-<code>code</code>; show <code>message</code>; quote <code>requestId</code> when you ask for help.</p>
-<div class="scroll"><table class="codes"><thead><tr><th scope="col">Status</th>
-<th scope="col">Code</th><th scope="col">When</th></tr></thead><tbody>{rows}</tbody></table></div>
-</section>
-<section class="guide" id="limits"><h2>Limits</h2>
-<p>Requests are counted per key. <code>RateLimit</code> tells what is left; a refused request is
-429 with <code>Retry-After</code> in whole seconds. An <code>Idempotency-Key</code> makes a POST safe
-to repeat: the same key with the same body is answered once and charged once. A request may bring its
-own <code>X-Request-Id</code> of up to 64 letters, digits, dots, dashes and underscores.</p></section>
-"""
+    return _asset("guide.html").replace("@@codes@@", rows)
 
 
 def _group(tag: str, operations: Sequence[_Operation], schemas: Mapping[str, Schema]) -> str:
@@ -231,7 +219,8 @@ def _answers(it: _Operation, schemas: Mapping[str, Schema]) -> str:
 
 
 def _answer(status: str, answer: Schema, schemas: Mapping[str, Schema]) -> str:
-    schema, kind = _content(answer)
+    content, kind = _content(answer)
+    schema: Schema = content.get("schema", {})
     named = name_of(schema) or name_of(schema.get("items", {}))
     what = type_of(schema) if named else escape(kind or answer["description"])
     headers = ", ".join(f"<code>{escape(name)}</code>" for name in answer.get("headers", {}))
@@ -241,8 +230,10 @@ def _answer(status: str, answer: Schema, schemas: Mapping[str, Schema]) -> str:
 
 
 def _content(answer: Schema) -> tuple[Schema, str]:
-    kind, content = next(iter(answer.get("content", {}).items()), ("", {}))
-    return content.get("schema", {}), kind
+    """Return what an answer carries, and its type."""
+    for kind, content in answer.get("content", {}).items():
+        return content, kind
+    return {}, ""
 
 
 def _panels(it: _Operation, schemas: Mapping[str, Schema]) -> Iterator[str]:
@@ -251,7 +242,7 @@ def _panels(it: _Operation, schemas: Mapping[str, Schema]) -> Iterator[str]:
     command = shell(it.path, it.method, it.facts, asked, BASE)
     yield _panel("Request", "", escape(command, quote=False))
     status, answer = next(iter(it.facts["responses"].items()))
-    kind, content = next(iter(answer.get("content", {}).items()), ("", {}))
+    content, kind = _content(answer)
     if "example" in content:
         yield _panel("Answer", status, escape(content["example"], quote=False))
     elif kind == "application/json" and content.get("schema"):

@@ -1,4 +1,4 @@
-"""Schemas of the OpenAPI document as HTML: types in words, fields as rows, prose from docstrings."""
+"""Schemas of the OpenAPI document as HTML: types in words, fields as rows, docstrings as prose."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _either(schemas: list[Schema]) -> str:
     kinds = [type_of(schema) for schema in schemas if schema.get("type") != "null"]
     if "number" in kinds:
         kinds = [kind for kind in kinds if kind != "integer"]
-    nullable = " or null" if len(kinds) < len(schemas) and len(schemas) == 2 else ""
+    nullable = " or null" if any(schema.get("type") == "null" for schema in schemas) else ""
     return " or ".join(dict.fromkeys(kinds)) + nullable
 
 
