@@ -21,10 +21,18 @@ KINDS = [
 ]
 
 
+#: Names that the documents spell in their own way.
+SPELLED = {
+    "use_cta": "useCTA",
+    "charged30d": "charged30d",
+    "refunded30d": "refunded30d",
+}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_field_is_camel_case_outside(kind: type[Wire]) -> None:
     for name, field in kind.model_fields.items():
-        assert field.alias == ("useCTA" if name == "use_cta" else to_camel(name))
+        assert field.alias == SPELLED.get(name, to_camel(name))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -157,7 +157,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(
     service: Service, used: str, tmp_path: Path
 ) -> None:
-    (gone,) = (service.settings.objects / "outputs" / used).iterdir()
+    (gone,) = (service.settings.objects / "outputs").glob(f"*/{used}-*")
     gone.unlink()
     target, back = tmp_path / "copy.tar.gz", elsewhere(tmp_path)
 
@@ -166,7 +166,7 @@ def test_an_output_that_is_gone_is_said_and_can_be_left_out(
     assert not target.exists()
     backup(service.settings, target, skip_missing=True)
 
-    assert restore(target, back).missing == [f"outputs/{used}/{gone.name}"]
+    assert restore(target, back).missing == [f"outputs/{gone.parent.name}/{gone.name}"]
 
 
 def altered(source: Path, target: Path, name: str, content: bytes | None) -> Path:
