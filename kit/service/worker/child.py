@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import queue
-import shutil
 import socket
 import sys
 import threading
@@ -77,7 +76,8 @@ class Line:
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Render a job and return the facts about its output, which is flushed to disk."""
-    folder = _emptied(Path(task["scratch"]) / f"render-{os.getpid()}")
+    folder = Path(task["folder"])
+    folder.mkdir(mode=0o700, parents=True)
     job = Job(
         prompt=task["prompt"],
         parameters=task["parameters"],
@@ -143,14 +143,6 @@ def _facts(asset: Asset) -> dict[str, Any]:
         "sha256": digest,
         "size_bytes": size,
     }
-
-
-def _emptied(folder: Path) -> Path:
-    """Return this process's folder, with nothing in it from an earlier job."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in folder.iterdir():
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    return folder
 
 
 def _flushed(path: Path) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -181,6 +182,7 @@ class Dispatcher:
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
+            await _remove(self._folder(row))
         if following is not None:
             self._begin(following)
         else:
@@ -240,7 +242,7 @@ class Dispatcher:
             "parameters": orjson.loads(row.parameters),
             "seed": row.seed,
             "media": {name: [paths[i] for i in group] for name, group in media.items()},
-            "scratch": str(self._settings.scratch),
+            "folder": str(self._folder(row)),
         }
 
     async def _keep(self, generation_id: str, result: dict[str, Any]) -> dict[str, Any]:
@@ -258,6 +260,9 @@ class Dispatcher:
         await self._storage.keep(files, flushed=True)
         return output
 
+    def _folder(self, row: Any) -> Path:
+        return self._settings.scratch / f"{row.id}.{row.attempt}"
+
     def _reporter(self, generation_id: str) -> Callable[[float], None]:
         def report(fraction: float) -> None:
             self.progress[generation_id] = fraction
@@ -267,6 +272,16 @@ class Dispatcher:
 
     def _lease(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)
+
+
+async def _remove(folder: Path) -> None:
+    """Remove a job's folder: as a rule it is empty, which takes no thread."""
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 #: What happened to a job -> how loud it is said.

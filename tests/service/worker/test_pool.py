@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
         "parameters": {"does": does},
         "seed": 7,
         "media": {},
-        "scratch": str(folder),
+        "folder": str(folder / secrets.token_hex(4)),
     }
 
 
