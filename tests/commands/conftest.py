@@ -1,6 +1,7 @@
 """The command line as a shell would call it, in this process."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,17 @@ class Done:
 
 
 Kit = Callable[..., Done]
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Take back what a command set up for its own process."""
+    root, ours = logging.getLogger(), logging.getLogger("kit")
+    handlers, level, our_level = [*root.handlers], root.level, ours.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    ours.setLevel(our_level)
 
 
 @pytest.fixture

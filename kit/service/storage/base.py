@@ -16,14 +16,8 @@ class Storage(Protocol):
     a key never changes.
     """
 
-    async def keep(self, files: Mapping[str, Path], *, flushed: bool = False) -> None:
-        """Take finished files in by key; they are on disk when this returns, and gone from there.
-
-        Parameters
-        ----------
-        flushed : bool
-            Whoever wrote them has flushed them to disk already.
-        """
+    async def keep(self, files: Mapping[str, Path]) -> None:
+        """Take finished files in by key; they are on disk when this returns."""
         ...
 
     async def local(self, key: str, folder: Path) -> Path:

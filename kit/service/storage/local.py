@@ -37,10 +37,10 @@ class LocalStorage:
         self.signer = signer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    async def keep(self, files: Mapping[str, Path], *, flushed: bool = False) -> None:
+    async def keep(self, files: Mapping[str, Path]) -> None:
         """Move finished files in and flush them, and the folders that lead to them, to disk."""
         moves = {self.path(key): path for key, path in files.items()}
-        await asyncio.to_thread(self._keep, moves, flushed)
+        await asyncio.to_thread(self._keep, moves)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
@@ -74,12 +74,11 @@ class LocalStorage:
         """Whether the folder can be written."""
         return os.access(self._folder, os.W_OK)
 
-    def _keep(self, moves: Mapping[Path, Path], flushed: bool) -> None:
+    def _keep(self, moves: Mapping[Path, Path]) -> None:
         folders: dict[Path, None] = {}
         for target, path in moves.items():
             folders |= dict.fromkeys(_made(target.parent, self._folder.parent))
-            if not flushed:
-                self._flush(path)
+            self._flush(path)
             path.replace(target)
         # A name is on disk only when the folder that holds it is, and so is a new folder's.
         for folder in folders:

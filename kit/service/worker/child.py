@@ -64,18 +64,21 @@ class Line:
         return report
 
     def _listen(self) -> None:
-        with self._link.makefile("rb") as lines:
-            for line in lines:
-                message = orjson.loads(line)
-                if message.get("do") != "cancel":
-                    self._tasks.put(message)
-                elif self._progress:
-                    self._progress.cancel()
-        os._exit(0)  # the parent is gone
+        try:
+            with self._link.makefile("rb") as lines:
+                for line in lines:
+                    message = orjson.loads(line)
+                    if message.get("do") != "cancel":
+                        self._tasks.put(message)
+                    elif self._progress:
+                        self._progress.cancel()
+        finally:
+            # The parent is gone, in good order or not: nobody wants the result.
+            os._exit(0)
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Render a job and return the facts about its output, which is flushed to disk."""
+    """Render a job and return the facts about its output."""
     folder = Path(task["folder"])
     folder.mkdir(mode=0o700, parents=True)
     job = Job(
@@ -129,9 +132,7 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _facts(asset: Asset) -> dict[str, Any]:
-    digest, size = _flushed(asset.path)
-    if asset.thumbnail:
-        _flushed(asset.thumbnail)
+    digest, size = _measured(asset.path)
     return {
         "path": str(asset.path),
         "thumbnail": str(asset.thumbnail) if asset.thumbnail else None,
@@ -145,14 +146,13 @@ def _facts(asset: Asset) -> dict[str, Any]:
     }
 
 
-def _flushed(path: Path) -> tuple[str, int]:
-    """Flush a file to disk and return its SHA-256 and size."""
+def _measured(path: Path) -> tuple[str, int]:
+    """Return a file's SHA-256 and size."""
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
-        os.fsync(file.fileno())
     return digest.hexdigest(), size
 
 

@@ -9,27 +9,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from kit.service.domain import queue, uploads
 from kit.service.metrics import FINISHED, LOST, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
 from kit.service.storage.base import Storage
-from kit.service.storage.keys import output_key, upload_key
 from kit.service.store.database import Database, Transaction
+from kit.service.worker import tasks
 from kit.service.worker.hub import Hub
 from kit.service.worker.pool import JobError, LostError, Pool
 from kit.service.worker.presence import Presence
 
 _log = logging.getLogger("kit.worker")
 
+#: Jobs that take less, in seconds, are claimed ahead; and the weight of the latest in the mean.
+_QUICK = 0.2
+_NEWS = 0.2
 #: Seconds between two looks at the queue when nobody says that there is something.
 _LOOK_EVERY = 1.0
 
@@ -67,6 +67,7 @@ class Dispatcher:
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
+        self._pace = _QUICK  # seconds that a job has taken lately
         self._stopping = False
 
     def start(self) -> None:
@@ -117,7 +118,7 @@ class Dispatcher:
 
     async def _fill(self) -> None:
         """Claim as many as there are free processes, until nothing waits."""
-        while not self._stopping and (free := self._pool.slots - len(self._jobs)) > 0:
+        while not self._stopping and (free := self._room() - len(self._jobs)) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
@@ -125,6 +126,15 @@ class Dispatcher:
             for row in rows:
                 self._begin(row)
         self._wake.clear()
+
+    def _room(self) -> int:
+        """Return how many may be claimed at a time: more than are rendered while they are quick.
+
+        So the next one is there while the last one is still being put on disk. Long ones are left
+        in the queue, where another worker may take them and a cancel gives the credits back.
+        """
+        quick = self._pace < _QUICK
+        return self._pool.slots * 2 if quick else self._pool.slots
 
     def _claim(self, most: int) -> Transaction[list[Any]]:
         now = self._clock()
@@ -182,7 +192,7 @@ class Dispatcher:
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
-            await _remove(self._folder(row))
+            await tasks.remove(self._folder(row))
         if following is not None:
             self._begin(following)
         else:
@@ -191,11 +201,13 @@ class Dispatcher:
     async def _settle(self, row: Any) -> Any:
         """Render and settle a generation; return the next one, claimed in the same commit."""
         attempt, started = row.attempt, time.perf_counter()
-        _note("claimed", row, 0.0)
+        tasks.note("claimed", row, 0.0)
         try:
             result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
-            self._metrics.measure(RENDER_SECONDS, time.perf_counter() - started, row.model_id)
-            output = await self._keep(row.id, result)
+            seconds = time.perf_counter() - started
+            self._pace += (seconds - self._pace) * _NEWS
+            self._metrics.measure(RENDER_SECONDS, seconds, row.model_id)
+            output = await tasks.keep(self._storage, row.id, result)
             done, state = queue.finish(row.id, attempt, output, self._clock()), "completed"
         except JobError as error:
             done = queue.fail(row.id, attempt, str(error), error.code, self._clock())
@@ -204,15 +216,15 @@ class Dispatcher:
             done, state = self._lost(row), "lost"
         # What no longer counts was canceled, or taken over by another worker.
         counts, following = await self._database.write(self._and_next(done))
-        _note(state if counts else "canceled", row, time.perf_counter() - started)
+        tasks.note(state if counts else "canceled", row, time.perf_counter() - started)
         if counts:
             self._count(row, state)
         return following
 
     def _and_next(self, done: Transaction[bool]) -> Transaction[tuple[bool, Any]]:
         counts = yield from done
-        # One more than its share is never claimed: the slot of this job is free with this commit.
-        rows = [] if self._stopping else (yield from self._claim(1))
+        more = not self._stopping and len(self._jobs) <= self._room()
+        rows = (yield from self._claim(1)) if more else []
         return counts, rows[0] if rows else None
 
     def _lost(self, row: Any) -> Transaction[bool]:
@@ -228,37 +240,8 @@ class Dispatcher:
         self._metrics.count(FINISHED, row.model_id, state)
 
     async def _task(self, row: Any) -> dict[str, Any]:
-        media: Mapping[str, list[str]] = orjson.loads(row.media)
-        wanted = [upload_id for group in media.values() for upload_id in group]
-        files = await self._database.read(uploads.of_generation(wanted))
-        paths = {
-            upload_id: str(await self._storage.local(upload_key(file), self._settings.scratch))
-            for upload_id, file in files.items()
-        }
-        return {
-            "do": "render",
-            "model_id": row.model_id,
-            "prompt": row.prompt,
-            "parameters": orjson.loads(row.parameters),
-            "seed": row.seed,
-            "media": {name: [paths[i] for i in group] for name, group in media.items()},
-            "folder": str(self._folder(row)),
-        }
-
-    async def _keep(self, generation_id: str, result: dict[str, Any]) -> dict[str, Any]:
-        """Move the files of a finished job into the storage; return what the row says of them."""
-        output = {
-            k: v for k, v in result.items() if k not in ("path", "thumbnail") and v is not None
-        }
-        path = Path(result["path"])
-        output["key"] = output_key(generation_id, result["sha256"], path.suffix)
-        files = {output["key"]: path}
-        if result["thumbnail"]:
-            small = Path(result["thumbnail"])
-            output["thumbnail"] = output_key(generation_id, "small", small.suffix)
-            files[output["thumbnail"]] = small
-        await self._storage.keep(files, flushed=True)
-        return output
+        files = await self._database.read(uploads.of_generation(tasks.uploads_of(row)))
+        return await tasks.task_of(row, files, self._storage, self._folder(row))
 
     def _folder(self, row: Any) -> Path:
         return self._settings.scratch / f"{row.id}.{row.attempt}"
@@ -272,33 +255,3 @@ class Dispatcher:
 
     def _lease(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)
-
-
-async def _remove(folder: Path) -> None:
-    """Remove a job's folder: as a rule it is empty, which takes no thread."""
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        pass
-    except OSError:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-
-
-#: What happened to a job -> how loud it is said.
-_LEVELS = {"failed": logging.WARNING, "lost": logging.WARNING}
-
-
-def _note(what: str, row: Any, seconds: float) -> None:
-    """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
-    level = _LEVELS.get(what, logging.INFO)
-    if _log.isEnabledFor(level):
-        facts = {
-            "event": f"job_{what}",
-            "what": what,
-            "generation": row.id,
-            "attempt": row.attempt,
-            "model": row.model_id,
-            "seconds": round(seconds, 3),
-        }
-        line = "%(generation)s attempt %(attempt)d of %(model)s: %(what)s after %(seconds).3f s"
-        _log.log(level, line, facts)

@@ -3,12 +3,16 @@ import dataclasses
 import pytest
 
 from kit.engines.text.assembly import Ends, Telling, filled
-from kit.engines.text.bank import bank
+from kit.engines.text.bank import Entry, bank
 from kit.engines.text.speech import seconds
 
 ENTRIES = bank("NATURE").entries
 PLAIN = Telling(bridges=(), every=1, whole=False)
 NOTHING = Ends(opening=(), closing=(), cost=0.0)
+
+
+def says_its_name_first(entry: Entry) -> bool:
+    return entry.text.casefold().startswith(entry.subject.casefold())
 
 
 @pytest.mark.parametrize("target", [8, 20, 60, 170])
@@ -39,10 +43,22 @@ def test_a_brief_lead_leaves_room_for_others() -> None:
 def test_bridges_stand_between_entries_in_order_and_name_what_follows() -> None:
     telling = dataclasses.replace(PLAIN, bridges=("Next, {subject}.", "And then."))
 
-    text, told = filled(ENTRIES, [NOTHING], 60, telling)
+    entries = [entry for entry in ENTRIES if not says_its_name_first(entry)]
+
+    text, told = filled(entries, [NOTHING], 60, telling)
 
     assert f"Next, {told[1]}." in text
     assert text.index("Next, ") < text.index("And then.")
+
+
+def test_a_bridge_does_not_name_what_the_next_sentence_begins_with() -> None:
+    entries = [entry for entry in ENTRIES if says_its_name_first(entry)]
+    telling = dataclasses.replace(PLAIN, bridges=("Next, {subject}.",), spare=("And then.",))
+
+    text, _ = filled(entries, [NOTHING], 30, telling)
+
+    assert "And then." in text
+    assert "Next, " not in text
 
 
 def test_whole_stories_are_never_cut() -> None:

@@ -22,7 +22,7 @@ def test_a_topic_has_enough_to_tell(topic: str) -> None:
 
     assert source.topic == topic
     assert source.manner in ("facts", "stories", "advice", "cases")
-    assert len(source.entries) >= 34
+    assert len(source.entries) >= 40
     assert sum(seconds(entry.text) <= 4.5 for entry in source.entries) >= 6
 
 

@@ -1,5 +1,7 @@
+import json
 import re
 from collections import Counter
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
 
+TABLES = json.loads((files("kit.engines.text") / "voices.json").read_text(encoding="utf-8"))
 ALONE = ("7 Things About Coffee and Sleep", "What is \U0001f680 {subject}?!", "Zug", "\U0001f680")
 ANGLES = (None, "", "Start with how strange it is", "You have been told the wrong story " * 8)
 
@@ -193,3 +196,26 @@ def test_an_order_out_of_bounds_is_refused(wrong: dict[str, object], field: str)
 
     with pytest.raises(BadRequestError, match=field):
         Order(**{**right, **wrong})  # type: ignore[arg-type]
+
+
+def test_a_title_that_the_bank_has_nothing_on_is_left_with_a_turn() -> None:
+    order = Order(topic="NATURE", title="My Neighbor's Bicycle", duration_seconds=30)
+
+    (text,) = write_scripts(order, seed=3)
+
+    pivots = {line for voice in TABLES["facts"] for line in voice["pivot"]}
+    assert sentences(text)[1] in pivots
+
+
+@pytest.mark.parametrize("topic", [t for t in TOPICS if bank(t).manner != "stories"])
+def test_a_short_second_script_names_the_title_and_tells_its_fact_in_one_sentence(
+    topic: str,
+) -> None:
+    entry = next(entry for entry in bank(topic).entries if entry.more)
+    order = Order(topic=topic, title=entry.titles[0], duration_seconds=20, variations=2)
+
+    first, second = write_scripts(order, seed=2)
+
+    assert first.startswith(entry.text)
+    assert entry.titles[0] in sentences(second)[0]
+    assert entry.more not in second

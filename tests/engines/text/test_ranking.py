@@ -3,7 +3,7 @@ import random
 import pytest
 
 from kit.engines.text.bank import bank
-from kit.engines.text.ranking import lead_for, ranked
+from kit.engines.text.ranking import lead_for, ranked, speaks_of
 from kit.wire import TOPICS
 
 
@@ -48,3 +48,18 @@ def test_a_lead_stays_first_even_if_it_was_told() -> None:
     lead = bank("SPACE").entries[0]
 
     assert ranked("SPACE", lead.titles[0], lead, random.Random(1), [lead.subject])[0] is lead
+
+
+def test_what_hardly_fits_is_not_told_twice() -> None:
+    title = "The Secret Life of My Grandmother's Piano"
+    first = ranked("INTERESTING_FACTS", title, None, random.Random(1))[0].subject
+    second = ranked("INTERESTING_FACTS", title, None, random.Random(1), [first])[0].subject
+
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("title", "known"), [("Octopus Facts", True), ("7 Things About My Bicycle", False)]
+)
+def test_a_topic_speaks_of_what_an_entry_is_named_after(title: str, known: bool) -> None:
+    assert speaks_of("NATURE", title) is known

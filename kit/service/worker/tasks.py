@@ -1,0 +1,95 @@
+"""A generation's row as a task for a render process, and what became of it as a row's output."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kit.service.storage.base import Storage
+from kit.service.storage.keys import output_key, upload_key
+
+_log = logging.getLogger("kit.worker")
+
+
+def uploads_of(row: Any) -> list[str]:
+    """Return the ids of the uploads that a generation uses."""
+    media: Mapping[str, list[str]] = orjson.loads(row.media)
+    return [upload_id for group in media.values() for upload_id in group]
+
+
+async def task_of(
+    row: Any, files: Mapping[str, Any], storage: Storage, folder: Path
+) -> dict[str, Any]:
+    """Return what a render process is told.
+
+    Parameters
+    ----------
+    files : mapping of str to row
+        The uploads that it uses, by id.
+    folder : Path
+        Where the process may write; it makes it.
+    """
+    media: Mapping[str, list[str]] = orjson.loads(row.media)
+    paths = {
+        upload_id: str(await storage.local(upload_key(file), folder))
+        for upload_id, file in files.items()
+    }
+    return {
+        "do": "render",
+        "model_id": row.model_id,
+        "prompt": row.prompt,
+        "parameters": orjson.loads(row.parameters),
+        "seed": row.seed,
+        "media": {name: [paths[i] for i in group] for name, group in media.items()},
+        "folder": str(folder),
+    }
+
+
+async def keep(storage: Storage, generation_id: str, result: dict[str, Any]) -> dict[str, Any]:
+    """Move the files of a finished job into the storage; return what the row says of them."""
+    output = {k: v for k, v in result.items() if k not in ("path", "thumbnail") and v is not None}
+    path = Path(result["path"])
+    output["key"] = output_key(generation_id, result["sha256"], path.suffix)
+    files = {output["key"]: path}
+    if result["thumbnail"]:
+        small = Path(result["thumbnail"])
+        output["thumbnail"] = output_key(generation_id, "small", small.suffix)
+        files[output["thumbnail"]] = small
+    await storage.keep(files)
+    return output
+
+
+async def remove(folder: Path) -> None:
+    """Remove a job's folder: as a rule it is empty, which takes no thread."""
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+#: What happened to a job -> how loud it is said.
+_LEVELS = {"failed": logging.WARNING, "lost": logging.WARNING}
+
+
+def note(what: str, row: Any, seconds: float) -> None:
+    """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
+    level = _LEVELS.get(what, logging.INFO)
+    if _log.isEnabledFor(level):
+        facts = {
+            "event": f"job_{what}",
+            "what": what,
+            "generation": row.id,
+            "attempt": row.attempt,
+            "model": row.model_id,
+            "seconds": round(seconds, 3),
+        }
+        line = "%(generation)s attempt %(attempt)d of %(model)s: %(what)s after %(seconds).3f s"
+        _log.log(level, line, facts)
