@@ -49,5 +49,6 @@ def _keep_screenshot(notebook: Notebook) -> None:
     """Keep a picture of the page where somebody wants to look at it."""
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     if folder:
-        notebook.output(10).scroll_into_view_if_needed()
+        cell = notebook.page.locator(".jp-Notebook .jp-Cell").nth(7)
+        cell.evaluate("cell => cell.scrollIntoView({ block: 'start' })")
         notebook.page.screenshot(path=str(Path(folder) / "quickstart.png"))
