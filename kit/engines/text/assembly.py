@@ -48,6 +48,8 @@ class Telling:
     ----------
     bridges : sequence of str
         Bridges in order of use, each used once; ``{subject}`` stands for the entry that follows.
+    spare : sequence of str
+        Bridges for where naming the subject would say it twice in a row, each used once.
     every : int
         A bridge stands before each such number of entries.
     whole : bool
@@ -59,6 +61,7 @@ class Telling:
     bridges: Sequence[str]
     every: int
     whole: bool
+    spare: Sequence[str] = ()
     brief: bool = False
     rate: float = RATE
 
@@ -194,7 +197,10 @@ def _parts(entry: Entry) -> tuple[str, ...]:
 def _bridge(plan: _Plan, entry: Entry, telling: Telling) -> tuple[str, ...]:
     if plan.bridged >= len(telling.bridges):
         return ()
-    return (telling.bridges[plan.bridged].replace("{subject}", entry.subject),)
+    bridge = telling.bridges[plan.bridged]
+    if "{subject}" in bridge and entry.text.casefold().startswith(entry.subject.casefold()):
+        bridge = next(iter(telling.spare[plan.bridged // 2 :]), "")
+    return (bridge.replace("{subject}", entry.subject),) if bridge else ()
 
 
 def _judged(

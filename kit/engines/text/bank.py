@@ -109,7 +109,11 @@ def stems(text: str) -> frozenset[str]:
     """
     found: Iterable[str] = (w.lower().replace("’", "'") for w in _WORD.findall(text))
     plain = (word.removesuffix("'s") for word in found)
-    return frozenset(_SUFFIX.sub("", word) for word in plain if word not in _STOPWORDS)
+    return frozenset(_SUFFIX.sub("", word) for word in plain if _carries_meaning(word))
+
+
+def _carries_meaning(word: str) -> bool:
+    return word not in _STOPWORDS and not (word.isdigit() and len(word) < 3)  # "7 things"
 
 
 def _entry(row: dict[str, Any]) -> Entry:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import chain, product, zip_longest
 
 from kit.engines.text.assembly import Ends, Telling, filled
-from kit.engines.text.bank import Bank, Entry, bank
+from kit.engines.text.bank import Bank, Entry, bank, stems
 from kit.engines.text.grammar import Voice, voices
-from kit.engines.text.phrases import angled, clean, sentence, within
-from kit.engines.text.ranking import lead_for, ranked
+from kit.engines.text.phrases import angled, asked, clean, sentence, within
+from kit.engines.text.ranking import lead_for, ranked, speaks_of
 from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
 from kit.wire import Title
@@ -29,6 +29,10 @@ _RATES = (3.0, 7.0)
 #: A bridge stands before each such number of entries, by manner.
 _BRIDGED = {"facts": 1, "advice": 1, "stories": 1, "cases": 1}
 
+#: Bridges of a voice kept for where naming the next subject would say it twice.
+_SPARE = 3
+#: Seconds of a first sentence from which on a shorter one is better.
+_LONG = 8.0
 #: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
 _BRIEF_UP_TO = 30
 
@@ -121,7 +125,7 @@ def write_scripts(order: Order, *, seed: int) -> list[str]:
     texts: list[str] = []
     told: set[str] = set()
     for number, voice in enumerate(voices(source.manner, rng)[: order.variations]):
-        entries = ranked(order.topic, f"{title} {angle}", lead, rng, told)
+        entries = ranked(order.topic, _about(title, angle), lead, rng, told)
         draft = _Draft(order, source, title or source.noun, angle, lead, voice, own=number > 0)
         text, subjects = filled(
             entries,
@@ -149,14 +153,14 @@ class _Draft:
     own: bool  # goes its own way where another script took the obvious one
 
     def telling(self) -> Telling:
-        bridges = zip_longest(
-            self.voice.say("bridge_to", subject="{subject}"), self.voice.say("bridge")
-        )
+        plain = self.voice.say("bridge")
+        bridges = zip_longest(self.voice.say("bridge_to", subject="{subject}"), plain[:-_SPARE])
         return Telling(
             bridges=[bridge for bridge in chain.from_iterable(bridges) if bridge],
             every=_BRIDGED[self.source.manner],
             whole=self.source.manner == "stories",
-            brief=self.own and self.order.duration_seconds <= _BRIEF_UP_TO,
+            spare=plain[-_SPARE:],
+            brief=self._brief(),
             rate=self.order.rate,
         )
 
@@ -176,7 +180,7 @@ class _Draft:
         if not self.order.use_hook:
             return [((), 0.0)]
         if self.angle:
-            return self._cut(self.angle, angled)
+            return self._cut(asked(self.angle), angled)
         if not self.lead:
             return _choices(self.voice.say("hook"), 0.0)
         said = _choices(self.voice.say("hook", subject=self.lead.subject), 0.0)
@@ -184,13 +188,27 @@ class _Draft:
 
     def _names(self) -> list[_Choice]:
         """Return the ways to name the title; a script about its lead names it anyway."""
-        if self.lead:
+        if self.lead and (not self._brief() or stems(self.title) <= stems(self.lead.subject)):
             return [((), 0.0)]
         if self.title.endswith("?"):
-            return self._cut(self.title, sentence)
-        plain = self.title.rstrip(".!")
-        lines = _choices(self.voice.say("line", title=plain), 0.0)
-        return [*lines, *self._cut(plain, sentence)[1:]]
+            lines, cuts = self._cut(self.title, sentence)[:1], self._cut(self.title, sentence)[1:]
+        else:
+            plain = self.title.rstrip(".!")
+            lines = _choices(self.voice.say("line", title=plain), 0.0)
+            cuts = self._cut(plain, sentence)[1:]
+        if self.lead:  # the other script on it begins with the lead at once
+            return [((), 0.0), *((line, cost - 1.5) for line, cost in lines)]
+        return [*self._turned(lines), *lines, *cuts]
+
+    def _brief(self) -> bool:
+        return self.own and self.order.duration_seconds <= _BRIEF_UP_TO
+
+    def _turned(self, lines: Sequence[_Choice]) -> list[_Choice]:
+        """Return the lines with a turn to what the bank has, where it has nothing on the title."""
+        if speaks_of(self.order.topic, _about(self.title, self.angle)):
+            return []
+        turn = self.voice.say("pivot")
+        return [((*line, turn[n % len(turn)]), cost - 0.6) for n, (line, cost) in enumerate(lines)]
 
     def _frames(self) -> list[_Choice]:
         return _choices(self.voice.say("frame"), 0.0) if self.order.use_ragebait else [((), 0.0)]
@@ -206,11 +224,18 @@ class _Draft:
 
     def _cut(self, phrase: str, said: Callable[[str], str]) -> list[_Choice]:
         """Return a phrase as a sentence, and shorter ones that still say the most of it."""
-        limits = sorted({self.order.duration_seconds / 4, 4.0, 2.6, 1.7, 1.2}, reverse=True)
+        longest = min(self.order.duration_seconds / 2.5, _LONG)
+        limits = sorted({longest, 4.0, 2.6, 1.7, 1.2}, reverse=True)
         cuts = (said(within(phrase, limit, rate=self.order.rate)) for limit in limits)
         whole = said(phrase)
         shorter = [cut for cut in dict.fromkeys(cuts) if seconds(cut) < seconds(whole)]
-        return [((whole,), 0.0), *(((cut,), 1.5 + 0.8 * n) for n, cut in enumerate(shorter))]
+        patience = max(0.0, seconds(whole, rate=self.order.rate) - _LONG) / 2
+        return [((whole,), patience), *(((cut,), 3.0 + 0.8 * n) for n, cut in enumerate(shorter))]
+
+
+def _about(title: str, angle: str) -> str:
+    """Return the words that decide what fits; of a long hook angle, its beginning."""
+    return f"{title} {within(asked(angle), _LONG / 2)}"
 
 
 def _choices(lines: Sequence[str], cost: float) -> list[_Choice]:

@@ -7,7 +7,7 @@ import unicodedata
 
 from kit.engines.text.speech import RATE, seconds
 
-__all__ = ["angled", "clean", "sentence", "within"]
+__all__ = ["angled", "asked", "clean", "sentence", "within"]
 
 _SPOKEN = str.maketrans(
     {"&": " and ", "+": " plus ", "@": " at ", "’": "'", "‘": "'", "…": ",", "#": " ", "_": " "}
@@ -18,6 +18,17 @@ _WEAK_END = re.compile(
     r"(?i)[\s,;:'-]+(?:of|the|a|an|and|or|but|to|in|on|at|with|for|from|by|that|than|as|is|are|was|"
     r"were|it|its|your|my|our|their|this|these|into|about|when|which|who|what|how|why|if|not|no)$"
 )
+#: Seconds from which on a clause says something, and words that tie it to the one before.
+_CLAUSE_SECONDS = 1.2
+_LINK = re.compile(r"(?i)^(?:and|but|so|or|then)\s+")
+#: Words before which a phrase can end, and those that open a clause of their own.
+_JOINT_WORDS = (
+    "and but or while because although before after until so when which who that where if as of "
+    "to in on at with for from by about into than without under over"
+)
+_OPENING_WORDS = "when which who that where if why how what because"
+_JOINTS = frozenset(_JOINT_WORDS.split())
+_OPENERS = frozenset(_OPENING_WORDS.split())
 _DIRECTIVE = re.compile(
     r"(?i)^(?:(?:start|open|begin|lead|focus|center|build|play|draw|hook)\s+"
     r"(?:with|by|on|from|around)\s+(?:asking|showing|saying|revealing|telling|stating)?\s*"
@@ -66,7 +77,7 @@ def sentence(text: str) -> str:
 
 
 def within(text: str, limit: float, *, rate: float = RATE) -> str:
-    """Cut a text to a spoken length: after a sentence, else after a clause, else after a word.
+    """Cut a text to a spoken length: after a sentence, a clause, a phrase, else after a word.
 
     Parameters
     ----------
@@ -77,7 +88,11 @@ def within(text: str, limit: float, *, rate: float = RATE) -> str:
         if seconds(text, rate=rate) <= limit:
             return text
         parts = re.split(mark, text)
-        text = next((p for p in parts if seconds(p, rate=rate) > limit / 3), parts[0])
+        enough = min(limit / 3, _CLAUSE_SECONDS)
+        text = next((p for p in parts if seconds(p, rate=rate) > enough), parts[0])
+        text = _LINK.sub("", text) if text != parts[0] else text
+    if seconds(text, rate=rate) > limit:
+        text = _whole_phrase(text, limit, rate)
     said = text.split()
     while len(said) > 1 and seconds(" ".join(said), rate=rate) > limit:
         said.pop()
@@ -85,6 +100,27 @@ def within(text: str, limit: float, *, rate: float = RATE) -> str:
     while len(text) > 1 and seconds(text, rate=rate) > limit:
         text = text[:-1]
     return _without_weak_end(text) if len(said) > 2 else text
+
+
+def _whole_phrase(text: str, limit: float, rate: float) -> str:
+    """Return the longest beginning of a text in the limit that no open clause is cut off from."""
+    said = text.split()
+    low = [word.lower() for word in said]
+    ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
+    phrases = (" ".join(said[:n]) for n in reversed(ends))
+    return next((p for p in phrases if seconds(p, rate=rate) <= limit), text)
+
+
+def asked(angle: str) -> str:
+    """Return what a hook angle is about, without the instruction to the writer around it.
+
+    Examples
+    --------
+    >>> asked("Start with the fact that sharks are older than trees")
+    'sharks are older than trees'
+    """
+    core = _DIRECTIVE.sub("", angle)
+    return core if len(core.split()) > 1 else angle
 
 
 def angled(angle: str) -> str:
@@ -101,8 +137,7 @@ def angled(angle: str) -> str:
     >>> angled("the loneliest planet")
     'Here is the loneliest planet.'
     """
-    core = _DIRECTIVE.sub("", angle)
-    core = core if len(core.split()) > 1 else angle
+    core = asked(angle)
     if core.endswith(("?", ".", "!")):
         return sentence(core)
     if _ASKING.match(core):

@@ -10,12 +10,14 @@ from functools import cache
 
 from kit.engines.text.bank import Entry, bank, stems
 
-__all__ = ["lead_for", "ranked"]
+__all__ = ["lead_for", "ranked", "speaks_of"]
 
 #: How much of a title an entry must speak of, by weight, for the script to be about that entry.
 _COVERED = 0.55
 #: Share of the best match from which on an entry counts as what the title speaks of.
 _FITTING = 0.4
+#: How much of a title the only fitting entry must speak of, by weight, to be told a second time.
+_REPEATED = 0.4
 
 
 def lead_for(topic: str, title: str) -> Entry | None:
@@ -31,6 +33,12 @@ def lead_for(topic: str, title: str) -> Entry | None:
     return best if covered and asked.keys() & _near(best) else None
 
 
+def speaks_of(topic: str, title: str) -> bool:
+    """Return whether a topic has an entry on anything that a title names."""
+    asked = stems(title)
+    return any(asked & _near(entry) for entry in bank(topic).entries)
+
+
 def ranked(
     topic: str,
     about: str,
@@ -41,7 +49,7 @@ def ranked(
     """Return the entries of a topic, the most fitting first; equals in an order the seed decides.
 
     A lead comes first, then what shares its keywords. Without one, what the title speaks of comes
-    first, even if it was told.
+    first, even if it was told, unless all there is hardly speaks of it.
 
     Parameters
     ----------
@@ -56,10 +64,14 @@ def ranked(
     entries = bank(topic).entries
     score = {e.subject: _match(topic, e, asked) * rng.uniform(0.8, 1) for e in entries}
     enough = max(score.values()) * _FITTING
+    named = [e for e in entries if lead is None and asked.keys() & _near(e)]
+    fitting = [e for e in named if score[e.subject] >= enough]
+    if all(e.subject in told and _share(topic, e, asked) < _REPEATED for e in fitting):
+        fitting = []
 
     def place(entry: Entry) -> tuple[bool, bool, bool, float]:
-        fits = lead is None and 0 < enough <= score[entry.subject]
-        return entry is not lead, not fits, entry.subject in told, -score[entry.subject]
+        is_told = entry.subject in told
+        return entry is not lead, entry not in fitting, is_told, -score[entry.subject]
 
     return sorted(rng.sample(entries, len(entries)), key=place)
 
