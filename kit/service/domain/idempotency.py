@@ -92,6 +92,7 @@ def once(label: Label | None, work: Transaction[Answer], now: int) -> Transactio
         work.close()
         return known
     answer = yield from work
+    yield from _forget(label)
     yield idempotency.ADD(**_row(label, now, answer))
     return answer
 
@@ -100,6 +101,7 @@ def begin(label: Label, now: int) -> Transaction[Answer | None]:
     """Note a request as running, or return the answer that is kept for it."""
     known = yield from kept(label, now)
     if known is None:
+        yield from _forget(label)
         yield idempotency.ADD(**_row(label, now, None))
     return known
 
@@ -127,15 +129,18 @@ def prune(now: int) -> Transaction[None]:
     yield idempotency.ABANDONED(limit=now - _RUNNING_MS)
 
 
+def _forget(label: Label) -> Transaction[None]:
+    """Remove what is left of a request whose time is over; there is nothing else by now."""
+    yield idempotency.FORGET(account=label.account_id, label=label.key)
+
+
 def _find(label: Label, now: int) -> Transaction[Any]:
     row = yield from one(idempotency.FIND(account=label.account_id, label=label.key))
     if row is None:
         return None
     age = now - row.created_at
-    if age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
-        yield idempotency.FORGET(account=label.account_id, label=label.key)
-        return None
-    return row
+    stale = age > KEPT_MS or (row.status is None and age > _RUNNING_MS)
+    return None if stale else row
 
 
 def _row(label: Label, now: int, answer: Answer | None) -> dict[str, Any]:

@@ -39,9 +39,11 @@ async def start_generation(request: Request) -> Response:
     """Start a generation; poll `statusUrl` for its result."""
     context, payer = context_of(request), caller_of(request).payer
     order, content = await body_of(request, wire.StartGeneration)
-    label = label_of(request, content)
+    label, now, base = label_of(request, content), context.clock(), base_of(request)
+    # Before the order is looked at: what was answered is answered again, whatever has changed.
+    if label and (known := await context.database.read(idempotency.kept(label, now))):
+        return answered(known)
     plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
-    now, base = context.clock(), base_of(request)
 
     def work() -> Transaction[Answer]:
         generation_id, charged = yield from generations.start(plan, payer, now)

@@ -78,7 +78,7 @@ class Line:
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Render a job and return the facts about its output."""
+    """Render a job and return the facts about its output, and the seconds that it took."""
     folder = Path(task["folder"])
     folder.mkdir(mode=0o700, parents=True)
     job = Job(
@@ -88,8 +88,9 @@ def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         folder=folder,
         media={name: [Path(path) for path in paths] for name, paths in task["media"].items()},
     )
+    started = time.perf_counter()
     asset = engine_for(task["model_id"]).render(job, progress)
-    return _facts(asset)
+    return {**_facts(asset), "seconds": time.perf_counter() - started}
 
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -204,7 +204,7 @@ class Dispatcher:
         tasks.note("claimed", row, 0.0)
         try:
             result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
-            seconds = time.perf_counter() - started
+            seconds = result.pop("seconds")
             self._pace += (seconds - self._pace) * _NEWS
             self._metrics.measure(RENDER_SECONDS, seconds, row.model_id)
             output = await tasks.keep(self._storage, row.id, result)
