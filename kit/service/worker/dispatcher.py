@@ -27,9 +27,6 @@ from kit.service.worker.presence import Presence
 
 _log = logging.getLogger("kit.worker")
 
-#: Jobs that take less, in seconds, are claimed ahead; and the weight of the latest in the mean.
-_QUICK = 0.2
-_NEWS = 0.2
 #: Seconds between two looks at the queue when nobody says that there is something.
 _LOOK_EVERY = 1.0
 
@@ -67,7 +64,7 @@ class Dispatcher:
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
-        self._pace = _QUICK  # seconds that a job has taken lately
+        self._rendering: set[str] = set()
         self._stopping = False
 
     def start(self) -> None:
@@ -118,7 +115,7 @@ class Dispatcher:
 
     async def _fill(self) -> None:
         """Claim as many as there are free processes, until nothing waits."""
-        while not self._stopping and (free := self._room() - len(self._jobs)) > 0:
+        while not self._stopping and (free := self._pool.slots - len(self._rendering)) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
@@ -127,20 +124,12 @@ class Dispatcher:
                 self._begin(row)
         self._wake.clear()
 
-    def _room(self) -> int:
-        """Return how many may be claimed at a time: more than are rendered while they are quick.
-
-        So the next one is there while the last one is still being put on disk. Long ones are left
-        in the queue, where another worker may take them and a cancel gives the credits back.
-        """
-        quick = self._pace < _QUICK
-        return self._pool.slots * 2 if quick else self._pool.slots
-
     def _claim(self, most: int) -> Transaction[list[Any]]:
         now = self._clock()
         return queue.claim(self.name, most, lease=self._lease(now), now=now)
 
     def _begin(self, row: Any) -> None:
+        self._rendering.add(row.id)
         self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
 
     async def _beat(self) -> None:
@@ -178,9 +167,8 @@ class Dispatcher:
                 await self._database.write(report, durable=False)
 
     async def _one(self, row: Any) -> None:
-        following = None
         try:
-            following = await self._settle(row)
+            await self._settle(row)
         except asyncio.CancelledError:
             now = self._clock()
             await self._database.write(queue.hand_back(row.id, row.attempt, now))
@@ -193,20 +181,13 @@ class Dispatcher:
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
             await tasks.remove(self._folder(row))
-        if following is not None:
-            self._begin(following)
-        else:
-            self.wake()
 
-    async def _settle(self, row: Any) -> Any:
-        """Render and settle a generation; return the next one, claimed in the same commit."""
+    async def _settle(self, row: Any) -> None:
         attempt, started = row.attempt, time.perf_counter()
         tasks.note("claimed", row, 0.0)
         try:
-            result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
-            seconds = result.pop("seconds")
-            self._pace += (seconds - self._pace) * _NEWS
-            self._metrics.measure(RENDER_SECONDS, seconds, row.model_id)
+            result = await self._render(row)
+            self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
             output = await tasks.keep(self._storage, row.id, result)
             done, state = queue.finish(row.id, attempt, output, self._clock()), "completed"
         except JobError as error:
@@ -215,17 +196,20 @@ class Dispatcher:
         except LostError:
             done, state = self._lost(row), "lost"
         # What no longer counts was canceled, or taken over by another worker.
-        counts, following = await self._database.write(self._and_next(done))
+        counts = await self._database.write(done)
         tasks.note(state if counts else "canceled", row, time.perf_counter() - started)
         if counts:
             self._count(row, state)
-        return following
+        if state == "lost":
+            self.wake()  # it may be back in the queue
 
-    def _and_next(self, done: Transaction[bool]) -> Transaction[tuple[bool, Any]]:
-        counts = yield from done
-        more = not self._stopping and len(self._jobs) <= self._room()
-        rows = (yield from self._claim(1)) if more else []
-        return counts, rows[0] if rows else None
+    async def _render(self, row: Any) -> dict[str, Any]:
+        """Have a generation rendered; its process is free again while the result is put on disk."""
+        try:
+            return await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
+        finally:
+            self._rendering.discard(row.id)
+            self.wake()
 
     def _lost(self, row: Any) -> Transaction[bool]:
         attempts, now = self._settings.attempts, self._clock()
