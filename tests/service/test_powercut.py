@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from kit.engines.base import Definition
-from kit.service.domain import accounts, catalog, credits, generations, keys
+from kit.service.domain import accounts, catalog, credits, generations, keys, queue
 from kit.service.http.context import clock
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
@@ -147,6 +147,31 @@ def test_no_acknowledged_charge_or_key_is_lost(disk: ForgetfulDisk, tmp_path: Pa
         assert unbalanced == []
         # Many callers shared each sync, or this would be no group commit.
         assert disk.shadow.syncs < STARTS
+
+    asyncio.run(life())
+
+
+def test_a_charge_survives_whatever_waited_for_no_disk_before_it(
+    disk: ForgetfulDisk, tmp_path: Path
+) -> None:
+    async def life() -> None:
+        database = SQLite(tmp_path / "kit.db", vfs=NAME)
+        account = await database.write(accounts.create("Ada", "a@b", 0, clock()))
+        for amount in (100, 20, 3):
+            # A claim, as any dispatcher makes it between two charges.
+            claim = queue.claim("worker", 1, lease=0, now=clock())
+            await database.write(claim, durable=False)
+            await database.write(credits.grant(account.id, amount, clock()))
+        after = restarted(disk.shadow, tmp_path / "after")
+        try:
+            row = await after.read(accounts.get(account.id))
+            unbalanced = await after.read(credits.verify())
+        finally:
+            await after.close()
+            await database.close()
+
+        assert row.balance == 123
+        assert unbalanced == []
 
     asyncio.run(life())
 

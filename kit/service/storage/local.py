@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -79,7 +80,7 @@ class LocalStorage:
         for target, path in moves.items():
             folders |= dict.fromkeys(_made(target.parent, self._folder.parent))
             self._flush(path)
-            path.replace(target)
+            _move(path, target, self._flush)
         # A name is on disk only when the folder that holds it is, and so is a new folder's.
         for folder in folders:
             self._flush(folder)
@@ -99,6 +100,20 @@ def _made(folder: Path, root: Path) -> list[Path]:
         flushed.append(flushed[-1].parent)
     folder.mkdir(parents=True, exist_ok=True)
     return flushed
+
+
+def _move(path: Path, target: Path, flush: Callable[[Path], None]) -> None:
+    """Move a flushed file; from another file system by a copy that is whole before it is named."""
+    try:
+        path.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        draft = target.with_name(f"{target.name}.part")
+        shutil.copyfile(path, draft)
+        flush(draft)
+        draft.replace(target)
+        path.unlink()
 
 
 def _flush(path: Path) -> None:

@@ -28,7 +28,6 @@ VERSION = Query(
         _which, _of_account
     )
 )
-FIND_ANY = Query(select(table).where(_which))
 
 #: Take the oldest queued ones. On PostgreSQL, rows that another worker is taking are skipped.
 CLAIM = Query(

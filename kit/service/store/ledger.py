@@ -14,12 +14,6 @@ _since = ledger.c.created_at >= bindparam("since")
 _refund = ledger.c.kind == "refund"
 
 ADD = Query(insert(ledger))
-BY_SUBJECT = Query(
-    select(ledger).where(
-        ledger.c.subject == bindparam("subject"), ledger.c.kind == bindparam("kind")
-    )
-)
-
 #: What a key has spent since a moment, refunds taken off; negative figures are spending.
 SPENT_BY_KEY = Query(
     select(func.coalesce(func.sum(ledger.c.millicredits), 0).label("total")).where(

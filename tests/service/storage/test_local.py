@@ -1,6 +1,7 @@
 """Files in a folder: moved in whole, never outside of it."""
 
 import asyncio
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,19 @@ def test_a_ticket_names_what_must_be_sent(storage: LocalStorage) -> None:
     assert ticket.upload_url.startswith("http://here/media/uploads/upl_1?expires=1000&signature=")
     assert ticket.expires_at is not None
     assert ticket.expires_at.timestamp() == 1000
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no second file system here")
+def test_a_file_comes_in_from_another_file_system(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        draft = Path(elsewhere) / "draft"
+        draft.write_bytes(b"x")
+        if draft.stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("there is no second file system here")
+        storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
+
+        asyncio.run(storage.keep({"outputs/0/a.png": draft}))
+
+        assert not draft.exists()
+    assert (tmp_path / "objects/outputs/0/a.png").read_bytes() == b"x"
+    assert list((tmp_path / "objects/outputs/0").glob("*.part")) == []
