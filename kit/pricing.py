@@ -96,8 +96,15 @@ def least(model: Model) -> Decimal:
 
 
 def at_defaults(model: Model) -> Decimal:
-    """Return what a request with every default costs, in credits, before any medium's length."""
-    return price(rule_of(model), {p.name: p.default for p in model.setting_parameters}).total
+    """Return what a request with every default costs, in credits, before any medium's length.
+
+    A required parameter without a default counts with the first value that it may have.
+    """
+    values = {
+        p.name: next(_candidates(p)) if p.required and p.default is None else p.default
+        for p in model.setting_parameters
+    }
+    return price(rule_of(model), values).total
 
 
 def rule_of(model: Model) -> Rule:

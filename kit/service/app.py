@@ -198,7 +198,13 @@ async def _assemble(
 
 
 def _pool(settings: Settings, slots: int) -> Pool:
-    return Pool(slots, seconds=settings.job_seconds, memory=settings.job_memory_bytes)
+    return Pool(
+        slots,
+        seconds=settings.job_seconds,
+        cpu_seconds=settings.job_cpu_seconds,
+        memory=settings.job_memory_bytes,
+        scratch=settings.scratch,
+    )
 
 
 async def _sweep_forever(context: Context) -> None:

@@ -6,6 +6,7 @@ The note lies in the data folder, which only its owner can read.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import socket
@@ -81,8 +82,15 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+#: Objects that are made between two collections of the youngest; runs between those of older ones.
+_COLLECT_AFTER = (20_000, 20, 100)
+
+
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Serve until a signal says stop, in this thread."""
+    # What is loaded by now stays: looking through it again and again only makes answers late.
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
     with suppress(KeyboardInterrupt):  # raised again by the server once it has stopped
         _server(settings).run(sockets=[listener])
 

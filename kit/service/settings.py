@@ -37,8 +37,8 @@ class Settings:
         The largest upload of each kind of medium.
     lease_seconds, attempts : float, int
         How long a claim holds without a heartbeat, and how often a lost job is tried in all.
-    job_seconds, job_memory_bytes : float, int
-        Wall clock and address space that one render may use.
+    job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
+        Wall clock, processor time and address space that one render may use.
     grace_seconds : float
         What running jobs get to finish when the service stops; the rest is handed back.
     heartbeat_seconds : float
@@ -64,6 +64,7 @@ class Settings:
     lease_seconds: float = 30.0
     attempts: int = 3
     job_seconds: float = 900.0
+    job_cpu_seconds: float = 1800.0
     job_memory_bytes: int = 4 << 30
     grace_seconds: float = 8.0
     heartbeat_seconds: float = 15.0
@@ -165,8 +166,17 @@ _VARIABLES: Mapping[str, tuple[str, type]] = {
     "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
     "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
     "job_seconds": ("KIT_JOB_SECONDS", float),
+    "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
     "speech_rate": ("KIT_SPEECH_RATE", float),
 }
+
+_POSITIVE = (
+    "requests_per_minute",
+    "starts_per_minute",
+    "job_seconds",
+    "job_cpu_seconds",
+    "speech_rate",
+)
 
 
 def _read(variable: str, text: str, read: type) -> Any:
@@ -190,7 +200,7 @@ def _check(settings: Settings) -> None:
         )
     if settings.workers < 0:
         raise ConfigError(f"workers must be 0 or more, not {settings.workers}")
-    for name in ("requests_per_minute", "starts_per_minute", "job_seconds", "speech_rate"):
+    for name in _POSITIVE:
         if getattr(settings, name) <= 0:
             raise ConfigError(f"{name} must be more than 0, not {getattr(settings, name)}")
 

@@ -54,7 +54,7 @@ def entry(folder: Path, key: str) -> dict[str, object]:
     body = {"modelId": "gradient", "prompt": "{prompt}", "parameters": {"seed": "{seed}"}}
     return {
         "label": "creative-studio-kit (durable, charges, workers apart)",
-        "kind": "poll",
+        "kind": "wait",  # one request that is answered when there is a result
         "python": sys.executable,
         "procs": [{"role": "api", "cmd": ["{python}", "-c", START, "{port}", "{state}"]}],
         "env": {
@@ -63,7 +63,7 @@ def entry(folder: Path, key: str) -> dict[str, object]:
             "KIT_REQUESTS_PER_MINUTE": "100000000",
             "KIT_STARTS_PER_MINUTE": "100000000",
         },
-        "headers": {"Authorization": f"Bearer {key}"},
+        "headers": {"Authorization": f"Bearer {key}", "Prefer": "wait=30"},
         "ready": "/healthz",
         "submit": {"path": path, "json": body},
         "id": "id",

@@ -47,7 +47,16 @@ class Flat(Engine):
             Parameter(
                 name="does",
                 default="works",
-                enum=["works", "dawdles", "fails", "crashes", "hangs", "raises"],
+                enum=[
+                    "works",
+                    "dawdles",
+                    "fails",
+                    "crashes",
+                    "hangs",
+                    "raises",
+                    "burns",
+                    "babbles",
+                ],
             ),
             seed_parameter(),
         ),
@@ -59,9 +68,10 @@ class Flat(Engine):
         path = job.folder / "pixel.png"
         path.write_bytes(_PIXEL)
         progress.report(1.0)
-        return Asset(
-            path=path, content_type="image/png", width=1, height=1, metadata={"seed": job.seed}
-        )
+        metadata = {"seed": job.seed}
+        if job.parameters["does"] == "babbles":
+            metadata["seed"] = object()  # type: ignore[assignment]
+        return Asset(path=path, content_type="image/png", width=1, height=1, metadata=metadata)
 
 
 class Clay(Engine):
@@ -115,6 +125,11 @@ def _hang(progress: Progress) -> None:
         time.sleep(0.02)
 
 
+def _burn(progress: Progress) -> None:
+    while True:
+        progress.report(0.5)
+
+
 def _raise(progress: Progress) -> None:
     raise RuntimeError("secret path /home/someone")
 
@@ -126,4 +141,6 @@ _DEEDS = {
     "crashes": _crash,
     "hangs": _hang,
     "raises": _raise,
+    "burns": _burn,
+    "babbles": _work,
 }

@@ -110,7 +110,7 @@ async def session(database: SQLite) -> tuple[str, str, set[str]]:
 
     async def start() -> str:
         started = await database.write(generations.start(plan, caller.payer, clock()))
-        return str(started[0])
+        return str(started.id)
 
     ids = await asyncio.gather(*(start() for _ in range(STARTS)))
     return account.id, key.text, set(ids)
@@ -202,9 +202,9 @@ def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
 
     asyncio.run(storage.keep({"outputs/gen_1/a.png": draft}))
 
-    # Its bytes first, under the old name; then every folder that leads to the new one.
+    # Its bytes first; then every folder that leads to its name.
     assert flushed == [
-        ("draft.part", False),
+        ("a.png", True),
         ("gen_1", True),
         ("outputs", True),
         ("objects", True),

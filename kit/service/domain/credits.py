@@ -10,7 +10,7 @@ import orjson
 
 from kit.errors import InsufficientCreditsError, NotFoundError
 from kit.pricing import credits
-from kit.service.store import accounts, generations, ids, ledger
+from kit.service.store import accounts, generations, ids, keys, ledger
 from kit.service.store.database import Rows, Transaction, every, one
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
@@ -92,7 +92,9 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
         model_id=row.model_id,
         details={"reason": sentence},
     )
-    yield from give(Payer(row.account_id, row.key_id or None), row.millicredits, reason, now)
+    key = (yield from one(keys.FIND(which=row.key_id))) if row.key_id else None
+    payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
+    yield from give(payer, row.millicredits, reason, now)
 
 
 def grant(account_id: str, amount: int, now: int, note: str = "") -> Transaction[int]:
@@ -175,7 +177,9 @@ def verify() -> Transaction[Rows]:
 def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
-    spent = yield from one(ledger.SPENT_BY_KEY(key=payer.key_id, since=_month_start(now)))
+    since = _month_start(now)
+    first = ids.floor("gen", since)
+    spent = yield from one(ledger.SPENT_BY_KEY(key=payer.key_id, since=since, first=first))
     left = max(payer.cap + spent.total, 0)
     if amount > left:
         raise InsufficientCreditsError.short(

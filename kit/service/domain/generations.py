@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ from kit.errors import BadRequestError, ConflictError, NotFoundError
 from kit.service.domain import credits
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
+from kit.service.domain.queue import Claim
 from kit.service.store import generations, ids, uploads
 from kit.service.store.database import Rows, Transaction, every, one
 from kit.wire import Model, Quote, StartGeneration
@@ -66,8 +68,13 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     return Plan(model, (order.prompt or "").strip(), values, media, quote)
 
 
-def start(plan: Plan, payer: Payer, now: int) -> Transaction[Any]:
+def start(plan: Plan, payer: Payer, now: int, claim: Claim | None = None) -> Transaction[Any]:
     """Charge for a planned order, queue it and return its row.
+
+    Parameters
+    ----------
+    claim : Claim, optional
+        Of a worker that is free: it has the generation at once, without a look at the queue.
 
     Raises
     ------
@@ -118,8 +125,9 @@ def start(plan: Plan, payer: Payer, now: int) -> Transaction[Any]:
         "created_at": now,
         "updated_at": now,
     }
-    yield generations.ADD(**{**_EMPTY, **row})
-    return generation_id, amount
+    row = {**_EMPTY, **row, **(_claimed(claim, now) if claim else {})}
+    yield generations.ADD(**row)
+    return SimpleNamespace(**row)
 
 
 def get(generation_id: str, account_id: str) -> Transaction[Any]:
@@ -182,6 +190,17 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     if back:
         yield from credits.refund(canceled, "canceled before a worker began", now)
     return canceled
+
+
+def _claimed(claim: Claim, now: int) -> dict[str, Any]:
+    """Return what the first attempt writes into a row."""
+    return {
+        "state": "running",
+        "attempt": 1,
+        "owner": claim.worker,
+        "lease_until": claim.lease,
+        "started_at": now,
+    }
 
 
 #: Columns that a new row leaves empty.

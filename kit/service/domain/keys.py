@@ -12,6 +12,7 @@ import secrets
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from kit.errors import (
@@ -162,9 +163,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     ExpiredApiKeyError
         It is past its date.
     """
-    if not looks_right(text):
-        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
-    wanted = digest(text, secret)
+    wanted = _wanted(text, secret)
     row = yield from one(keys.BY_DIGEST(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
@@ -174,6 +173,23 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
         raise ExpiredApiKeyError("the API key is past its expiration date")
     payer = Payer(row.account_id, row.id, row.prefix, row.cap)
     return Caller(payer, frozenset(row.scopes.split()), row.expires_at)
+
+
+def still_good(caller: Caller, now: int) -> Transaction[None]:
+    """Refuse a caller whose key was revoked or has run out since it was looked up."""
+    row = yield from one(keys.FIND(which=caller.payer.key_id))
+    if row is None or row.revoked_at is not None:
+        raise InvalidApiKeyError("the API key was revoked")
+    if row.expires_at is not None and row.expires_at <= now:
+        raise ExpiredApiKeyError("the API key is past its expiration date")
+
+
+@lru_cache(1000)
+def _wanted(text: str, secret: bytes) -> str:
+    """Return the digest of a key that looks right; kept, for the same ones come again and again."""
+    if not looks_right(text):
+        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
+    return digest(text, secret)
 
 
 def touch(key_id: str, now: int) -> Transaction[None]:

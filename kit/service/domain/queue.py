@@ -6,6 +6,7 @@ What a worker reports counts only for the attempt that it claimed: a stale one c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -19,6 +20,20 @@ def claim(worker: str, most: int, *, lease: int, now: int) -> Transaction[Rows]:
     """Take up to `most` queued generations for a worker until `lease`, oldest first."""
     rows = yield from every(generations.CLAIM(worker=worker, most=most, lease=lease, now=now))
     return sorted(rows, key=lambda row: row.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A free render process's claim on a generation that is about to be started.
+
+    Parameters
+    ----------
+    lease : int
+        Until when it holds without a heartbeat, in milliseconds since 1970.
+    """
+
+    worker: str
+    lease: int
 
 
 def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[list[str]]:
@@ -83,20 +98,20 @@ def hand_back(generation_id: str, attempt: int, now: int) -> Transaction[None]:
     yield generations.RETURN(which=generation_id, fence=attempt, lost=0, now=now)
 
 
-def expire(*, attempts: int, now: int) -> Transaction[int]:
-    """Deal with the claims that nobody renews and return how many there were."""
+def expire(*, attempts: int, now: int) -> Transaction[Rows]:
+    """Deal with the claims that nobody renews and return them as they were."""
     lost = yield from every(generations.LOST(now=now))
     for row in lost:
         yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
-    return len(lost)
+    return lost
 
 
-def abandon(worker: str, *, attempts: int, now: int) -> Transaction[int]:
-    """Deal with all claims of a worker that is known to be dead and return how many there were."""
+def abandon(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
+    """Deal with all claims of a worker that is known to be dead and return them as they were."""
     lost = yield from every(generations.HELD(worker=worker))
     for row in lost:
         yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
-    return len(lost)
+    return lost
 
 
 def owners() -> Transaction[list[str]]:
@@ -105,10 +120,10 @@ def owners() -> Transaction[list[str]]:
     return [row.owner for row in rows]
 
 
-def held(worker: str) -> Transaction[set[tuple[str, int]]]:
-    """Return a worker's claims that still stand, as (id, attempt)."""
+def held(worker: str) -> Transaction[dict[tuple[str, int], float]]:
+    """Return a worker's claims that still stand, as (id, attempt), with the progress on record."""
     rows = yield from every(generations.HELD(worker=worker))
-    return {(row.id, row.attempt) for row in rows}
+    return {(row.id, row.attempt): row.progress for row in rows}
 
 
 def states() -> Transaction[dict[str, int]]:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from kit import wire
 from kit.errors import ApiError
 from kit.service.http.gate import GENERATIONS, needed_scope
+from kit.service.http.patience import LONGEST
 
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
@@ -56,6 +57,7 @@ TAGGED = frozenset(
 #: Operations that answer in pages.
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
 #: The operation that answers as a stream of events, and the one that answers in text.
+GENERATION = f"{GENERATIONS}/{{generation_id}}"
 EVENTS = f"{GENERATIONS}/{{generation_id}}/events"
 METRICS = "/metrics"
 #: The other names of the headers that answers carry.
@@ -105,8 +107,6 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     success["headers"] = {name: _header(text) for name, text in _told(path, method)}
     if path in BODIES and method == "post":
         operation["requestBody"] = {"required": True, "content": _json(BODIES[path].__name__)}
-    if path in REPEATABLE and method == "post":
-        operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
     if path.startswith("/v1/"):
         operation["security"] = [{"key": []}]
         scope = needed_scope(path)
@@ -114,13 +114,25 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     if path in _TEXTS:
         success["content"] = {_TEXTS[path][0]: {"schema": {"type": "string"}, **_TEXTS[path][1]}}
     if path == EVENTS:
-        operation.setdefault("parameters", []).append(_LAST_EVENT_ID)
         responses["204"] = {"description": "the client has seen how it ended; do not come again"}
+    for parameter in _asked(path, method):
+        operation.setdefault("parameters", []).append(parameter)
     if path in TAGGED and method == "get":
-        operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["304"] = {"description": "the client has it already"}
     for status in _failures(path, method):
         responses[str(status)] = _failure(status)
+
+
+def _asked(path: str, method: str) -> Iterator[dict[str, Any]]:
+    """Yield the headers that an operation looks at."""
+    if path in REPEATABLE and method == "post":
+        yield _IDEMPOTENCY_KEY
+    if path == EVENTS:
+        yield _LAST_EVENT_ID
+    if path in TAGGED and method == "get":
+        yield _IF_NONE_MATCH
+    if path == GENERATION:
+        yield _PREFER
 
 
 def _told(path: str, method: str) -> Iterator[tuple[str, str]]:
@@ -136,7 +148,8 @@ def _told(path: str, method: str) -> Iterator[tuple[str, str]]:
         yield "ETag", "send it as If-None-Match"
     if path in PAGED and method == "get":
         yield "Link", 'rel="next" leads to the next page'
-    if path == f"{GENERATIONS}/{{generation_id}}":
+    if path == GENERATION:
+        yield "Preference-Applied", "the `wait` that was kept to, where one was asked for"
         yield "Retry-After", "seconds after which polling again pays, while it is processing"
 
 
@@ -202,6 +215,17 @@ _LAST_EVENT_ID = {
     "required": False,
     "description": "the id of the event that was seen last; only what came after it is sent",
     "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+}
+_PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": (
+        f"`wait=N` holds the answer up to N seconds, {LONGEST} at most, until the generation is"
+        " finished, or with If-None-Match until it has changed"
+    ),
+    "schema": {"type": "string"},
+    "example": "wait=30",
 }
 #: Operations that do not answer in JSON -> type and an example.
 _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {

@@ -16,10 +16,13 @@ import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from kit.service.domain import generations, uploads
+from kit.errors import ApiError, UnavailableError
+from kit.service.domain import generations, keys, uploads
 from kit.service.domain.generations import STATUSES
+from kit.service.domain.keys import Caller
 from kit.service.http.context import Context, base_of, caller_of, context_of
 from kit.service.http.described import Describer, media_of
+from kit.service.http.patience import MOST_WATCHERS
 from kit.service.worker.hub import Hub
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
@@ -73,7 +76,11 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     authoritative.
     """
     context = context_of(request)
-    look = _looker(context, generation_id, caller_of(request).account_id, base_of(request))
+    if context.dispatcher.hub.watchers >= MOST_WATCHERS:
+        raise UnavailableError(
+            "too many are watching just now; poll instead", headers={"Retry-After": "5"}
+        )
+    look = _looker(context, generation_id, caller_of(request), base_of(request))
     seen, last = await look(), last_id(request.headers.get("last-event-id", ""))
     if seen[-1].final and seen[-1].id <= last:
         return Response(status_code=204)  # tells an EventSource not to come again
@@ -154,7 +161,10 @@ class EventStream(Response):
         sent, progressed = loop.time(), 0.0
         while not (gone.done() or self._hub.closed):
             woken.clear()
-            news = await self._news(loop.time() - progressed >= _PROGRESS_SECONDS)
+            try:
+                news = await self._news(loop.time() - progressed >= _PROGRESS_SECONDS)
+            except ApiError:
+                return  # the answer has begun: whoever comes again is told why
             now = loop.time()
             for event in news:
                 yield bytes(event)
@@ -194,9 +204,11 @@ async def _until(woken: asyncio.Event, seconds: float) -> None:
             await woken.wait()
 
 
-def _looker(context: Context, generation_id: str, account_id: str, base: str) -> Look:
+def _looker(context: Context, generation_id: str, caller: Caller, base: str) -> Look:
     async def look() -> list[Seen]:
-        row = await context.database.read(generations.get(generation_id, account_id))
+        # At every look: a key that is revoked sees nothing more.
+        await context.database.read(keys.still_good(caller, context.clock()))
+        row = await context.database.read(generations.get(generation_id, caller.account_id))
         here = row.owner == context.dispatcher.name
         live = context.dispatcher.progress.get(row.id, 0.0) if here else 0.0
         files: dict[str, Any] = {}

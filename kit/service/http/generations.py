@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -16,6 +16,7 @@ from kit.service.domain import accounts, generations, idempotency, uploads
 from kit.service.domain.generations import STATUSES, Plan
 from kit.service.domain.idempotency import Answer
 from kit.service.http.context import (
+    Context,
     Ready,
     answered,
     base_of,
@@ -25,6 +26,7 @@ from kit.service.http.context import (
     label_of,
 )
 from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
+from kit.service.http.patience import held, wanted
 from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
@@ -45,13 +47,15 @@ async def start_generation(request: Request) -> Response:
         return answered(known)
     plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
 
-    def work() -> Transaction[Answer]:
-        generation_id, charged = yield from generations.start(plan, payer, now)
-        told = receipt(generation_id, plan.model, charged, now, base)
-        return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
+    with context.dispatcher.place() as place:
 
-    answer = await context.database.write(idempotency.once(label, work(), now))
-    context.dispatcher.wake()
+        def work() -> Transaction[Answer]:
+            row = yield from generations.start(plan, payer, now, place.claim)
+            place.row = row
+            told = receipt(row.id, plan.model, row.millicredits, now, base)
+            return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
+
+        answer = await context.database.write(idempotency.once(label, work(), now))
     return answered(answer)
 
 
@@ -92,20 +96,28 @@ async def list_generations(
 
 @router.get("/generations/{generation_id}", response_model=wire.Generation)
 async def get_generation(request: Request, generation_id: str) -> Response:
-    """Return a generation as it is now."""
-    context = context_of(request)
-    account_id = caller_of(request).account_id
-    row = await context.database.read(generations.version(generation_id, account_id))
-    fraction = context.dispatcher.progress.get(row.id, row.progress)
-    # The addresses in the answer run out, so a tag does so earlier.
-    period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
-    tag = f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}.{period}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if STATUSES[row.state] == "processing":
+    """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
+    context, account_id = context_of(request), caller_of(request).account_id
+    known = request.headers.get("if-none-match", "")
+
+    async def look() -> _Seen:
+        row = await context.database.read(generations.version(generation_id, account_id))
+        return _Seen(row, _tag(context, row))
+
+    def news(seen: _Seen) -> bool:
+        return seen.tag not in known if known else seen.finished
+
+    patience = wanted(request.headers)
+    hub = context.dispatcher.hub
+    seen = await (held(hub, generation_id, look, news, patience) if patience else look())
+    headers = {"ETag": seen.tag, "Cache-Control": "private, no-cache"}
+    if not seen.finished:
         headers["Retry-After"] = _POLL_SECONDS
-    if tag in request.headers.get("if-none-match", ""):
+    if patience:
+        headers["Preference-Applied"] = f"wait={patience:g}"
+    if seen.tag in known:
         return Response(status_code=304, headers=headers)
-    body = context.written.recall(base_of(request), row, context.clock())
+    body = context.written.recall(base_of(request), seen.row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _written(request, [whole])
@@ -133,6 +145,24 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
             context.metrics.count(FINISHED, row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return answered(answer)
+
+
+class _Seen(NamedTuple):
+    """A generation's state at one moment, and the tag of an answer that tells it."""
+
+    row: Any
+    tag: str
+
+    @property
+    def finished(self) -> bool:
+        return STATUSES[self.row.state] != "processing"
+
+
+def _tag(context: Context, row: Any) -> str:
+    fraction = context.dispatcher.progress.get(row.id, row.progress)
+    # The addresses in the answer run out, so a tag does so earlier.
+    period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
+    return f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}.{period}"'
 
 
 async def _page(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from kit.service.storage.shelf import Shelf
 from kit.wire import Ticket
 
 
@@ -15,6 +16,9 @@ class Storage(Protocol):
     A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; what lies under
     a key never changes.
     """
+
+    shelf: Shelf
+    """Where render processes of this machine put their results themselves."""
 
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Take finished files in by key; they are on disk when this returns."""

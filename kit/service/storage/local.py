@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kit.errors import NotFoundError
+from kit.service.storage.shelf import Shelf
 from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
 
@@ -33,15 +33,13 @@ class LocalStorage:
     def __init__(
         self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
     ) -> None:
-        self._folder = folder
-        self._flush = flush or _flush
+        self.shelf = Shelf(folder, flush)
         self.signer = signer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Move finished files in and flush them, and the folders that lead to them, to disk."""
-        moves = {self.path(key): path for key, path in files.items()}
-        await asyncio.to_thread(self._keep, moves)
+        await asyncio.to_thread(self.shelf.put, files)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
@@ -73,55 +71,8 @@ class LocalStorage:
 
     async def ready(self) -> bool:
         """Whether the folder can be written."""
-        return os.access(self._folder, os.W_OK)
-
-    def _keep(self, moves: Mapping[Path, Path]) -> None:
-        folders: dict[Path, None] = {}
-        for target, path in moves.items():
-            folders |= dict.fromkeys(_made(target.parent, self._folder.parent))
-            self._flush(path)
-            _move(path, target, self._flush)
-        # A name is on disk only when the folder that holds it is, and so is a new folder's.
-        for folder in folders:
-            self._flush(folder)
+        return os.access(self.shelf.folder, os.W_OK)
 
     def path(self, key: str) -> Path:
         """Return where a key lies; one that leads out of the folder leads nowhere."""
-        path = self._folder.joinpath(*key.split("/"))
-        if ".." in key.split("/") or not path.is_relative_to(self._folder):
-            raise NotFoundError("there is no such file")
-        return path
-
-
-def _made(folder: Path, root: Path) -> list[Path]:
-    """Make a folder and return what has to be flushed: it, and each folder that got a new one."""
-    flushed = [folder]
-    while not flushed[-1].is_dir() and flushed[-1].parent != root:
-        flushed.append(flushed[-1].parent)
-    folder.mkdir(parents=True, exist_ok=True)
-    return flushed
-
-
-def _move(path: Path, target: Path, flush: Callable[[Path], None]) -> None:
-    """Move a flushed file; from another file system by a copy that is whole before it is named."""
-    try:
-        path.replace(target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        draft = target.with_name(f"{target.name}.part")
-        shutil.copyfile(path, draft)
-        flush(draft)
-        draft.replace(target)
-        path.unlink()
-
-
-def _flush(path: Path) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return self.shelf.path(key)

@@ -104,7 +104,7 @@ RETURN = Query(
 
 #: Running ones whose worker has not been heard of in time.
 LOST = Query(
-    select(table.c.id, table.c.attempt, table.c.losses)
+    select(table.c.id, table.c.attempt, table.c.losses, table.c.model_id)
     .where(_running, table.c.lease_until < _now)
     .limit(100)
 )
@@ -126,7 +126,7 @@ CANCEL = Query(
 
 #: Which of a worker's claims still stand; those that are missing were canceled or taken away.
 HELD = Query(
-    select(table.c.id, table.c.attempt, table.c.losses).where(
+    select(table.c.id, table.c.attempt, table.c.losses, table.c.model_id, table.c.progress).where(
         _running, table.c.owner == bindparam("worker")
     )
 )

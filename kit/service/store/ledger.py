@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sqlalchemy import bindparam, case, func, insert, select
+from sqlalchemy import bindparam, case, func, insert, or_, select
 
 from kit.service.store.database import Query
 from kit.service.store.tables import accounts, ledger
@@ -14,10 +14,13 @@ _since = ledger.c.created_at >= bindparam("since")
 _refund = ledger.c.kind == "refund"
 
 ADD = Query(insert(ledger))
-#: What a key has spent since a moment, refunds taken off; negative figures are spending.
+#: What a key has spent since a moment; negative figures are spending. Refunds are taken off, if
+#: what they give back was spent since then too: `first` is the least id of such a generation.
 SPENT_BY_KEY = Query(
     select(func.coalesce(func.sum(ledger.c.millicredits), 0).label("total")).where(
-        ledger.c.key_id == bindparam("key"), _since
+        ledger.c.key_id == bindparam("key"),
+        _since,
+        or_(~_refund, ledger.c.generation_id >= bindparam("first")),
     )
 )
 

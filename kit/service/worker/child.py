@@ -1,20 +1,21 @@
 """The render process: takes tasks from its parent over one socket, one at a time, and stays warm.
 
-It ends with its parent: when the socket closes, so does the process, whatever it is doing. Nothing
-in here knows of accounts, credits or databases.
+It ends with its parent, whatever it is doing. Whoever cancels a job kills its process. Nothing in
+here knows of accounts, credits or databases.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import queue
+import shutil
 import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,16 @@ import orjson
 from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
+from kit.service.storage.keys import output_key
+from kit.service.storage.shelf import Shelf
 
 #: Seconds between two reports of a job's progress.
 REPORT_EVERY = 0.25
 _CHUNK = 1 << 20
 _FILE_LIMIT = 2 << 30
+_TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+#: How much a render gives way to the service, and to whatever else is asked of the machine.
+_NICENESS = 5
 
 
 class Line:
@@ -35,23 +41,21 @@ class Line:
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link
+        self._lines = link.makefile("rb")
         self._lock = threading.Lock()
-        self._tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._progress: Progress | None = None
-        threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Tell the parent something."""
         with self._lock:
             self._link.sendall(orjson.dumps(message) + b"\n")
 
-    def next_task(self) -> tuple[dict[str, Any], Progress]:
-        """Wait for a task and return it with the progress that a cancel of it stops."""
-        task = self._tasks.get()
-        self._progress = Progress(self._reporter())
-        return task, self._progress
+    def tasks(self) -> Iterator[dict[str, Any]]:
+        """Yield what the parent asks for, until it is gone."""
+        for line in self._lines:
+            yield orjson.loads(line)
 
-    def _reporter(self) -> Callable[[float], None]:
+    def progress(self) -> Progress:
+        """Return a progress that the parent hears of, now and then."""
         last = time.monotonic()
 
         def report(fraction: float) -> None:
@@ -61,26 +65,21 @@ class Line:
                 last = now
                 self.send({"progress": fraction})
 
-        return report
-
-    def _listen(self) -> None:
-        try:
-            with self._link.makefile("rb") as lines:
-                for line in lines:
-                    message = orjson.loads(line)
-                    if message.get("do") != "cancel":
-                        self._tasks.put(message)
-                    elif self._progress:
-                        self._progress.cancel()
-        finally:
-            # The parent is gone, in good order or not: nobody wants the result.
-            os._exit(0)
+        return Progress(report)
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Render a job and return the facts about its output, and the seconds that it took."""
+    """Render a job, put its files on the shelf and return the facts about them."""
     folder = Path(task["folder"])
-    folder.mkdir(mode=0o700, parents=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        return _rendered(task, folder, progress)
+    finally:
+        if any(folder.iterdir()):  # what an engine left, or one that failed
+            shutil.rmtree(folder)
+
+
+def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     job = Job(
         prompt=task["prompt"],
         parameters=task["parameters"],
@@ -90,7 +89,8 @@ def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     )
     started = time.perf_counter()
     asset = engine_for(task["model_id"]).render(job, progress)
-    return {**_facts(asset), "seconds": time.perf_counter() - started}
+    seconds = time.perf_counter() - started
+    return {**_kept(asset, task["generation_id"], Shelf(Path(task["shelf"]))), "seconds": seconds}
 
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -107,14 +107,23 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
 }
 
 
-def main(descriptor: int, memory: int) -> None:
+def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     """Serve tasks until the parent is gone."""
     _limit(memory)
+    _give_way()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     line = Line(socket.socket(fileno=descriptor))
     line.send({"ready": os.getpid()})
-    while True:
-        task, progress = line.next_task()
-        line.send(_attempted(task, progress))
+    for task in line.tasks():
+        _limit_processor(cpu_seconds)
+        line.send(_attempted(task, line.progress()))
+
+
+def _end_with_parent() -> None:
+    """End the process, whatever it is doing, when the other end of its standard input is gone."""
+    while os.read(0, 1):
+        pass
+    os._exit(0)
 
 
 def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -132,19 +141,34 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         return {"error": f"the engine failed ({type(error).__name__})", "code": "engine_failed"}
 
 
-def _facts(asset: Asset) -> dict[str, Any]:
+def _kept(asset: Asset, generation_id: str, shelf: Shelf) -> dict[str, Any]:
+    """Put a job's files on the shelf and return what its generation's row says of them."""
     digest, size = _measured(asset.path)
-    return {
-        "path": str(asset.path),
-        "thumbnail": str(asset.thumbnail) if asset.thumbnail else None,
+    facts = {
+        "key": output_key(generation_id, digest, asset.path.suffix),
         "content_type": asset.content_type,
         "width": asset.width,
         "height": asset.height,
         "duration_seconds": asset.duration_seconds,
-        "metadata": dict(asset.metadata),
+        "metadata": _plain(asset.metadata),
         "sha256": digest,
         "size_bytes": size,
     }
+    files = {facts["key"]: asset.path}
+    if asset.thumbnail:
+        facts["thumbnail"] = output_key(generation_id, "small", asset.thumbnail.suffix)
+        files[facts["thumbnail"]] = asset.thumbnail
+    try:
+        shelf.put(files)
+    except OSError as error:
+        sentence = f"the result could not be stored ({type(error).__name__})"
+        raise EngineError(sentence, code="not_stored") from error
+    return facts
+
+
+def _plain(metadata: Mapping[str, Any]) -> Any:
+    """Return what an engine tells of its work as JSON has it; it may hold numbers of numpy."""
+    return orjson.loads(orjson.dumps(dict(metadata), option=_TOLERANT)) if metadata else {}
 
 
 def _measured(path: Path) -> tuple[str, int]:
@@ -173,5 +197,25 @@ def _limit(memory: int) -> None:
         resource.setrlimit(limit, (bounded, hard))
 
 
+def _limit_processor(seconds: int) -> None:
+    """Let the next task use so much processor time; more ends the process."""
+    with suppress(ImportError):  # Windows
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
+        bounded = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (bounded, hard))
+
+
+def _give_way() -> None:
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    # Linux may weigh sessions and not processes, and this one has a session of its own.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICENESS))
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

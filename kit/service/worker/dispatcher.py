@@ -10,11 +10,12 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
+from kit.errors import NotFoundError
 from kit.service.domain import queue, uploads
 from kit.service.metrics import FINISHED, LOST, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
@@ -26,6 +27,23 @@ from kit.service.worker.pool import JobError, LostError, Pool
 from kit.service.worker.presence import Presence
 
 _log = logging.getLogger("kit.worker")
+
+
+@dataclass(slots=True)
+class Place:
+    """A promise of a free render process, and what was started for it.
+
+    Parameters
+    ----------
+    claim : Claim or None
+        What to start a generation with; None when no process is free.
+    row : optional
+        The row of the generation that was started with it.
+    """
+
+    claim: queue.Claim | None
+    row: Any = None
+
 
 #: Seconds between two looks at the queue when nobody says that there is something.
 _LOOK_EVERY = 1.0
@@ -64,7 +82,9 @@ class Dispatcher:
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
-        self._rendering: set[str] = set()
+        self._promised = 0
+        #: Whether something may wait for which there was no free process.
+        self._more = False
         self._stopping = False
 
     def start(self) -> None:
@@ -81,6 +101,37 @@ class Dispatcher:
     def running(self) -> int:
         """How many jobs are rendered here just now."""
         return len(self._jobs)
+
+    @property
+    def _free(self) -> int:
+        """How many processes have nothing to do and are promised to nobody."""
+        return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._promised
+
+    @contextmanager
+    def place(self) -> Iterator[Place]:
+        """Offer a free process to a job that is about to be started, or none.
+
+        Whoever starts it leaves its row there; without one, or after an error, the process is free
+        again.
+        """
+        if self._wake.is_set() or self._free <= 0:
+            # What waits already comes first.
+            yield Place(None)
+            self.wake()
+            return
+        place = Place(queue.Claim(self.name, self._lease(self._clock())))
+        self._promised += 1
+        try:
+            yield place
+        except BaseException:
+            place.row = None  # whatever was begun is undone
+            raise
+        finally:
+            self._promised -= 1
+            if place.row is None:
+                self.wake()
+            else:
+                self._begin(place.row)
 
     def wake(self) -> None:
         """Say that something was queued."""
@@ -115,13 +166,15 @@ class Dispatcher:
 
     async def _fill(self) -> None:
         """Claim as many as there are free processes, until nothing waits."""
-        while not self._stopping and (free := self._pool.slots - len(self._rendering)) > 0:
+        while (free := self._free) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
+                self._more = False
                 return
             for row in rows:
                 self._begin(row)
+        self._more = True
         self._wake.clear()
 
     def _claim(self, most: int) -> Transaction[list[Any]]:
@@ -129,7 +182,6 @@ class Dispatcher:
         return queue.claim(self.name, most, lease=self._lease(now), now=now)
 
     def _begin(self, row: Any) -> None:
-        self._rendering.add(row.id)
         self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
 
     async def _beat(self) -> None:
@@ -147,10 +199,14 @@ class Dispatcher:
             attempts, now = self._settings.attempts, self._clock()
             await self._take_over(queue.abandon(name, attempts=attempts, now=now))
 
-    async def _take_over(self, claims: Transaction[int]) -> None:
+    async def _take_over(self, claims: Transaction[list[Any]]) -> None:
         if lost := await self._database.write(claims):
-            self._metrics.count(LOST, by=lost)
-            _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": lost})
+            self._metrics.count(LOST, by=len(lost))
+            for row in lost:
+                if row.losses + 1 >= self._settings.attempts:
+                    self._metrics.count(FINISHED, row.model_id, "failed")
+            facts = {"event": "claims_expired", "lost": len(lost)}
+            _log.warning("%(lost)d claims ran out", facts)
             self.wake()
 
     async def _watch(self) -> None:
@@ -159,10 +215,12 @@ class Dispatcher:
             return
         held = await self._database.read(queue.held(self.name))
         now = self._clock()
-        for generation_id, attempt in list(self._jobs):
-            if (generation_id, attempt) not in held:
+        for claim in list(self._jobs):
+            generation_id, attempt = claim
+            fraction = self.progress.get(generation_id, 0.0)
+            if claim not in held:
                 self._pool.cancel(generation_id)
-            elif fraction := self.progress.get(generation_id):
+            elif fraction > held[claim]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
 
@@ -180,36 +238,37 @@ class Dispatcher:
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
-            await tasks.remove(self._folder(row))
+            if self._more:
+                self.wake()
 
     async def _settle(self, row: Any) -> None:
+        """Have a generation rendered, settle it and begin the next."""
         attempt, started = row.attempt, time.perf_counter()
         tasks.note("claimed", row, 0.0)
         try:
-            result = await self._render(row)
+            result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
             self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
-            output = await tasks.keep(self._storage, row.id, result)
-            done, state = queue.finish(row.id, attempt, output, self._clock()), "completed"
+            done, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
         except JobError as error:
             done = queue.fail(row.id, attempt, str(error), error.code, self._clock())
             state = "failed"
         except LostError:
             done, state = self._lost(row), "lost"
         # What no longer counts was canceled, or taken over by another worker.
-        counts = await self._database.write(done)
+        counts, following = await self._database.write(self._and_claim(done))
+        for claimed in following:
+            self._begin(claimed)
         tasks.note(state if counts else "canceled", row, time.perf_counter() - started)
         if counts:
             self._count(row, state)
         if state == "lost":
             self.wake()  # it may be back in the queue
 
-    async def _render(self, row: Any) -> dict[str, Any]:
-        """Have a generation rendered; its process is free again while the result is put on disk."""
-        try:
-            return await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
-        finally:
-            self._rendering.discard(row.id)
-            self.wake()
+    def _and_claim(self, done: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
+        """Settle a job and claim the next for the process that is free now, in one transaction."""
+        counts = yield from done
+        following = [] if self._stopping else (yield from self._claim(1))
+        return counts, following
 
     def _lost(self, row: Any) -> Transaction[bool]:
         attempts, now = self._settings.attempts, self._clock()
@@ -225,10 +284,10 @@ class Dispatcher:
 
     async def _task(self, row: Any) -> dict[str, Any]:
         files = await self._database.read(uploads.of_generation(tasks.uploads_of(row)))
-        return await tasks.task_of(row, files, self._storage, self._folder(row))
-
-    def _folder(self, row: Any) -> Path:
-        return self._settings.scratch / f"{row.id}.{row.attempt}"
+        try:
+            return await tasks.task_of(row, files, self._storage, self._settings.scratch)
+        except NotFoundError:
+            raise JobError("an input file is gone; send it again", "input_gone") from None
 
     def _reporter(self, generation_id: str) -> Callable[[float], None]:
         def report(fraction: float) -> None:

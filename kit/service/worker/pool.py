@@ -7,12 +7,19 @@ module again, and are driven over a socket pair that also ends them with their p
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import secrets
+import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,6 +30,10 @@ from kit.errors import KitError
 _HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL")
 _LINE_LIMIT = 16 << 20
 _START_SECONDS = 60.0
+
+
+#: What ends a process that used up its processor time; Windows has no such limit.
+_XCPU: int | None = getattr(signal, "SIGXCPU", None)
 
 
 class JobError(KitError):
@@ -42,10 +53,16 @@ class _Child:
     process: subprocess.Popen[bytes]
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    folder: Path
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
+        # In a thread, for there may be gigabytes in it.
+        remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
+        threading.Thread(target=remove, daemon=True).start()
         self.writer.close()
 
 
@@ -58,14 +75,22 @@ class Pool:
         Processes at most.
     seconds : float
         Wall clock that a job may use; a process that takes longer is killed.
+    cpu_seconds : float
+        Processor time that a job may use.
     memory : int
         Address space that a process may use, in bytes.
+    scratch : Path
+        Where each process has a folder of its own to write to.
     """
 
-    def __init__(self, slots: int, *, seconds: float, memory: int) -> None:
+    def __init__(
+        self, slots: int, *, seconds: float, cpu_seconds: float, memory: int, scratch: Path
+    ) -> None:
         self.slots = slots
         self._seconds = seconds
         self._memory = memory
+        self._scratch = scratch
+        self._cpu_seconds = math.ceil(cpu_seconds)
         self._idle: list[_Child] = []
         self._busy: dict[str, _Child] = {}
         self._free = asyncio.Semaphore(slots)
@@ -97,13 +122,15 @@ class Pool:
             self._busy[name] = child
             try:
                 async with asyncio.timeout(self._seconds):
-                    answer = await _converse(child, task, on_progress)
+                    asked = {**task, "folder": str(child.folder)}
+                    answer = await _converse(child, asked, on_progress)
             except TimeoutError:
                 child.kill()
                 sentence = f"the job took longer than {self._seconds:g} s"
                 raise JobError(sentence, "timed_out") from None
             except BaseException:
                 child.kill()
+                self._explain(child)
                 raise
             finally:
                 self._busy.pop(name, None)
@@ -127,11 +154,19 @@ class Pool:
             child.kill()
         self._idle.clear()
 
+    def _explain(self, child: _Child) -> None:
+        """Raise what is known of a process that ended under its job."""
+        if _XCPU is not None and child.process.returncode == -_XCPU:
+            sentence = f"the job used more than {self._cpu_seconds} s of processor time"
+            raise JobError(sentence, "timed_out")
+
     async def _start(self) -> _Child:
         ours, theirs = socket.socketpair()
         with theirs:
             reader, writer = await asyncio.open_connection(sock=ours, limit=_LINE_LIMIT)
-            child = _Child(_spawned(theirs.fileno(), self._memory), reader, writer)
+            process = _spawned(theirs.fileno(), self._memory, self._cpu_seconds)
+            folder = self._scratch / secrets.token_hex(8)
+            child = _Child(process, reader, writer, folder)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 ready = await reader.readline()
@@ -146,14 +181,15 @@ class Pool:
         return child
 
 
-def _spawned(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
+def _spawned(descriptor: int, memory: int, cpu_seconds: int) -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
     # One job is one core: libraries that start a thread per core only slow each other down.
     environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    limits = (descriptor, memory, cpu_seconds)
     return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-        [sys.executable, "-m", "kit.service.worker.child", str(descriptor), str(memory)],
+        [sys.executable, "-m", "kit.service.worker.child", *map(str, limits)],
         pass_fds=(descriptor,),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,  # never written to: it ends when we do
         stdout=subprocess.DEVNULL,
         env=environment,
         start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it

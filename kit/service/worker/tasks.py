@@ -1,10 +1,8 @@
-"""A generation's row as a task for a render process, and what became of it as a row's output."""
+"""A generation's row as a task for a render process, and what is told of it."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import orjson
 
 from kit.service.storage.base import Storage
-from kit.service.storage.keys import output_key, upload_key
+from kit.service.storage.keys import upload_key
 
 _log = logging.getLogger("kit.worker")
 
@@ -24,7 +22,7 @@ def uploads_of(row: Any) -> list[str]:
 
 
 async def task_of(
-    row: Any, files: Mapping[str, Any], storage: Storage, folder: Path
+    row: Any, files: Mapping[str, Any], storage: Storage, scratch: Path
 ) -> dict[str, Any]:
     """Return what a render process is told.
 
@@ -32,47 +30,24 @@ async def task_of(
     ----------
     files : mapping of str to row
         The uploads that it uses, by id.
-    folder : Path
-        Where the process may write; it makes it.
+    scratch : Path
+        Where inputs are put that lie elsewhere.
     """
     media: Mapping[str, list[str]] = orjson.loads(row.media)
     paths = {
-        upload_id: str(await storage.local(upload_key(file), folder))
+        upload_id: str(await storage.local(upload_key(file), scratch))
         for upload_id, file in files.items()
     }
     return {
         "do": "render",
+        "generation_id": row.id,
+        "shelf": str(storage.shelf.folder),
         "model_id": row.model_id,
         "prompt": row.prompt,
         "parameters": orjson.loads(row.parameters),
         "seed": row.seed,
         "media": {name: [paths[i] for i in group] for name, group in media.items()},
-        "folder": str(folder),
     }
-
-
-async def keep(storage: Storage, generation_id: str, result: dict[str, Any]) -> dict[str, Any]:
-    """Move the files of a finished job into the storage; return what the row says of them."""
-    output = {k: v for k, v in result.items() if k not in ("path", "thumbnail") and v is not None}
-    path = Path(result["path"])
-    output["key"] = output_key(generation_id, result["sha256"], path.suffix)
-    files = {output["key"]: path}
-    if result["thumbnail"]:
-        small = Path(result["thumbnail"])
-        output["thumbnail"] = output_key(generation_id, "small", small.suffix)
-        files[output["thumbnail"]] = small
-    await storage.keep(files)
-    return output
-
-
-async def remove(folder: Path) -> None:
-    """Remove a job's folder: as a rule it is empty, which takes no thread."""
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        pass
-    except OSError:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 #: What happened to a job -> how loud it is said.

@@ -46,8 +46,8 @@ def queue_up(write: Write, payer: Payer, offered: Catalog) -> Callable[..., str]
 
         def work() -> Transaction[str]:
             plan = yield from generations.plan(offered, order, payer.account_id)
-            generation_id, _ = yield from generations.start(plan, payer, now)
-            return str(generation_id)
+            row = yield from generations.start(plan, payer, now)
+            return str(row.id)
 
         return str(write(work()))
 

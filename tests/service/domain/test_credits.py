@@ -10,6 +10,7 @@ from kit.errors import InsufficientCreditsError, NotFoundError
 from kit.service.domain import credits, keys
 from kit.service.domain.credits import Payer, Reason
 from kit.service.http.context import clock
+from kit.service.store import ids
 from kit.service.store.database import DuplicateError
 from tests.service.domain.conftest import NOW, Write
 
@@ -88,12 +89,40 @@ def test_a_cap_begins_anew_with_the_month(write: Write, capped: Payer) -> None:
     assert write(credits.take(capped, 2000, reason("c"), last + 1000)) == 6000
 
 
-def test_what_is_refunded_can_be_spent_again(write: Write, capped: Payer) -> None:
-    write(credits.take(capped, 2000, reason("gen_1", "generation"), NOW))
+def test_what_last_month_gives_back_is_not_spent_twice_in_this(write: Write, capped: Payer) -> None:
+    month = 31 * DAY
+    spent = ids.floor("gen", NOW)
+    write(credits.take(capped, 2000, reason(spent, "generation"), NOW))
+    write(credits.take(capped, 1500, reason("b"), NOW + month))
+    write(credits.refund(charged(spent, capped), "the engine failed", NOW + month))
+
+    with pytest.raises(InsufficientCreditsError):
+        write(credits.take(capped, 501, reason("c"), NOW + month))
+    assert write(credits.take(capped, 500, reason("d"), NOW + month)) == 8000
+
+
+def test_a_refund_names_the_key_that_paid(write: Write, capped: Payer) -> None:
+    spent = ids.floor("gen", NOW)
+    write(credits.take(capped, 2000, reason(spent, "generation"), NOW))
+    write(credits.refund(charged(spent, capped), "the engine failed", NOW))
+    refund, charge = write(credits.usage(capped.account_id, most=2, before=None))
+
+    assert (refund.kind, refund.key_prefix) == ("refund", charge.key_prefix)
+    assert charge.key_prefix == capped.key_prefix
+
+
+def charged(generation: str, payer: Payer) -> Any:
+    """Return a generation that two credits were charged for, as far as a refund looks at it."""
     row: Any = type("Row", (), {})()
-    row.id, row.model_id, row.account_id = "gen_1", "flat", capped.account_id
-    row.key_id, row.millicredits = capped.key_id, 2000
-    write(credits.refund(row, "the engine failed", NOW))
+    row.id, row.model_id, row.account_id = generation, "flat", payer.account_id
+    row.key_id, row.millicredits = payer.key_id, 2000
+    return row
+
+
+def test_what_is_refunded_can_be_spent_again(write: Write, capped: Payer) -> None:
+    spent = ids.floor("gen", NOW)
+    write(credits.take(capped, 2000, reason(spent, "generation"), NOW))
+    write(credits.refund(charged(spent, capped), "the engine failed", NOW))
 
     assert write(credits.take(capped, 2000, reason("b"), NOW)) == 8000
 

@@ -60,7 +60,8 @@ class Money(RuleBasedStateMachine):
 
         price = 500 + 100 * count
         try:
-            generation_id, amount = self.write(work())
+            row = self.write(work())
+            generation_id, amount = row.id, row.millicredits
         except InsufficientCreditsError:
             assert self.expected < price
             return multiple()

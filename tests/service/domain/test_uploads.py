@@ -35,7 +35,7 @@ def start(write: Write, payer: Payer, offered: Catalog) -> Callable[[str], str]:
 
         def work() -> Transaction[str]:
             plan = yield from generations.plan(offered, order, payer.account_id)
-            return str((yield from generations.start(plan, payer, NOW))[0])
+            return str((yield from generations.start(plan, payer, NOW)).id)
 
         return str(write(work()))
 

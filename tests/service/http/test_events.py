@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.service.domain import queue
+from kit.service.domain import keys, queue
+from kit.service.http import events as event_routes
 from kit.service.http.context import clock
 from kit.service.http.events import EventStream, Seen, last_id, seen_of
 from kit.service.worker.hub import Hub
@@ -268,3 +269,28 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
     assert 2 <= len(moments) <= 3
     assert all(later - sooner >= 0.25 for sooner, later in itertools.pairwise(moments))
     assert took < 0.8
+
+
+def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
+    account = service.account()
+    key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
+    with service.client(key) as http, service.client(other) as watcher:
+        hanging = started(http, does="hangs")
+        with stream(watcher, hanging) as answer:
+            lines = answer.iter_lines()
+            assert next(lines).startswith("retry")
+            row = service.write(keys.caller(other, service.context.secret, clock()))
+            service.write(keys.revoke(row.payer.key_id, clock()))
+            rest = list(events(lines))
+        http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+    assert all(event.data.get("status") != "canceled" for event in rest)
+
+
+def test_a_crowd_of_watchers_is_asked_to_poll(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_routes, "MOST_WATCHERS", 0)
+    answer = http.get(f"{GENERATIONS}/{started(http)}/events")
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

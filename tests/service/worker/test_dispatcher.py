@@ -1,11 +1,13 @@
 """The dispatcher end to end: what is started is settled, whoever has to do it."""
 
+import shutil
 from collections.abc import Callable
 
 import httpx
 
 from kit.service.domain import credits
 from tests.conftest import ALL_SCOPES, Service
+from tests.service.test_logs import upload
 from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
 
 
@@ -18,6 +20,38 @@ def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service
     assert [one["status"] for one in done] == wanted
     assert balance(http) == 98.2
     assert service.write(credits.verify()) == []
+
+
+def test_a_free_process_has_a_job_at_once(http: httpx.Client) -> None:
+    finished(http, started(http))
+    done = finished(http, started(http))
+
+    assert done["startedAt"] == done["createdAt"], "claimed with its charge"
+
+
+def test_a_start_that_is_refused_leaves_the_process_free(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=1)
+    with service.client(service.key(service.account(1), *ALL_SCOPES)) as http:
+        body = {"modelId": "flat", "prompt": "x", "parameters": {"count": 10}}
+        refused = [http.post(GENERATIONS, json=body).status_code for _ in range(3)]
+        done = finished(http, started(http))
+
+    assert refused == [402] * 3
+    assert (done["status"], done["startedAt"]) == ("completed", done["createdAt"])
+
+
+def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
+    http: httpx.Client, service: Service
+) -> None:
+    portrait = upload(http)
+    shutil.rmtree(service.settings.objects / "uploads" / portrait)
+    body = {"modelId": "clay", "mediaUploads": {"portrait": portrait}}
+    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
+
+    assert (done["status"], done["errorCode"]) == ("failed", "input_gone")
+    assert balance(http) == 100
 
 
 def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Service) -> None:

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -19,20 +19,25 @@ from tests.waiting import until
 def task(folder: Path, does: str = "works") -> dict[str, Any]:
     return {
         "do": "render",
+        "generation_id": "gen_01JD0000000000000000000000",
+        "shelf": str(folder / "objects"),
         "model_id": "flat",
         "prompt": "x",
         "parameters": {"does": does},
         "seed": 7,
         "media": {},
-        "folder": str(folder / secrets.token_hex(4)),
     }
+
+
+BOUNDS: dict[str, Any] = {"seconds": 30, "cpu_seconds": 60, "memory": 4 << 30}
 
 
 def with_pool(work: Callable[[Pool], Coroutine[Any, Any, Any]], **bounds: Any) -> Any:
     """Run something with a pool of one process."""
 
     async def inside() -> Any:
-        pool = Pool(1, **{"seconds": 30, "memory": 4 << 30, **bounds})
+        scratch = bounds.pop("scratch", Path(tempfile.gettempdir()))
+        pool = Pool(1, scratch=scratch, **{**BOUNDS, **bounds})
         try:
             return await work(pool)
         finally:
@@ -50,7 +55,8 @@ def test_a_job_answers_with_the_facts_about_its_file(tmp_path: Path) -> None:
 
     result = with_pool(lambda pool: pool.run("a", task(tmp_path), seen.append))
 
-    assert Path(result["path"]).stat().st_size == result["size_bytes"]
+    kept = tmp_path / "objects" / result["key"]
+    assert kept.stat().st_size == result["size_bytes"]
     assert (result["width"], result["height"], result["metadata"]) == (1, 1, {"seed": 7})
     assert len(result["sha256"]) == 64
     assert all(0 <= fraction <= 1 for fraction in seen)
@@ -130,6 +136,36 @@ def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
     with_pool(work, memory=1 << 20)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_job_that_uses_up_its_processor_time_is_ended(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError, match="more than 1 s of processor time") as raised:
+            await pool.run("a", task(tmp_path, "burns"), silent)
+        assert raised.value.code == "timed_out"
+        return await pool.run("b", task(tmp_path), silent)
+
+    assert with_pool(work, cpu_seconds=1)["width"] == 1
+
+
+def test_metadata_that_is_no_json_fails_the_job_and_not_the_process(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError, match="the engine failed"):
+            await pool.run("a", task(tmp_path, "babbles"), silent)
+        return await pool.run("b", task(tmp_path), silent)
+
+    assert with_pool(work)["metadata"] == {"seed": 7}
+
+
+def test_what_an_engine_leaves_behind_is_removed(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError):
+            await pool.run("a", task(tmp_path, "fails"), silent)
+        await pool.run("b", task(tmp_path), silent)
+        return [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
+
+    assert with_pool(work, scratch=tmp_path / "scratch") == []
+
+
 _PARENT = """
 import asyncio, os, sys
 from pathlib import Path
@@ -137,7 +173,7 @@ from kit.service.worker.pool import Pool
 from tests.service.worker.test_pool import task
 
 async def main():
-    pool = Pool(1, seconds=60, memory=4 << 30)
+    pool = Pool(1, seconds=60, cpu_seconds=60, memory=4 << 30, scratch=Path(sys.argv[1]))
     await pool.warm()
     [child] = pool._idle
     begun = lambda _: print(child.process.pid, flush=True)

@@ -1,6 +1,6 @@
 """SQLite: one writer thread that commits many callers' transactions at once, readers in the loop.
 
-The only file with SQL that other databases do not know. It runs on apsw, whose SQLite is newer than
+The only room with SQL that other databases do not know. It runs on apsw, whose SQLite is newer than
 Python's own; two copies of SQLite on one file in one process would drop each other's locks, so
 nothing else here may open it.
 """
@@ -8,26 +8,27 @@ nothing else here may open it.
 from __future__ import annotations
 
 import asyncio
-import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from kit.errors import ConfigError, UnavailableError
+from kit.errors import UnavailableError
 from kit.service.store import migrations
 from kit.service.store.database import DuplicateError, Step, Transaction
+from kit.service.store.sqlite.file import Schema, damage, opened, snapshot
+
+__all__ = ["DIALECT", "SQLite", "damage", "snapshot"]
 
 T = TypeVar("T")
 
 #: At most so many callers share one commit.
 _BATCH = 256
-_WAIT_MS = 10_000
 DIALECT = SQLiteDialect(paramstyle="named")
 
 
@@ -59,9 +60,9 @@ class SQLite:
         vfs: str | None = None,
     ) -> None:
         self._on_commit = on_commit
-        self._writer = _open(path, vfs)
-        migrations.upgrade(_Schema(self._writer), DIALECT)
-        self._reader = _open(path, vfs)
+        self._writer = opened(path, vfs)
+        migrations.upgrade(Schema(self._writer), DIALECT)
+        self._reader = opened(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
         self._durable = True
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
@@ -132,6 +133,8 @@ class SQLite:
         try:
             self._sync(any(order.durable for order in batch))
             connection.execute("BEGIN IMMEDIATE")
+            if len(batch) == 1:
+                return [_alone(connection, batch[0].transaction)]
             results = [_unit(connection, order.transaction) for order in batch]
             connection.execute("COMMIT")
         except apsw.Error as error:
@@ -140,89 +143,6 @@ class SQLite:
             failure = _translated(error)
             return [_raiser(failure) for _ in batch]
         return results
-
-
-class _Schema:
-    """What the migrations may do with this database."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def version(self) -> str | None:
-        """Return the revision the file is at, or None for a new one."""
-        tables = self._connection.execute(
-            "SELECT 1 FROM sqlite_schema WHERE name = 'alembic_version'"
-        )
-        if not tables.fetchall():
-            return None
-        rows = self._connection.execute("SELECT version_num FROM alembic_version").fetchall()
-        return str(rows[0][0]) if rows else None
-
-    def run(self, statements: Callable[[str | None], Iterable[str]]) -> None:
-        """Run statements chosen by the version, alone and as a whole."""
-        self._connection.execute("BEGIN EXCLUSIVE")
-        try:
-            for statement in statements(self.version()):
-                self._connection.execute(statement)
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-
-
-def snapshot(path: Path, target: Path) -> None:
-    """Copy a database as it is at one moment, while others go on to write to it.
-
-    Parameters
-    ----------
-    target : Path
-        The new file; only its owner can read it.
-
-    Raises
-    ------
-    ConfigError
-        There is no database at `path`, or it cannot be read.
-    """
-    if not path.is_file():
-        raise ConfigError(f"there is no database at {path}")
-    connection = _open(path)
-    try:
-        # Empty, it may be there: so it never had another mode.
-        target.touch(mode=0o600, exist_ok=False)
-        # One read transaction and not the backup API, which begins again at each foreign commit.
-        connection.execute("VACUUM INTO ?", (os.fspath(target),))
-    except apsw.Error as error:
-        raise ConfigError(f"the database {path} cannot be copied: {error}") from None
-    finally:
-        connection.close()
-
-
-def damage(path: Path) -> str | None:
-    """Return the first thing that is wrong with a database file, or None."""
-    connection = _open(path)
-    try:
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchall()[0]
-        strays = connection.execute("PRAGMA foreign_key_check").fetchall()
-    except apsw.Error as error:
-        return str(error)
-    finally:
-        connection.close()
-    if found != "ok":
-        return str(found)
-    return f"a row of {strays[0][0]} refers to nothing" if strays else None
-
-
-def _open(path: Path, vfs: str | None = None) -> apsw.Connection:
-    try:
-        connection = apsw.Connection(os.fspath(path), vfs=vfs)
-        connection.set_busy_timeout(_WAIT_MS)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # FULL and not NORMAL: an acknowledged charge must survive a power cut.
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-    except apsw.Error as error:
-        raise ConfigError(f"the database {path} cannot be opened: {error}") from None
-    return connection
 
 
 def _drive(connection: apsw.Connection, transaction: Transaction[T]) -> T:
@@ -252,6 +172,18 @@ def _unit(connection: apsw.Connection, transaction: Transaction[Any]) -> Callabl
         connection.execute("RELEASE unit")
         return _raiser(_translated(error))
     connection.execute("RELEASE unit")
+    return lambda: result
+
+
+def _alone(connection: apsw.Connection, transaction: Transaction[Any]) -> Callable[[], Any]:
+    """Run and commit the only transaction of a batch: it needs no savepoint."""
+    try:
+        result = _drive(connection, transaction)
+    except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        return _raiser(_translated(error))
+    connection.execute("COMMIT")
     return lambda: result
 
 

@@ -1,0 +1,73 @@
+"""Waiting for a generation: one request that is answered when there is news, instead of many polls.
+
+A caller asks with ``Prefer: wait=30``. Without ``If-None-Match`` news is that the generation is
+finished; with it, that it differs from what the caller has seen. When the time is up the answer is
+what a poll would have got, so a caller that never heard of this loses nothing.
+
+Source: RFC 7240, section 4.3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from kit.service.worker.hub import Hub
+
+T = TypeVar("T")
+
+#: Seconds that a request is held at most: proxies cut off what is silent for a minute.
+LONGEST = 30
+#: Watchers of one service above which requests are answered at once.
+MOST_WATCHERS = 5_000
+#: Seconds between two looks at a row that another process may have written.
+_LOOK_SECONDS = 1.0
+_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
+
+
+def wanted(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a request is ready to wait, 0 when it says nothing of it.
+
+    Examples
+    --------
+    >>> wanted({"prefer": "respond-async, wait=5"}), wanted({"prefer": "wait=900"}), wanted({})
+    (5, 30, 0)
+    """
+    prefer = headers.get("prefer")
+    found = _WAIT.search(prefer) if prefer else None
+    return min(int(found[1]), LONGEST) if found else 0
+
+
+async def held(
+    hub: Hub,
+    generation_id: str,
+    look: Callable[[], Awaitable[T]],
+    news: Callable[[T], bool],
+    seconds: float,
+) -> T:
+    """Return what is seen of a generation once it is news, or when the time is up.
+
+    Parameters
+    ----------
+    look : callable
+        Reads the generation as it is now.
+    news : callable
+        Tells whether what was seen is worth an answer.
+    """
+    seen = await look()
+    if news(seen) or hub.watchers >= MOST_WATCHERS:
+        return seen
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    with hub.watch(generation_id) as woken:
+        # Looked at again now that changes wake us: one may have come in between.
+        while not (news(seen := await look()) or hub.closed) and (left := end - loop.time()) > 0:
+            woken.clear()
+            alarm = loop.call_later(min(left, _LOOK_SECONDS), woken.set)
+            try:
+                await woken.wait()
+            finally:
+                alarm.cancel()
+    return seen
