@@ -43,7 +43,8 @@ ROOMS: dict[str, set[str]] = {
     | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.http", "kit.service.metrics"},
-    "kit.service.server": SERVICE | {"kit.service.app"},
+    "kit.service.gathering": set(),
+    "kit.service.server": SERVICE | {"kit.service.app", "kit.service.gathering"},
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")

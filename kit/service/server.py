@@ -24,6 +24,7 @@ from fastapi import FastAPI
 
 from kit.errors import ConfigError
 from kit.service.app import create_app
+from kit.service.gathering import GatheringProtocol
 from kit.service.settings import Settings, prepare, write_private
 
 _NOTE = "service.json"
@@ -180,6 +181,7 @@ def _server(settings: Settings) -> _Server:
     prepare(settings.data)
     config = uvicorn.Config(
         create_app(settings),
+        http=GatheringProtocol,
         log_config=None,  # lines go where ours go, see `kit.service.logs`
         log_level="warning",
         access_log=False,

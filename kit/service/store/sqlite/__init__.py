@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 #: At most so many callers share one commit.
 _BATCH = 256
+_MAPPED_BYTES = 1 << 30
 DIALECT = SQLiteDialect(paramstyle="named")
 
 
@@ -64,6 +65,8 @@ class SQLite:
         migrations.upgrade(Schema(self._writer), DIALECT)
         self._reader = opened(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
+        # A long history is read in place: a page of it costs what a page of a short one does.
+        self._reader.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
         self._durable = True
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)

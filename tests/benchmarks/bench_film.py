@@ -1,0 +1,188 @@
+"""What drawing frames costs beside encoding them, and beside other tools for the same move.
+
+Run it: ``python tests/benchmarks/bench_film.py``. CPU time of all threads is counted, the
+candidates take turns, and what counts are ratios within one run; absolute figures are noise.
+MoviePy is measured where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import resource
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+
+from kit.engines.base import Job, Progress
+from kit.engines.image.poster import Poster
+from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.scene.brief import read
+from kit.engines.scene.families import paint
+from kit.engines.video.animate.relief import Relief
+from kit.engines.video.camera import view
+from kit.engines.video.filming import Draw, Take
+from kit.engines.video.flythrough.journey import Journey
+from kit.engines.video.kenburns.moves import MOVES, Room
+from kit.engines.video.kenburns.rostrum import Rostrum
+from kit.engines.video.sheets import views
+from kit.engines.video.weather import Weather
+
+FRAMES, ROUNDS = 72, 3
+TAKE = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="arc", motion=0.6)
+PROMPT = {"aspect_ratio": "1:1", "size": 1024}
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process, all threads."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(work: Callable[[], object]) -> float:
+    """Return the CPU milliseconds of some work."""
+    before = cpu_seconds()
+    work()
+    return 1000 * (cpu_seconds() - before)
+
+
+def encoded(frames: Iterator[np.ndarray], folder: Path) -> None:
+    """Encode frames into a clip."""
+    with Clip(folder / "clip.mp4", TAKE.width, TAKE.height, fps=TAKE.fps) as clip:
+        for frame in frames:
+            clip.add(frame)
+
+
+def picture() -> np.ndarray:
+    """Return a picture with detail of all sizes, larger than the frame."""
+    rng = np.random.default_rng(1)
+    total = np.zeros((1080, 1920, 3), np.float32)
+    for cells, weight in ((6, 60.0), (24, 30.0), (96, 14.0), (384, 6.0)):
+        noise = rng.standard_normal((cells, cells * 16 // 9, 3)).astype(np.float32)
+        total += weight * cv2.resize(noise, (1920, 1080), interpolation=cv2.INTER_CUBIC)
+    return np.clip(total + 120, 0, 255).astype(np.uint8)
+
+
+def ken_burns(pixels: np.ndarray) -> Draw:
+    """Return the frames of a zoom."""
+    return Rostrum(pixels, MOVES["zoom_in"](Room(1.0, 1.0, (0.6, 0.4), 0.6)), TAKE).frame
+
+
+def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
+    """Return the frames of a camera before a picture with depth."""
+    depth = np.repeat(np.linspace(0, 1, 720, dtype=np.float32)[:, None], 1280, axis=1)
+    relief = Relief(depth, TAKE)
+    planes = relief.planes(pixels)
+    air = Weather("snow", (1280, 720), np.random.default_rng(1), TAKE.seconds, False)
+
+    def draw(number: int) -> np.ndarray:
+        out = np.empty((1080, 1280), np.uint8)
+        frame = views(out, 1280, 720)
+        moment = TAKE.moment(number)
+        relief.draw(frame, planes, view("arc", moment, motion=0.6, loop=False))
+        if snow:
+            air.draw(frame, moment)
+        return out
+
+    return draw
+
+
+def flight() -> Draw:
+    """Return the frames of a flight over a lake."""
+    take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="glide", motion=0.6)
+    return Journey(read("an alpine lake at sunset", PROMPT, 3), "alps", take, Progress()).frame
+
+
+def zoompan(pixels: np.ndarray, folder: Path) -> float:
+    """Return the CPU milliseconds of FFmpeg's zoompan for as many frames, encoding not counted.
+
+    It is fed one picture larger than the frame, as its users do against its steps of whole pixels.
+    """
+    graph = av.filter.Graph()
+    source = graph.add_buffer(width=1920, height=1080, format="yuv420p", time_base="1/24")
+    asked = f"z='1+0.24*on/{FRAMES}':x='iw*0.6-iw/zoom*0.6':y='ih*0.4-ih/zoom*0.4'"
+    pan = graph.add("zoompan", f"{asked}:d={FRAMES}:s=1280x720:fps=24")
+    sink = graph.add("buffersink")
+    source.link_to(pan)
+    pan.link_to(sink)
+    graph.configure()
+
+    def work() -> None:
+        frame = av.VideoFrame.from_numpy_buffer(rgb_frame(pixels), format="yuv420p")
+        frame.pts = 0
+        graph.push(frame)
+        graph.push(None)
+        for _ in range(FRAMES):
+            graph.pull()
+
+    return measured(work)
+
+
+def moviepy(pixels: np.ndarray) -> float | None:
+    """Return the CPU milliseconds of MoviePy's zoom, encoding not counted; None without MoviePy."""
+    if importlib.util.find_spec("moviepy") is None:
+        return None
+    from moviepy import ImageClip, vfx
+
+    still = ImageClip(pixels, duration=TAKE.seconds)
+    zoomed = still.with_effects([vfx.Resize(lambda t: 0.67 * (1 + 0.24 * t / TAKE.seconds))])
+
+    def work() -> None:
+        for number in range(FRAMES):
+            zoomed.get_frame(number / TAKE.fps)
+
+    return measured(work)
+
+
+def shares(name: str, draw: Draw, folder: Path) -> None:
+    """Print what drawing adds to encoding the same frames."""
+    draw(0)
+    rounds = []
+    for _ in range(ROUNDS):
+        frames: list[np.ndarray] = []
+        drawn = measured(lambda kept=frames: kept.extend(draw(n) for n in range(FRAMES)))
+        alone = measured(lambda kept=frames: encoded(iter(kept), folder))
+        both = measured(lambda: encoded((draw(n) for n in range(FRAMES)), folder))
+        rounds.append((drawn / FRAMES, alone / FRAMES, alone / both))
+    drawn, alone, share = (statistics.median(column) for column in zip(*rounds, strict=True))
+    print(f"{name:<28}{drawn:>9.1f}{alone:>9.1f}{share:>9.2f}")
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    pixels = picture()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"{'720p, CPU ms a frame':<28}{'draw':>9}{'encode':>9}{'of limit':>9}")
+        shares("ken-burns", ken_burns(pixels), folder)
+        shares("parallax", parallax(pixels), folder)
+        shares("parallax and snow", parallax(pixels, snow=True), folder)
+        shares("flythrough", flight(), folder)
+
+        ours = ken_burns(pixels)
+        pairs = []
+        for _ in range(ROUNDS):
+            own = measured(lambda: [ours(number) for number in range(FRAMES)])
+            pairs.append((zoompan(pixels, folder) / own, (moviepy(pixels) or 0.0) / own))
+        print("\nthe same zoom, CPU against ken-burns (above 1: slower)")
+        print(f"  FFmpeg zoompan  {statistics.median(pair[0] for pair in pairs):.2f}")
+        movie = statistics.median(pair[1] for pair in pairs)
+        print(f"  MoviePy         {f'{movie:.2f}' if movie else 'skipped: not installed'}")
+
+        print("\n1024 x 1024, CPU ms")
+        values = {p.name: p.default for p in Poster.definition.settings}
+        job = Job(prompt="mountains at dusk", parameters=values, folder=folder, seed=1)
+        posters = [measured(lambda: Poster().render(job, Progress())) for _ in range(ROUNDS)]
+        print(f"  poster, encoded {statistics.median(posters):.0f}")
+        for prompt in ("a mountain lake at sunset", "neon city street in the rain", "a nebula"):
+            brief = read(prompt, PROMPT, 1)
+            scenes = [measured(lambda seen=brief: paint(seen, Progress())) for _ in range(ROUNDS)]
+            print(f"  scene, {brief.family:<8} {statistics.median(scenes):.0f}")
+
+
+if __name__ == "__main__":
+    main()
