@@ -13,6 +13,7 @@ import typer
 
 import kit
 from kit.commands.options import Data, Json, show_json
+from kit.engines.configured.place import Place
 from kit.engines.registry import installed
 from kit.errors import KitError
 from kit.service import settings as service_settings
@@ -62,8 +63,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
     for name, (least, below) in _PACKAGES.items():
         yield _package(name, least, below)
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
-    yield _checked("models", lambda: ", ".join(installed()), "reinstall creative-studio-kit")
+    yield _checked("models", lambda: ", ".join(_models(settings)), "reinstall creative-studio-kit")
     yield _checked("a picture", _picture, "see the sentence above")
+
+
+def _models(settings: Settings) -> list[str]:
+    return list(installed(Place(settings.engines_file, settings.engine_copies)))
 
 
 def _package(name: str, least: int, below: int) -> Finding:

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from kit.engines.base import Engine
+from kit.engines.configured.place import Place
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.service.domain import catalog, idempotency, uploads
@@ -102,7 +103,8 @@ def create_app(
     >>> app.title
     'Creative Studio'
     """
-    engines = installed() if engines is None else engines
+    if engines is None:
+        engines = installed(Place(settings.engines_file, settings.engine_copies))
     offered = catalog.load(engine.definition for engine in engines.values())
     writer = OfflineWriter(settings.speech_rate) if writer is None else writer
 

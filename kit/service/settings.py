@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
@@ -45,12 +46,20 @@ class Settings:
         Silence on an event stream after which a comment is sent.
     speech_rate : float
         Syllables a second of the spoken-length model.
+    writer_url, writer_model, writer_key : str
+        An OpenAI-compatible service that writes titles and scripts, its model, and its key where it
+        needs one; without an address the built-in writer writes.
+    writer_fallback : bool
+        Whether the built-in writer steps in when that service fails.
+    writer_seconds : float
+        What all calls for one order may take together. A client of the kit waits a minute.
     """
 
     data: Path
     database_url: str = ""
     storage_url: str = ""
     public_url: str = ""
+    engines: str = ""
     workers: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1))))
     requests_per_minute: int = 600
     starts_per_minute: int = 120
@@ -69,6 +78,11 @@ class Settings:
     grace_seconds: float = 8.0
     heartbeat_seconds: float = 15.0
     speech_rate: float = 4.35
+    writer_url: str = ""
+    writer_model: str = ""
+    writer_key: str = field(default="", repr=False)
+    writer_fallback: bool = False
+    writer_seconds: float = 50.0
 
     @property
     def database_path(self) -> Path:
@@ -81,6 +95,20 @@ class Settings:
         """The folder of stored files."""
         url = self.storage_url
         return Path(url.removeprefix("file://")) if url else self.data / "objects"
+
+    @property
+    def engines_file(self) -> Path:
+        """The file of configured models."""
+        return (
+            Path(self.engines).expanduser().absolute()
+            if self.engines
+            else self.data / "engines.toml"
+        )
+
+    @property
+    def engine_copies(self) -> Path:
+        """The folder for what other services offer, as last seen."""
+        return self.data / "engines.cache"
 
     @property
     def scratch(self) -> Path:
@@ -157,17 +185,28 @@ def write_private(path: Path, text: str) -> None:
     draft.replace(path)
 
 
-_VARIABLES: Mapping[str, tuple[str, type]] = {
+def _flag(text: str) -> bool:
+    return {"1": True, "true": True, "0": False, "false": False}[text.strip().lower()]
+
+
+_VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "data": ("KIT_DATA", Path),
     "database_url": ("KIT_DATABASE_URL", str),
     "storage_url": ("KIT_STORAGE_URL", str),
     "public_url": ("KIT_PUBLIC_URL", str),
+    "engines": ("KIT_ENGINES", str),
+    "job_memory_bytes": ("KIT_JOB_MEMORY_BYTES", int),
     "workers": ("KIT_WORKERS", int),
     "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
     "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
     "job_seconds": ("KIT_JOB_SECONDS", float),
     "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
     "speech_rate": ("KIT_SPEECH_RATE", float),
+    "writer_url": ("KIT_WRITER_URL", str.strip),
+    "writer_model": ("KIT_WRITER_MODEL", str.strip),
+    "writer_key": ("KIT_WRITER_KEY", str.strip),
+    "writer_fallback": ("KIT_WRITER_FALLBACK", _flag),
+    "writer_seconds": ("KIT_WRITER_SECONDS", float),
 }
 
 _POSITIVE = (
@@ -176,14 +215,17 @@ _POSITIVE = (
     "job_seconds",
     "job_cpu_seconds",
     "speech_rate",
+    "writer_seconds",
 )
+#: Longest an order for text may take: the note that it is running is believed for ten minutes.
+_MOST_WRITER_SECONDS = 540.0
 
 
-def _read(variable: str, text: str, read: type) -> Any:
+def _read(variable: str, text: str, read: Callable[[str], Any]) -> Any:
     try:
         return read(text)
-    except ValueError:
-        wanted = {int: "a whole number", float: "a number"}[read]
+    except (ValueError, KeyError):
+        wanted = {int: "a whole number", float: "a number"}.get(read, "1 or 0")
         raise ConfigError(f"{variable} must be {wanted}, not {text!r}") from None
 
 
@@ -203,6 +245,36 @@ def _check(settings: Settings) -> None:
     for name in _POSITIVE:
         if getattr(settings, name) <= 0:
             raise ConfigError(f"{name} must be more than 0, not {getattr(settings, name)}")
+    for wrong, sentence in _writer_problems(settings):
+        if wrong:
+            raise ConfigError(sentence)
+
+
+def _writer_problems(settings: Settings) -> Iterator[tuple[bool, str]]:
+    url, key = settings.writer_url, settings.writer_key
+    yield (
+        not url and bool(settings.writer_model or key),
+        "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL, the address of the service",
+    )
+    yield bool(url) and not settings.writer_model, "KIT_WRITER_URL needs KIT_WRITER_MODEL"
+    yield bool(url) and not _is_address(url), "KIT_WRITER_URL must be a plain http(s) address"
+    yield (
+        not (key.isascii() and key.isprintable()) or " " in key,
+        "KIT_WRITER_KEY must be visible ASCII characters",
+    )
+    longest = _MOST_WRITER_SECONDS
+    sentence = f"writer_seconds must be at most {longest:g}, not {settings.writer_seconds:g}"
+    yield not settings.writer_seconds <= longest, sentence
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
+    # A name or a password in it would be shown wherever the address is.
+    return known and not (parts.username or parts.password or parts.query or parts.fragment)
 
 
 def _secret_in(path: Path) -> bytes:

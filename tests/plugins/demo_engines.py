@@ -56,6 +56,7 @@ class Flat(Engine):
                     "raises",
                     "burns",
                     "babbles",
+                    "deaf",
                 ],
             ),
             seed_parameter(),
@@ -130,6 +131,12 @@ def _burn(progress: Progress) -> None:
         progress.report(0.5)
 
 
+def _sleep(progress: Progress) -> None:
+    while True:
+        progress._on_report(0.5)  # tells, and never looks whether it is wanted
+        time.sleep(0.3)
+
+
 def _raise(progress: Progress) -> None:
     raise RuntimeError("secret path /home/someone")
 
@@ -143,4 +150,5 @@ _DEEDS = {
     "raises": _raise,
     "burns": _burn,
     "babbles": _work,
+    "deaf": _sleep,
 }

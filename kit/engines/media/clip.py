@@ -1,4 +1,4 @@
-"""Video clips: frames stream into an H.264 MP4 while the next ones are drawn.
+"""Video clips: frames stream into an MP4 or WebM file while the next ones are drawn.
 
 The encoder works in its own thread behind a short queue, so a clip of any length needs the memory
 of a few frames. Leaving the ``with`` block, by an error too, ends that thread and closes the file.
@@ -19,31 +19,36 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
+from kit.engines.media.encoding import FORMATS, Track, container_at, picture_stream
+from kit.engines.media.sound import Sound
 from kit.errors import EngineError
+
+__all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "rgb_frame", "rgb_of"]
 
 CONTENT_TYPE = "video/mp4"
 _QUEUE = 8
-# x264's macroblock tree gave other bytes now and then for the same frames, even with one thread.
-_EXACT = "mbtree=0"
-# Numbers of ITU-T H.273: OpenCV converts with the matrix of BT.601 (6) into limited range (1);
-# primaries are those of sRGB (1) and so is its transfer curve (13). An untagged HD clip would be
-# taken for BT.709 by many players.
-_MATRIX, _LIMITED, _PRIMARIES, _TRANSFER = 6, 1, 1, 13
 
 
 class Clip:
-    """An MP4 file being written.
+    """A video file being written.
 
     Parameters
     ----------
     path : Path
-        Where the file goes.
+        Where the file goes; ``.mp4`` or ``.webm``.
     width, height : int
         In pixels; both even, as half-size color planes require.
-    fps : int
+    fps : int or Fraction
         Frames per second.
     quality : int
-        x264's constant rate factor: smaller is better and larger; 20 looks like the source.
+        x264's constant rate factor: smaller is better and larger; 20 looks like the source. Other
+        codecs get what looks about the same.
+    preset : str
+        How hard x264 tries; other codecs have one speed.
+    codec : str
+        One of `kit.engines.media.encoding.CODECS`; `FORMATS` says which file it goes into.
+    sound : Sound, optional
+        Heard from the first frame on and cut at the end of the last one.
 
     Examples
     --------
@@ -62,22 +67,20 @@ class Clip:
         width: int,
         height: int,
         *,
-        fps: int,
+        fps: int | Fraction,
         quality: int = 20,
         preset: str = "veryfast",
+        codec: str = "h264",
+        sound: Sound | None = None,
     ) -> None:
         if width % 2 or height % 2:
             raise EngineError(f"a clip needs even sizes, not {width} x {height}")
         self.frames = 0
         self._shape = (height * 3 // 2, width)
-        self._container = av.open(str(path), "w", options={"movflags": "+faststart"})
-        self._stream = self._container.add_stream(
-            "libx264",
-            rate=fps,
-            options={"preset": preset, "crf": str(quality), "x264-params": _EXACT},
-        )
-        self._rate = fps
-        _set_up(self._stream.codec_context, width, height, fps)
+        self._container = container_at(path)
+        self._stream = picture_stream(self._container, codec, (width, height), fps, quality, preset)
+        self._track = Track(self._container, path.suffix, sound) if sound else None
+        self._rate = Fraction(fps)
         self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE)
         self._stopped = threading.Event()
         self._error: BaseException | None = None
@@ -132,15 +135,19 @@ class Clip:
             number += 1
 
     def _encode(self, frame: Bytes, number: int) -> None:
-        picture: Any = av.VideoFrame.from_numpy_buffer(frame, format="yuv420p")
+        picture = _picture(frame)
         picture.pts = number
-        picture.time_base = Fraction(1, self._rate)
+        picture.time_base = 1 / self._rate
         for packet in self._stream.encode(picture):
             self._container.mux(packet)
+        if self._track is not None:
+            self._track.up_to((number + 1) / float(self._rate))
 
     def _finish(self) -> None:
         for packet in self._stream.encode(None):
             self._container.mux(packet)
+        if self._track is not None:
+            self._track.finish()
 
     def _close(self, *, quiet: bool) -> None:
         # A clip given up before its first frame has no header, and closing it may complain.
@@ -162,11 +169,23 @@ def rgb_of(frame: Bytes) -> Bytes:
     return np.asarray(cv2.cvtColor(frame, cv2.COLOR_YUV2RGB_I420))
 
 
-def _set_up(context: Any, width: int, height: int, fps: int) -> None:
-    context.width, context.height, context.pix_fmt = width, height, "yuv420p"
-    context.time_base = Fraction(1, fps)
-    context.gop_size = fps * 2
-    # A fixed number of threads: x264 writes it into the stream and cuts its work by it.
-    context.thread_count = 2
-    context.color_range, context.colorspace = _LIMITED, _MATRIX
-    context.color_primaries, context.color_trc = _PRIMARIES, _TRANSFER
+def _picture(frame: Bytes) -> Any:
+    """Return an I420 frame as PyAV's, plane by plane.
+
+    PyAV's own ways take a height that is no multiple of 4 for a smaller one, and every chroma row
+    for one that lies beside it.
+    """
+    if frame.dtype != np.uint8:
+        raise TypeError(f"frames are uint8, not {frame.dtype}")
+    rows, width = frame.shape
+    height = rows * 2 // 3
+    flat, start = frame.reshape(-1), 0
+    picture = av.VideoFrame(width, height, "yuv420p")
+    for plane in picture.planes:
+        count = plane.width * plane.height
+        target = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+        target[: plane.height, : plane.width] = flat[start : start + count].reshape(
+            plane.height, plane.width
+        )
+        start += count
+    return picture

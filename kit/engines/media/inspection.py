@@ -35,7 +35,7 @@ MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
     "audio/ogg": ((0, b"OggS"),),
     "audio/flac": ((0, b"fLaC"), (0, b"ID3")),
 }
-_IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
+IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
 
 
@@ -65,7 +65,7 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         Image.MAX_IMAGE_PIXELS = PIXELS
         try:
-            with Image.open(path, formats=[_IMAGES[content_type]]) as image:
+            with Image.open(path, formats=[IMAGES[content_type]]) as image:
                 if getattr(image, "n_frames", 1) > FRAMES:
                     raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
                 image.load()
@@ -75,37 +75,37 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
             sentence = f"the image has more than {megapixels} megapixels"
             raise EngineError(sentence, code="too_large") from None
         except (OSError, SyntaxError, ValueError) as error:
-            raise _undecodable(error) from None
+            raise undecodable(error) from None
 
 
 def _video(path: Path, content_type: str) -> dict[str, Any]:
     import av
 
     try:
-        with _opened(path) as container:
+        with container_of(path) as container:
             if not container.streams.video:
                 raise EngineError("the file holds no video", code="wrong_type")
             stream = container.streams.video[0]
-            _bounded(stream.width * stream.height)
-            seconds = _length(container)
+            bounded(stream.width * stream.height)
+            seconds = length(container)
             frame = next(container.decode(stream))
-            _bounded(frame.width * frame.height)
+            bounded(frame.width * frame.height)
             return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
     except (av.FFmpegError, StopIteration, IndexError) as error:
-        raise _undecodable(error) from None
+        raise undecodable(error) from None
 
 
 def _audio(path: Path, content_type: str) -> dict[str, Any]:
     import av
 
     try:
-        with _opened(path) as container:
+        with container_of(path) as container:
             if not container.streams.audio:
                 raise EngineError("the file holds no sound", code="wrong_type")
             next(container.decode(container.streams.audio[0]))
-            return {"duration_seconds": _length(container)}
+            return {"duration_seconds": length(container)}
     except (av.FFmpegError, StopIteration, IndexError) as error:
-        raise _undecodable(error) from None
+        raise undecodable(error) from None
 
 
 _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
@@ -115,7 +115,19 @@ _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
 }
 
 
-def _opened(path: Path) -> Any:
+def container_of(path: Path) -> Any:
+    """Open a video or sound file with the demuxers and protocols that are allowed.
+
+    Returns
+    -------
+    av.container.InputContainer
+        Whoever asked for it closes it.
+
+    Raises
+    ------
+    EngineError
+        It holds too many streams. What the file itself is wrong with comes as PyAV's error.
+    """
     import av
 
     container = av.open(
@@ -129,7 +141,7 @@ def _opened(path: Path) -> Any:
     return container
 
 
-def _length(container: Any) -> float:
+def length(container: Any) -> float:
     """Return the length in seconds: what the header says, else what the packets add up to."""
     seconds = (container.duration or 0) / 1_000_000
     if not seconds:
@@ -144,12 +156,14 @@ def _length(container: Any) -> float:
     return round(seconds, 3)
 
 
-def _bounded(pixels: int) -> None:
+def bounded(pixels: int) -> None:
+    """Refuse a picture of more than `PIXELS` pixels."""
     if not 0 < pixels <= PIXELS:
         megapixels = PIXELS // 1_000_000
         sentence = f"the picture must have up to {megapixels} megapixels"
         raise EngineError(sentence, code="too_large")
 
 
-def _undecodable(error: BaseException) -> EngineError:
+def undecodable(error: BaseException) -> EngineError:
+    """Return what a file is told that a decoder gave up on."""
     return EngineError(f"the file cannot be decoded ({type(error).__name__})", code="undecodable")

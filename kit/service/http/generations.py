@@ -47,11 +47,11 @@ async def start_generation(request: Request) -> Response:
         return answered(known)
     plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
 
-    with context.dispatcher.place() as place:
+    with context.dispatcher.seat() as seat:
 
         def work() -> Transaction[Answer]:
-            row = yield from generations.start(plan, payer, now, place.claim)
-            place.row = row
+            row = yield from generations.start(plan, payer, now, seat.claim)
+            seat.row = row
             told = receipt(row.id, plan.model, row.millicredits, now, base)
             return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
 

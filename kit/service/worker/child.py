@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import socket
 import sys
 import threading
@@ -22,6 +23,7 @@ from typing import Any
 import orjson
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.configured.place import Place
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.service.storage.keys import output_key
@@ -88,7 +90,8 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
         media={name: [Path(path) for path in paths] for name, paths in task["media"].items()},
     )
     started = time.perf_counter()
-    asset = engine_for(task["model_id"]).render(job, progress)
+    place = Place(*map(Path, task["engines"]))
+    asset = engine_for(task["model_id"], place).render(job, progress)
     seconds = time.perf_counter() - started
     return {**_kept(asset, task["generation_id"], Shelf(Path(task["shelf"]))), "seconds": seconds}
 
@@ -116,7 +119,10 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     line.send({"ready": os.getpid()})
     for task in line.tasks():
         _limit_processor(cpu_seconds)
-        line.send(_attempted(task, line.progress()))
+        progress = line.progress()
+        # Whoever cancels asks first: an engine may have something to say to another machine.
+        signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
+        line.send(_attempted(task, progress))
 
 
 def _end_with_parent() -> None:

@@ -12,7 +12,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from kit.errors import NotFoundError
@@ -25,25 +24,9 @@ from kit.service.worker import tasks
 from kit.service.worker.hub import Hub
 from kit.service.worker.pool import JobError, LostError, Pool
 from kit.service.worker.presence import Presence
+from kit.service.worker.seat import Seat
 
 _log = logging.getLogger("kit.worker")
-
-
-@dataclass(slots=True)
-class Place:
-    """A promise of a free render process, and what was started for it.
-
-    Parameters
-    ----------
-    claim : Claim or None
-        What to start a generation with; None when no process is free.
-    row : optional
-        The row of the generation that was started with it.
-    """
-
-    claim: queue.Claim | None
-    row: Any = None
-
 
 #: Seconds between two looks at the queue when nobody says that there is something.
 _LOOK_EVERY = 1.0
@@ -108,7 +91,7 @@ class Dispatcher:
         return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._promised
 
     @contextmanager
-    def place(self) -> Iterator[Place]:
+    def seat(self) -> Iterator[Seat]:
         """Offer a free process to a job that is about to be started, or none.
 
         Whoever starts it leaves its row there; without one, or after an error, the process is free
@@ -116,22 +99,22 @@ class Dispatcher:
         """
         if self._wake.is_set() or self._free <= 0:
             # What waits already comes first.
-            yield Place(None)
+            yield Seat(None)
             self.wake()
             return
-        place = Place(queue.Claim(self.name, self._lease(self._clock())))
+        seat = Seat(queue.Claim(self.name, self._lease(self._clock())))
         self._promised += 1
         try:
-            yield place
+            yield seat
         except BaseException:
-            place.row = None  # whatever was begun is undone
+            seat.row = None  # whatever was begun is undone
             raise
         finally:
             self._promised -= 1
-            if place.row is None:
+            if seat.row is None:
                 self.wake()
             else:
-                self._begin(place.row)
+                self._begin(seat.row)
 
     def wake(self) -> None:
         """Say that something was queued."""
@@ -285,9 +268,11 @@ class Dispatcher:
     async def _task(self, row: Any) -> dict[str, Any]:
         files = await self._database.read(uploads.of_generation(tasks.uploads_of(row)))
         try:
-            return await tasks.task_of(row, files, self._storage, self._settings.scratch)
+            task = await tasks.task_of(row, files, self._storage, self._settings.scratch)
         except NotFoundError:
             raise JobError("an input file is gone; send it again", "input_gone") from None
+        places = (self._settings.engines_file, self._settings.engine_copies)
+        return {**task, "engines": [str(place) for place in places]}
 
     def _reporter(self, generation_id: str) -> Callable[[float], None]:
         def report(fraction: float) -> None:

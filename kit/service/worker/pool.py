@@ -29,6 +29,8 @@ from kit.errors import KitError
 #: Variables that a render process has no business to see.
 _HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL")
 _LINE_LIMIT = 16 << 20
+#: What a canceled job gets to say goodbye; its process, and what it has loaded, is kept then.
+_GRACE_SECONDS = 0.8
 _START_SECONDS = 60.0
 
 
@@ -141,12 +143,17 @@ class Pool:
         return result
 
     def cancel(self, name: str) -> bool:
-        """Kill the process that runs a task; False when none does."""
+        """Ask the process of a task to stop, and kill it if it does not; False if there is none."""
         child = self._busy.get(name)
         if child is None:
             return False
-        child.process.kill()
+        child.process.terminate()
+        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._end, name, child)
         return True
+
+    def _end(self, name: str, child: _Child) -> None:
+        if self._busy.get(name) is child:
+            child.process.kill()
 
     def close(self) -> None:
         """Kill every process."""

@@ -1,12 +1,16 @@
+import contextlib
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 
-from kit.engines.media.clip import Clip, rgb_frame, rgb_of
+from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
+from kit.engines.media.sound import Sound
 from kit.errors import EngineError
+from tests.engines.media.films import clicks
 
 
 def frames(count: int, width: int = 64, height: int = 48) -> list[np.ndarray]:
@@ -55,6 +59,23 @@ def test_colors_survive_the_clip(tmp_path: Path) -> None:
 
     assert np.abs(shown[:, 4:24].mean(axis=(0, 1)) - source[0, 0]).max() < 5
     assert np.abs(shown[:, 40:60].mean(axis=(0, 1)) - source[0, 40]).max() < 5
+
+
+@pytest.mark.parametrize("size", [(64, 48), (62, 50), (64, 46), (66, 54)])
+def test_colors_stay_where_they_are_at_every_even_size(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    width, height = size
+    source = np.full((height, width, 3), (40, 160, 90), np.uint8)
+    source[height // 2 :, width // 2 :] = (200, 60, 40)
+    with Clip(tmp_path / "a.mp4", width, height, fps=24, quality=4) as clip:
+        clip.add(rgb_frame(source))
+
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        shown = next(container.decode(video=0)).to_ndarray(format="rgb24")
+
+    assert shown.shape == source.shape
+    assert np.abs(shown.astype(int) - source).mean() < 3
 
 
 def test_the_index_comes_before_the_frames(tmp_path: Path) -> None:
@@ -112,3 +133,61 @@ def test_a_frame_there_and_back_looks_the_same() -> None:
     source = np.full((48, 64, 3), (120, 90, 60), np.uint8)
 
     assert np.abs(rgb_of(rgb_frame(source)).astype(int) - source).max() <= 3
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_gives_the_same_bytes_twice_and_is_tagged(tmp_path: Path, kind: str) -> None:
+    _, ending, codec = FORMATS[kind]
+
+    def written(name: str) -> bytes:
+        path = tmp_path / f"{name}{ending}"
+        with Clip(path, 64, 48, fps=24, codec=codec, sound=Sound(clicks(1.0))) as clip:
+            for frame in frames(24):
+                clip.add(frame)
+        return path.read_bytes()
+
+    assert written("a") == written("b")
+    with av.open(str(tmp_path / f"a{ending}")) as container:
+        picture, sound = container.streams.video[0], container.streams.audio[0]
+        context = picture.codec_context
+        tags = (context.colorspace, context.color_range, context.color_primaries, context.color_trc)
+        assert (context.pix_fmt, tags) == ("yuv420p", (6, 1, 1, 13))
+        assert sound.codec_context.name == ("opus" if ending == ".webm" else "aac")
+        assert len(list(container.decode(picture))) == 24
+
+
+def test_sound_ends_with_the_last_frame(tmp_path: Path) -> None:
+    with Clip(tmp_path / "a.mp4", 64, 48, fps=24, sound=Sound(clicks(9.0))) as clip:
+        for frame in frames(48):
+            clip.add(frame)
+
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        sound = container.streams.audio[0]
+        assert float(sound.duration * sound.time_base) == pytest.approx(2.0, abs=0.001)
+
+
+def test_a_rate_may_be_a_fraction(tmp_path: Path) -> None:
+    with Clip(tmp_path / "a.mp4", 64, 48, fps=Fraction(30_000, 1001)) as clip:
+        for frame in frames(30):
+            clip.add(frame)
+
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        assert container.streams.video[0].average_rate == Fraction(30_000, 1001)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_encoders_say_nothing_even_when_a_clip_is_given_up(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    _, ending, codec = FORMATS[kind]
+    for ends in (True, False):
+        with (
+            contextlib.suppress(RuntimeError),
+            Clip(tmp_path / f"a{ending}", 64, 48, fps=24, codec=codec) as clip,
+        ):
+            for frame in frames(3):
+                clip.add(frame)
+            if not ends:
+                raise RuntimeError
+
+    assert capfd.readouterr() == ("", "")

@@ -20,6 +20,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
     return {
         "do": "render",
         "generation_id": "gen_01JD0000000000000000000000",
+        "engines": [str(folder / "engines.toml"), str(folder / "engines.cache")],
         "shelf": str(folder / "objects"),
         "model_id": "flat",
         "prompt": "x",
@@ -103,10 +104,26 @@ def test_a_job_that_hangs_is_ended_in_time(tmp_path: Path) -> None:
     assert with_pool(work, seconds=0.2) == "timed_out"
 
 
-def test_a_cancel_ends_its_job_alone(tmp_path: Path) -> None:
+def test_a_canceled_job_says_goodbye_and_its_process_goes_on(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
+        await pool.run("first", task(tmp_path), silent)
+        [child] = pool._idle
         begun = asyncio.Event()
         job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: begun.set()))
+        await begun.wait()
+        pool.cancel("a")
+        with pytest.raises(JobError) as raised:
+            await job
+        assert raised.value.code == "canceled"
+        return pool._idle == [child]
+
+    assert with_pool(work)
+
+
+def test_a_cancel_ends_its_job_alone_even_a_deaf_one(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        begun = asyncio.Event()
+        job = asyncio.create_task(pool.run("a", task(tmp_path, "deaf"), lambda _: begun.set()))
         await begun.wait()
         assert pool.cancel("b") is False
         assert pool.cancel("a") is True

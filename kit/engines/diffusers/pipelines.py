@@ -1,0 +1,155 @@
+"""Pipelines with their weights: loaded once in a process, kept until another one is asked for.
+
+Weights are data, never code: only safetensors files are read, and no code that comes with them is
+run. Nothing is fetched unless the entry allows it.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.diffusers.library import MISSING
+from kit.errors import EngineError
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A pipeline that is ready, and its siblings on the same weights as they are asked for.
+
+    Parameters
+    ----------
+    key : str
+        The entry as text: what it was loaded from and how.
+    place : callable
+        Puts a pipeline where it computes.
+    """
+
+    key: str
+    pipelines: dict[str, Any]
+    place: Callable[[Any], Any] = field(repr=False)
+
+    def pipeline(self, task: str) -> Any:
+        """Return the pipeline for ``text`` (the one that was loaded), ``image`` or ``inpaint``."""
+        if task not in self.pipelines:
+            import diffusers
+
+            kinds = {
+                "image": diffusers.AutoPipelineForImage2Image,
+                "inpaint": diffusers.AutoPipelineForInpainting,
+            }
+            sibling = kinds[task].from_pipe(self.pipelines["text"])
+            self.pipelines[task] = _quiet(self.place(sibling))
+        return self.pipelines[task]
+
+
+#: The one pipeline that this process holds: two at once would need the memory of both.
+_held: list[Loaded] = []
+
+
+def loaded(entry: PipelineEntry) -> Loaded:
+    """Return an entry's pipeline, loading it if it is not the one that is held.
+
+    Raises
+    ------
+    EngineError
+        The libraries are missing (``not_installed``), or the weights cannot be loaded
+        (``not_loadable``).
+    """
+    key = entry.model_dump_json()
+    if not _held or _held[0].key != key:
+        _drop()
+        _held.append(_load(entry, key))
+    return _held[0]
+
+
+def _drop() -> None:
+    if not _held:
+        return
+    _held.clear()
+    gc.collect()
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _load(entry: PipelineEntry, key: str) -> Loaded:
+    try:
+        import diffusers
+        import torch
+        import transformers
+    except ImportError as error:
+        _log.warning("a local pipeline cannot be used: %s", error)
+        raise EngineError(MISSING, code="not_installed") from None
+    for library in (diffusers, transformers):
+        library.utils.logging.disable_progress_bar()
+        library.utils.logging.set_verbosity_error()
+    torch.set_num_threads(entry.threads or os.cpu_count() or 1)
+    device = _device(entry, torch)
+    try:
+        found = diffusers.DiffusionPipeline.from_pretrained(
+            entry.source,
+            dtype=_dtype(entry, device, torch),
+            use_safetensors=True,
+            local_files_only=not entry.hub,
+            **_given(revision=entry.revision, variant=entry.variant),
+        )
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        # What the library says names folders; the log is for whoever runs the service.
+        _log.warning("the model %r cannot be loaded: %s", entry.id, error)
+        sentence = "the model's weights cannot be loaded; the service's log says why"
+        raise EngineError(sentence, code="not_loadable") from None
+
+    def place(pipeline: Any) -> Any:
+        return _placed(pipeline, entry, device)
+
+    return Loaded(key, {"text": _quiet(place(found))}, place)
+
+
+def _device(entry: PipelineEntry, torch: Any) -> str:
+    if entry.device != "auto":
+        return entry.device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _dtype(entry: PipelineEntry, device: str, torch: Any) -> Any:
+    name = entry.dtype
+    if name == "auto":
+        name = "float32" if device == "cpu" else "bfloat16"
+    return getattr(torch, name)
+
+
+def _placed(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
+    """Put a pipeline where it computes, with the memory options of its entry."""
+    if device == "cpu" or entry.offload == "none":
+        pipeline.to(device)
+    elif entry.offload == "model":
+        pipeline.enable_model_cpu_offload(device=device)
+    else:
+        pipeline.enable_sequential_cpu_offload(device=device)
+    vae = getattr(pipeline, "vae", None)
+    for wanted, part, switch in (
+        (entry.vae_tiling, vae, "enable_tiling"),
+        (entry.vae_slicing, vae, "enable_slicing"),
+        (entry.attention_slicing, pipeline, "enable_attention_slicing"),
+    ):
+        if wanted and hasattr(part, switch):
+            getattr(part, switch)()
+    return pipeline
+
+
+def _quiet(pipeline: Any) -> Any:
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def _given(**options: Any) -> Mapping[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,231 @@
+"""The settings and media that a pipeline's arguments become: a table of the names that are known.
+
+What is not in the table stays hidden: arrays, hooks and switches are for programs, not for forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kit.engines.base import Definition, seed_parameter
+from kit.engines.configured.entries import checked
+from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.diffusers.library import Argument, arguments, siblings
+from kit.errors import ConfigError
+from kit.parameters import suggest
+from kit.wire import AssetType, Parameter
+
+#: Sizes are rounded down to a multiple of this, by the beginning of the class's name.
+_MULTIPLES = {"LTX": 32, "": 16}
+#: Frames per second that a family was trained on, by the beginning of the class's name.
+_RATES = {"Wan": 16, "CogVideoX": 8, "AnimateDiff": 8, "StableVideoDiffusion": 7, "": 24}
+_FAMILIES_OF_MANY_PICTURES = ("QwenImageEditPlus", "Flux2")
+_MOST_PICTURES = 4
+#: Parts of class names whose pipelines cannot do without a picture, though the default is None.
+_NEED_A_PICTURE = (
+    "Img2Img",
+    "Image2Image",
+    "ImageToVideo",
+    "VideoToVideo",
+    "Inpaint",
+    "Edit",
+    "InstructPix2Pix",
+    "Upscale",
+    "ControlNet",
+)
+
+
+def _number(low: float, high: float, description: str, kind: str = "number") -> Parameter:
+    return Parameter(name="", type=kind, minimum=low, maximum=high, description=description)
+
+
+def _count(low: int, high: int, description: str) -> Parameter:
+    return _number(low, high, description, "integer")
+
+
+SETTINGS: Mapping[str, Parameter] = {
+    "negative_prompt": Parameter(name="", description="What should not be seen"),
+    "width": _count(64, 4096, "Width in pixels, rounded down to a multiple of {multiple}"),
+    "height": _count(64, 4096, "Height in pixels, rounded down to a multiple of {multiple}"),
+    "num_frames": _count(1, 257, "Length of the clip in frames"),
+    "frame_rate": _number(1, 60, "Frames per second"),
+    "fps": _count(1, 60, "Frames per second"),
+    "num_inference_steps": _count(1, 150, "Steps from noise to picture; more take longer"),
+    "guidance_scale": _number(0, 30, "How closely to follow the prompt"),
+    "guidance_scale_2": _number(0, 30, "How closely to follow the prompt in the second half"),
+    "true_cfg_scale": _number(1, 20, "How strongly the negative prompt counts; 1 is not at all"),
+    "image_guidance_scale": _number(0, 10, "How closely to follow the picture"),
+    "guidance_rescale": _number(0, 1, "Softens what a high guidance overexposes"),
+    "min_guidance_scale": _number(0, 20, "Guidance of the first frame"),
+    "max_guidance_scale": _number(0, 20, "Guidance of the last frame"),
+    "pag_scale": _number(0, 10, "Strength of perturbed-attention guidance"),
+    "strength": _number(0, 1, "How far to leave the picture; only with an image"),
+    "controlnet_conditioning_scale": _number(0, 2, "How closely to follow the control image"),
+    "conditioning_scale": _number(0, 2, "How closely to follow the control input"),
+    "motion_bucket_id": _count(1, 255, "How much moves"),
+    "noise_aug_strength": _number(0, 1, "Noise added to the picture; more lets it move more"),
+    "decode_chunk_size": _count(1, 32, "Frames decoded at a time; fewer need less memory"),
+    "clip_skip": _count(1, 4, "Layers of the text encoder to leave out"),
+}
+MEDIA: Mapping[str, str] = {
+    "image": "The picture to start from",
+    "mask_image": "White where the picture is painted anew; needs an image",
+    "last_image": "The picture to end with",
+    "control_image": "Edges, depth or a pose to follow, as the model was trained for",
+    "video": "The clip to change; of a long one only the beginning is used",
+}
+#: Arguments that are given by whoever calls.
+_FILLED = {"prompt", "generator", "output_type", "return_dict", "callback_on_step_end"}
+_SIDES = ("width", "height")
+_FORMAT = Parameter(
+    name="format",
+    default="png",
+    enum=["png", "jpeg", "webp"],
+    description="File format; png keeps every pixel",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a pipeline is like.
+
+    Parameters
+    ----------
+    asset_type : str
+        ``image`` or ``video``.
+    names : set of str
+        What it can be called with.
+    also : mapping of str to str
+        Sibling pipelines that share its weights: ``image``, ``inpaint`` to class names.
+    multiple : int
+        What sizes are rounded down to.
+    fps : int
+        Of the clip, where no setting says so.
+    """
+
+    pipeline: str
+    asset_type: AssetType
+    names: frozenset[str]
+    also: Mapping[str, str]
+    multiple: int
+    fps: int
+
+
+def shape_of(entry: PipelineEntry) -> Shape:
+    """Return what an entry's pipeline is like, without importing it.
+
+    Raises
+    ------
+    ConfigError
+        It makes neither pictures nor video, or needs something that a job cannot bring.
+    """
+    pipeline = entry.class_name()
+    found = arguments(pipeline)
+    names = frozenset(argument.name for argument in found)
+    if not names & {"height", "width", "image"} or "Audio" in pipeline:
+        raise ConfigError(f"{pipeline} makes neither pictures nor video")
+    given = {*MEDIA, *_FILLED, *entry.always, *SETTINGS}
+    if lacking := [a.name for a in found if a.required and a.name not in given]:
+        raise ConfigError(f"{pipeline} needs {lacking[0]!r}, which a job cannot bring")
+    free = names - _FILLED
+    if strange := [name for name in entry.always if name not in free]:
+        hint = suggest(strange[0], free)
+        raise ConfigError(f"'always.{strange[0]}': {pipeline} takes no such argument{hint}")
+    video = "num_frames" in names or "Video" in pipeline
+    return Shape(
+        pipeline=pipeline,
+        asset_type="video" if video else "image",
+        names=names,
+        also=siblings(pipeline) if entry.edit and not video else {},
+        multiple=_family(_MULTIPLES, pipeline),
+        fps=entry.fps or _family(_RATES, pipeline),
+    )
+
+
+def definition_of(entry: PipelineEntry, shape: Shape) -> Definition:
+    """Return an entry's model as the catalog shows it."""
+    found = arguments(shape.pipeline)
+    media = tuple(_media(entry, shape, found))
+    settings = [*_settings(shape, found), *([_FORMAT] if shape.asset_type == "image" else [])]
+    needs_picture = any(p.required for p in media)
+    category = {"image": "Editing" if needs_picture else "Generation", "video": "Video Generation"}
+    about = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
+    return checked(
+        Definition(
+            id=entry.id,
+            title=entry.title or entry.id,
+            asset_type=shape.asset_type,
+            category=entry.category or category[shape.asset_type],
+            description=entry.description or f"{about}depends on what they were trained on.",
+            pricing=entry.price.rule(),
+            settings=(*_adjusted(entry, settings), seed_parameter()),
+            media=media,
+            supports_prompt="prompt" in shape.names,
+            prompt_required="prompt" in shape.names,
+        )
+    )
+
+
+def _settings(shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
+    for argument in found:
+        known = SETTINGS.get(argument.name)
+        if known is not None:
+            words = known.description.format(multiple=shape.multiple)
+            if argument.name in _SIDES and argument.default is None:
+                words += "; left out, it is what the model was trained on"
+            default = argument.default if argument.default != "" else None
+            changes = {"name": argument.name, "default": default, "description": words}
+            yield known.model_copy(update=changes)
+    if shape.also and "strength" not in shape.names:
+        yield SETTINGS["strength"].model_copy(update={"name": "strength"})
+
+
+def _media(entry: PipelineEntry, shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
+    names = {argument.name: argument.required for argument in found if argument.name in MEDIA}
+    if shape.also:
+        names.setdefault("image", False)
+    if "inpaint" in shape.also:
+        names.setdefault("mask_image", False)
+    if strange := [name for name in entry.required if name not in names]:
+        hint = suggest(strange[0], names)
+        raise ConfigError(f"'required': the model takes no {strange[0]!r}{hint}")
+    needed = not shape.also and any(part in shape.pipeline for part in _NEED_A_PICTURE)
+    several = shape.pipeline.startswith(_FAMILIES_OF_MANY_PICTURES)
+    for name, required in names.items():
+        yield Parameter(
+            name=name,
+            type="video" if name == "video" else "image",
+            media=True,
+            required=required or name in entry.required or (needed and name != "last_image"),
+            max_items=_MOST_PICTURES if several and name == "image" else None,
+            description=MEDIA[name],
+        )
+
+
+def _adjusted(entry: PipelineEntry, settings: Sequence[Parameter]) -> list[Parameter]:
+    """Return the settings as the entry wants them, without the hidden ones."""
+    known = {parameter.name: parameter for parameter in settings}
+    tables: dict[str, Sequence[str]] = {
+        "defaults": [*entry.defaults],
+        "limits": [*entry.limits],
+        "choices": [*entry.choices],
+        "hidden": entry.hidden,
+    }
+    for table, names in tables.items():
+        for name in names:
+            if name not in known:
+                raise ConfigError(
+                    f"'{table}.{name}': there is no such setting{suggest(name, known)}"
+                )
+    for name, default in entry.defaults.items():
+        known[name] = known[name].model_copy(update={"default": default})
+    for name, (low, high) in entry.limits.items():
+        known[name] = known[name].model_copy(update={"minimum": low, "maximum": high})
+    for name, choices in entry.choices.items():
+        known[name] = known[name].model_copy(update={"enum": choices})
+    return [parameter for name, parameter in known.items() if name not in entry.hidden]
+
+
+def _family(table: Mapping[str, int], pipeline: str) -> int:
+    return next(value for start, value in table.items() if pipeline.startswith(start))

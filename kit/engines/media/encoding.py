@@ -1,0 +1,144 @@
+"""How clips are encoded: the settings of each codec, and the sound track beside the pictures.
+
+Everything that could change bytes from one run to the next is pinned here: threads, look-ahead
+work, and the numbers that a WebM file would draw at random.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+from kit.engines.media.sound import RATE, Sound
+
+#: What a model calls a format -> (content type, file ending, codec of the pictures).
+FORMATS: Mapping[str, tuple[str, str, str]] = {
+    "mp4": ("video/mp4", ".mp4", "h264"),
+    "mp4-av1": ("video/mp4", ".mp4", "av1"),
+    "webm": ("video/webm", ".webm", "vp9"),
+}
+# x264's macroblock tree gave other bytes now and then for the same frames, even with one thread.
+_EXACT = "mbtree=0"
+# Numbers of ITU-T H.273: OpenCV converts with the matrix of BT.601 (6) into limited range (1);
+# primaries are those of sRGB (1) and so is its transfer curve (13). An untagged HD clip would be
+# taken for BT.709 by many players.
+_MATRIX, _LIMITED, _PRIMARIES, _TRANSFER = 6, 1, 1, 13
+#: Samples that are encoded at once.
+_CHUNK = 4800
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """An encoder and how it is asked to work.
+
+    Parameters
+    ----------
+    quality : int
+        Added to x264's rate factor: about the same to the eye on this encoder's own scale.
+    options : mapping
+        Of the encoder; x264's preset and every rate factor come from the clip.
+    """
+
+    encoder: str
+    quality: int
+    most: int
+    options: Mapping[str, str]
+
+
+CODECS: Mapping[str, Codec] = {
+    "h264": Codec("libx264", 0, 51, {"x264-params": _EXACT}),
+    "av1": Codec("libsvtav1", 15, 63, {"preset": "10", "svtav1-params": "lp=2"}),
+    "vp9": Codec(
+        "libvpx-vp9", 12, 63, {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "b": "0"}
+    ),
+}
+#: File ending -> encoder of the sound.
+_SOUNDS = {".mp4": "aac", ".webm": "libopus"}
+#: File ending -> options of the file: an index before the pictures, and nothing random.
+_FILES = {".mp4": {"movflags": "+faststart"}, ".webm": {"cues_to_front": "1"}}
+
+
+def container_at(path: Path) -> Any:
+    """Return a file opened for writing, by its ending an MP4 or a WebM."""
+    container = av.open(str(path), "w", options=_FILES.get(path.suffix, {}))
+    if path.suffix == ".webm":
+        container.flags |= av.container.Flags.bitexact.value
+    return container
+
+
+def picture_stream(
+    container: Any,
+    codec: str,
+    size: tuple[int, int],
+    fps: int | Fraction,
+    quality: int,
+    preset: str,
+) -> Any:
+    """Return the stream that pictures go into, ready to encode I420 frames of one size."""
+    if codec == "av1":
+        # SVT-AV1 writes to stderr, a banner and a complaint about every canceled clip, unless this
+        # stands in the environment; its errors come as return codes too.
+        os.environ.setdefault("SVT_LOG", "0")
+    chosen = CODECS[codec]
+    options = {**chosen.options, "crf": str(min(chosen.most, quality + chosen.quality))}
+    if codec == "h264":
+        options["preset"] = preset
+    stream = container.add_stream(chosen.encoder, rate=fps, options=options)
+    context = stream.codec_context
+    context.width, context.height, context.pix_fmt = *size, "yuv420p"
+    context.time_base = 1 / Fraction(fps)
+    context.gop_size = math.ceil(fps * 2)
+    # A fixed number of threads: x264 writes it into the stream and cuts its work by it.
+    context.thread_count = 2
+    context.color_range, context.colorspace = _LIMITED, _MATRIX
+    context.color_primaries, context.color_trc = _PRIMARIES, _TRANSFER
+    return stream
+
+
+class Track:
+    """The sound of a clip, encoded bit by bit as the pictures advance.
+
+    Parameters
+    ----------
+    suffix : str
+        Ending of the file, which decides on AAC or Opus.
+    """
+
+    def __init__(self, container: Any, suffix: str, sound: Sound) -> None:
+        self._container = container
+        self._samples = sound.samples
+        self._layout = "mono" if sound.channels == 1 else "stereo"
+        self._done = 0
+        self._stream = container.add_stream(_SOUNDS[suffix], rate=RATE)
+        self._stream.codec_context.layout = self._layout
+        self._stream.bit_rate = 96_000 * sound.channels
+
+    def up_to(self, seconds: float) -> None:
+        """Encode what is heard before a moment."""
+        stop = min(self._samples.shape[1], round(seconds * RATE))
+        while self._done < stop:
+            step = min(_CHUNK, stop - self._done)
+            part = np.clip(self._samples[:, self._done : self._done + step], -1.0, 1.0)
+            frame = av.AudioFrame.from_ndarray(
+                np.ascontiguousarray(part), format="fltp", layout=self._layout
+            )
+            frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
+            frame.pts = self._done
+            self._done += step
+            self._write(frame)
+
+    def finish(self) -> None:
+        """Encode what the encoder still holds."""
+        self._write(None)
+
+    def _write(self, frame: Any) -> None:
+        for packet in self._stream.encode(frame):
+            self._container.mux(packet)

@@ -1,0 +1,82 @@
+"""High dynamic range brought down to a normal screen, by a table of colors.
+
+Phones film in HLG and cameras in PQ, both in the wide colors of BT.2020; shown as they are they
+look gray and dull. The table is computed once for a video and costs as much as a color grade.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+from kit.engines.media.color import Bytes, encode
+
+_STEPS = 33
+#: Nits of diffuse white, and of the brightest highlight that is kept. Source: ITU-R BT.2408.
+_WHITE, _PEAK = 203.0, 1000.0
+_KNEE = 0.72
+#: Linear BT.2020 to linear BT.709. Source: ITU-R BT.2087.
+_TO_709 = np.array(
+    [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]]
+)
+
+
+def _pq(signal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return nits. Source: SMPTE ST 2084."""
+    root = signal ** (32 / 2523)
+    low = np.maximum(root - 3424 / 4096, 0.0)
+    return np.asarray(10_000.0 * (low / (2413 / 128 - 2392 / 128 * root)) ** (8192 / 1305))
+
+
+def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return nits on a screen of `_PEAK`. Source: ITU-R BT.2100."""
+    a, b, c = 0.17883277, 0.28466892, 0.55991073
+    scene = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - c) / a) + b) / 12)
+    light = scene @ np.array([0.2627, 0.6780, 0.0593])
+    return np.asarray(_PEAK * scene * np.maximum(light, 1e-6)[..., None] ** 0.2)
+
+
+#: Transfer curve, by its number in ITU-T H.273 -> the light of a signal of 0 to 1.
+CURVES = {16: _pq, 18: _hlg}
+
+
+class Tones:
+    """A table from one curve's signal to sRGB."""
+
+    def __init__(self, table: ImageFilter.Color3DLUT) -> None:
+        self._table = table
+
+    @staticmethod
+    def of(curve: int) -> Tones | None:
+        """Return the table for a transfer curve, or None where the video needs none."""
+        return Tones(_table(curve)) if curve in CURVES else None
+
+    def applied(self, pixels: Bytes) -> Bytes:
+        """Return RGB pixels, shape (height, width, 3), as a normal screen shows them."""
+        return np.array(Image.fromarray(pixels).filter(self._table))
+
+
+@cache
+def _table(curve: int) -> ImageFilter.Color3DLUT:
+    axis = np.linspace(0.0, 1.0, _STEPS)
+    blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
+    nits = CURVES[curve](np.stack([red, green, blue], axis=-1))
+    light = np.maximum(nits / _WHITE @ _TO_709.T, 0.0)
+    # By the brightest channel, so that a color keeps its hue while it gets darker.
+    bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
+    shown = encode(light * (_rolled(bright) / bright))
+    return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
+
+
+def _rolled(light: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bend what is brighter than the knee so that the peak ends at 1."""
+    value = np.minimum(light, _PEAK / _WHITE) ** (1 / 2.4)
+    room, reach = 1.0 - _KNEE, (_PEAK / _WHITE) ** (1 / 2.4) - _KNEE
+    over = np.maximum(value - _KNEE, 0.0) / reach
+    # A rational curve of slope 1 at the knee.
+    slope = reach / room
+    bent = _KNEE + room * slope * over / (1 + (slope - 1) * over)
+    return np.asarray(np.where(value <= _KNEE, value, bent) ** 2.4)

@@ -1,0 +1,132 @@
+"""Pictures that come in: any still file becomes upright 8-bit sRGB pixels.
+
+Phones turn pictures by a tag, printers send four inks, scanners sixteen bits: whoever asks here
+never sees any of it. Bounds are those of `kit.engines.media.inspection`.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from PIL import Image, ImageCms, ImageOps
+
+from kit.engines.media.color import Bytes
+from kit.engines.media.inspection import IMAGES, bounded, undecodable
+from kit.errors import EngineError
+
+_OPAQUE = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A picture as it is meant to be seen.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), sRGB, upright, contiguous.
+    alpha : ndarray of uint8 or None
+        Shape (height, width), 255 where the picture covers; None where it covers everywhere. The
+        pixels are not multiplied by it.
+    """
+
+    pixels: Bytes
+    alpha: Bytes | None = None
+
+
+def opened(path: Path, *, most: int | None = None) -> Still:
+    """Return the picture in a file, the first one of an animation.
+
+    Parameters
+    ----------
+    path : Path
+        PNG, JPEG, WebP or GIF; its name is not looked at.
+    most : int, optional
+        Pixels that no side may pass: a larger picture is scaled down by area, never up.
+
+    Raises
+    ------
+    EngineError
+        The file is broken or no picture (``undecodable``), or has too many pixels (``too_large``).
+    """
+    with warnings.catch_warnings():
+        # Pillow warns of oddities that it then decodes; the size is checked here.
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(path, formats=list(IMAGES.values())) as image:
+                bounded(image.width * image.height)
+                if most is not None:
+                    # JPEG halves while it decodes: less work, and never below what is asked for.
+                    image.draft(None, (most, most))
+                found = _still(image)
+        except (EngineError, MemoryError):
+            raise
+        except Image.DecompressionBombError:
+            bounded(1 << 62)
+            raise
+        except Exception as error:  # noqa: BLE001 - decoders raise anything on a broken file
+            raise undecodable(error) from None
+    return found if most is None else _scaled(found, most)
+
+
+def _still(image: Any) -> Still:
+    image.load()
+    upright = ImageOps.exif_transpose(image)
+    profile = image.info.get("icc_profile")
+    if upright.mode.startswith(("I", "F")):
+        return Still(_shallow(upright))
+    if upright.mode == "RGBa" or "A" in upright.mode or "transparency" in upright.info:
+        clear = upright.convert("RGBA")
+        alpha = np.array(clear.getchannel("A"))
+        pixels = np.array(_managed(clear.convert("RGB"), profile))
+        return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
+    return Still(np.array(_managed(upright, profile)))
+
+
+def _shallow(image: Any) -> Bytes:
+    """Return a gray picture of 16 bits, which Pillow would clip rather than scale, in 8."""
+    deep = np.asarray(image).astype(np.float32)
+    gray = np.clip(np.rint(deep / 257.0), 0, 255).astype(np.uint8)
+    return np.repeat(gray[:, :, None], 3, axis=2)
+
+
+def _managed(image: Any, profile: bytes | None) -> Any:
+    """Return a picture in sRGB, by its color profile where it has a usable one."""
+    plain = image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
+    if not profile:
+        return plain.convert("RGB")
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        managed = ImageCms.profileToProfile(
+            plain, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
+        )
+    except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
+        # A profile for another kind of picture than the one that it is stuck to.
+        managed = None
+    return plain.convert("RGB") if managed is None else managed
+
+
+def _scaled(still: Still, most: int) -> Still:
+    height, width = still.pixels.shape[:2]
+    scale = most / max(height, width)
+    if scale >= 1.0:
+        return still
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    if still.alpha is None:
+        return Still(_resized(still.pixels, size))
+    # Multiplied by alpha on the way: what is hidden must not bleed into the edges.
+    share = still.alpha.astype(np.float32)[:, :, None] / 255.0
+    cover = _resized(share[:, :, 0], size)
+    color = _resized(still.pixels * share, size) / np.maximum(cover, 1 / 512)[:, :, None]
+    pixels = np.clip(np.rint(color), 0, 255).astype(np.uint8)
+    return Still(pixels, np.rint(cover * 255).astype(np.uint8))
+
+
+def _resized(pixels: Any, size: tuple[int, int]) -> Any:
+    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)

@@ -1,0 +1,216 @@
+"""Typesetting: text broken into balanced lines, sized to fit, and measured.
+
+Widths grow in proportion to the size, so everything is measured once at one size. Letters are
+shaped by raqm, right-to-left scripts included.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+import numpy as np
+from PIL import ImageFont
+
+from kit.engines.media.fonts import path_of, with_letters
+from kit.errors import EngineError
+
+#: Widest line, sum of squares, and where the lines break.
+_Way: TypeAlias = tuple[float, float, tuple[int, ...]]
+
+_MEASURE = 100
+_MOST_WORDS = 160
+_LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
+_UNDER = 0.4  # share of the descenders that counts: few of them meet a tall letter below
+_CLOSE = 1.06  # a further line must make the letters this much larger
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text set in lines.
+
+    Parameters
+    ----------
+    face : str
+        One of `FACES`; it may be another than was asked for, if that one lacks letters.
+    size : int
+        Of the letters, in pixels an em.
+    gap : float
+        Between the ink of two lines of capitals, in ems.
+    tracking : float
+        Added between letters, in ems; scripts that join their letters have none.
+    """
+
+    lines: tuple[str, ...]
+    face: str
+    size: int
+    gap: float = 0.2
+    tracking: float = 0.0
+
+
+def balanced(
+    text: str,
+    face: str,
+    width: float,
+    *,
+    height: float | None = None,
+    most_lines: int = 4,
+    largest: float | None = None,
+    smallest: float = 8,
+    gap: float = 0.2,
+    tracking: float = 0.0,
+) -> Block:
+    """Return a text in lines of nearly equal length, as large as the space allows.
+
+    Parameters
+    ----------
+    text : str
+        Line breaks in it are kept as far as `most_lines` allows.
+    width, height : float
+        The space in pixels; without a height only the width and `largest` bound the size.
+    largest, smallest : float
+        Bounds of the size in pixels an em.
+
+    Raises
+    ------
+    EngineError
+        A letter is in no face, or the text does not fit at the smallest size.
+
+    Examples
+    --------
+    >>> balanced("the mountain that swallowed a village", "anton", 400, most_lines=2).lines
+    ('the mountain that', 'swallowed a village')
+    """
+    text = unicodedata.normalize("NFC", text).strip()
+    face = with_letters(text, face)
+    tracking = tracking if _separate(text) else 0.0
+    limit = width if largest is None else min(largest, width)
+    space = (width, height if height is not None else 1e9)
+    best: Block | None = None
+    for lines in _choices(text, face, most_lines, tracking):
+        block = Block(lines, face, _MEASURE, gap, tracking)
+        size = int(min(_fit(block, space), limit))
+        if size >= smallest and (best is None or size > best.size * _CLOSE):
+            best = Block(lines, face, size, gap, tracking)
+    if best is None:
+        raise EngineError("the text is too long to be readable in this space", code="text_too_long")
+    return best
+
+
+def extent(block: Block) -> tuple[int, int, float]:
+    """Return the width and height of the ink, and how far it rises above its first baseline."""
+    width = max(_width(line, block.face, block.size, block.tracking) for line in block.lines)
+    top, bottom = ink(block)
+    steps = (len(block.lines) - 1) * _pitch(block)
+    return max(1, int(np.ceil(width))), max(1, int(np.ceil(bottom - top + steps))), -top
+
+
+def ink(block: Block) -> tuple[float, float]:
+    """Return how far ink reaches above (negative) and below the baseline in any of the lines."""
+    font = font_of(block.face, block.size)
+    boxes = [font.getbbox(line, anchor="ls") for line in block.lines]
+    return min(box[1] for box in boxes), max(box[3] for box in boxes)
+
+
+def placed(block: Block, align: str) -> list[tuple[float, float, str]]:
+    """Return each line with the left end of its baseline, from the corner of the block's ink."""
+    share = {"left": 0.0, "center": 0.5, "right": 1.0}[align]
+    width, _, rise = extent(block)
+    pitch = _pitch(block)
+    return [
+        (
+            share * (width - _width(line, block.face, block.size, block.tracking)),
+            rise + number * pitch,
+            line,
+        )
+        for number, line in enumerate(block.lines)
+    ]
+
+
+def span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[float, float]:
+    """Return from where to where a word reaches in its line, half a space on either side."""
+
+    def width(text: str) -> float:
+        return _width(text, block.face, block.size, block.tracking)
+
+    half = width("a a") - width("aa")
+    start = width(" ".join(words[:number])) + (half if number else 0.0) - half / 2
+    end = width(" ".join(words[: number + 1])) + half / 2
+    return (width(line) - end, width(line) - start) if _leftward(line) else (start, end)
+
+
+@lru_cache(256)
+def font_of(face: str, size: int) -> ImageFont.FreeTypeFont:
+    """Return a face at a size in pixels an em."""
+    return ImageFont.truetype(path_of(face), size, layout_engine=ImageFont.Layout.RAQM)
+
+
+def _choices(text: str, face: str, most_lines: int, tracking: float) -> list[tuple[str, ...]]:
+    """Return the ways to break a text, fewest lines first."""
+    given = tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    if 1 < len(given) <= most_lines:
+        return [given]
+    words = [part for word in text.split() for part in _broken(word)]
+    if len(words) > _MOST_WORDS:
+        raise EngineError(
+            f"the text has more than {_MOST_WORDS} words; it would not be readable",
+            code="text_too_long",
+        )
+    widths = [_width(word, face, _MEASURE, tracking) for word in words]
+    space = _width("a a", face, _MEASURE, tracking) - _width("aa", face, _MEASURE, tracking)
+    counts = range(1, min(most_lines, len(words)) + 1)
+    return [tuple(_break(words, widths, space, count)) for count in counts]
+
+
+def _broken(word: str) -> list[str]:
+    parts = -(-len(word) // _LONGEST)
+    length = -(-len(word) // parts)
+    return [word[start : start + length] for start in range(0, len(word), length)]
+
+
+def _break(words: Sequence[str], widths: Sequence[float], space: float, count: int) -> list[str]:
+    """Break words into lines so that the widest is narrow, and of such ways the most even one."""
+    ends = [0.0, *accumulate(width + space for width in widths)]
+    total = len(words)
+    # best[end]: the best way to set the first `end` words in so many lines.
+    best: dict[int, _Way] = {0: (0.0, 0.0, (0,))}
+    for _ in range(count):
+        longer: dict[int, _Way] = {}
+        for start, (widest, squares, breaks) in best.items():
+            for end in range(start + 1, total + 1):
+                line = ends[end] - ends[start] - space
+                way: _Way = (max(widest, line), squares + line * line, (*breaks, end))
+                longer[end] = min(longer.get(end, way), way)
+        best = longer
+    breaks = best[total][2]
+    return [" ".join(words[a:b]) for a, b in pairwise(breaks)]
+
+
+def _fit(block: Block, space: tuple[float, float]) -> float:
+    width, height, _ = extent(block)
+    return block.size * min(space[0] / width, space[1] / height)
+
+
+def _pitch(block: Block) -> float:
+    top, bottom = ink(block)
+    return _UNDER * bottom - top + block.gap * block.size
+
+
+def _width(text: str, face: str, size: int, tracking: float) -> float:
+    extra = tracking * size * max(0, len(text) - 1)
+    return font_of(face, size).getlength(text) + extra if text else 0.0
+
+
+def _separate(text: str) -> bool:
+    """Tell whether letters stand alone, so that they can be moved apart."""
+    return not any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)
+
+
+def _leftward(line: str) -> bool:
+    """Tell whether a line runs from right to left: its first strong letter decides."""
+    kinds = (unicodedata.bidirectional(letter) for letter in line)
+    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"

@@ -1,0 +1,138 @@
+"""A job on an image endpoint: what is sent, and the picture in the answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from PIL import Image
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.configured.pictures import opaque
+from kit.engines.remote.exchange import Ask
+from kit.engines.remote.http import Caller
+from kit.engines.remote.images import ImagesEntry
+from kit.engines.remote.results import asset
+from kit.engines.remote.waiting import Tell, awaited
+from kit.errors import EngineError
+
+#: What endpoints take at most; larger pictures only take longer to send.
+MOST_SIDE = 2048
+#: Largest picture that is taken, in bytes.
+_PICTURE_BYTES = 64_000_000
+_NAME = "picture"
+
+
+def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
+    """Have a job rendered by an image endpoint.
+
+    Raises
+    ------
+    EngineError
+        The endpoint cannot be reached, refuses the job, or answers with something else.
+    """
+    if job.media.get("mask_image") and not job.media.get("image"):
+        raise EngineError("a mask needs the image that it is for", code="missing_image")
+
+    async def work(tell: Tell) -> dict[str, Any]:
+        async with Caller(entry.site()) as caller:
+            # Not sent again once it may have been carried out: pictures cost somebody money.
+            reply = await caller.ask(_request(entry, job))
+            tell(0.8)
+            item = _first(reply.json())
+            await _receive(caller, item, job.folder / _NAME)
+            return item
+
+    item = awaited(work, progress, seconds=entry.timeout)
+    facts = {"model": entry.model, "service": entry.site().name}
+    revised = item.get("revised_prompt")
+    if isinstance(revised, str) and revised:
+        facts["revised_prompt"] = revised[:4000]
+    made = asset(job.folder / _NAME, "image", facts)
+    progress.report(1.0)
+    return made
+
+
+def normal(path: Path) -> bytes:
+    """Return an input picture as an upright PNG without its camera's notes."""
+    return _png(Image.fromarray(opaque(path, most=MOST_SIDE)))
+
+
+def _request(entry: ImagesEntry, job: Job) -> Ask:
+    fields: dict[str, Any] = {**job.parameters, "model": entry.model, "prompt": job.prompt, "n": 1}
+    if entry.seed:
+        fields["seed"] = job.seed
+    if entry.response_format:
+        fields["response_format"] = entry.response_format
+    pictures = job.media.get("image")
+    if not pictures:
+        address = "v1/images/generations"
+        return Ask(method="POST", path=address, json=fields, quiet=entry.timeout)
+    name = "image" if len(pictures) == 1 else "image[]"
+    files = [(name, (f"{n}.png", normal(p), "image/png")) for n, p in enumerate(pictures)]
+    for path in job.media.get("mask_image", ()):
+        files.append(("mask", ("mask.png", _mask(path, pictures[0]), "image/png")))
+    return Ask(
+        method="POST",
+        path="v1/images/edits",
+        data=form(fields),
+        files=files,
+        quiet=entry.timeout,
+    )
+
+
+def form(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as the fields of a form."""
+    words = {True: "true", False: "false"}
+    return {k: words[v] if isinstance(v, bool) else str(v) for k, v in fields.items()}
+
+
+def _mask(path: Path, picture: Path) -> bytes:
+    """Return a mask the way such endpoints want it: see-through where the picture may change."""
+    pixels = opaque(picture, most=MOST_SIDE)
+    height, width = pixels.shape[:2]
+    white = cv2.cvtColor(opaque(path, most=MOST_SIDE), cv2.COLOR_RGB2GRAY)
+    fitted = cv2.resize(white, (width, height), interpolation=cv2.INTER_LINEAR)
+    return _png(Image.fromarray(np.dstack([pixels, 255 - fitted])))
+
+
+def _png(image: Any) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
+
+
+def _first(answer: Any) -> dict[str, Any]:
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
+        raise EngineError("the remote service answered without a picture", code="upstream_odd")
+    return data[0]
+
+
+async def _receive(caller: Caller, item: Mapping[str, Any], target: Path) -> None:
+    encoded, url = item.get("b64_json"), item.get("url")
+    if isinstance(url, str) and url.startswith("data:"):
+        encoded = url.partition(",")[2]
+    if isinstance(encoded, str) and encoded:
+        target.write_bytes(_decoded(encoded))
+    elif isinstance(url, str) and url:
+        if not caller.own(caller.address(url)):
+            sentence = "the picture lies on another host than the service; ask for b64_json"
+            raise EngineError(sentence, code="upstream_odd")
+        await caller.fetch(url, target, most=_PICTURE_BYTES)
+    else:
+        raise EngineError("the remote service answered without a picture", code="upstream_odd")
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        sentence = "the picture in the remote service's answer is garbled"
+        raise EngineError(sentence, code="upstream_odd") from None

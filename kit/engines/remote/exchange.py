@@ -1,0 +1,100 @@
+"""Requests and answers as data; `http` sends and reads them."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kit.errors import EngineError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request.
+
+    Parameters
+    ----------
+    path : str
+        Below the site's address, or a whole address.
+    again : bool
+        Whether it may be sent again although it could have been carried out before.
+    quiet : float
+        Seconds without a byte after which the connection counts as lost.
+    upload : Path or None
+        A file that is the body.
+    bare : bool
+        Without the key, wherever it goes.
+    """
+
+    method: str
+    path: str
+    json: Any = None
+    data: Mapping[str, str] | None = None
+    files: Any = None
+    upload: Path | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    again: bool = False
+    bare: bool = False
+    quiet: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Return what the JSON of the body says.
+
+        Raises
+        ------
+        EngineError
+            It is no JSON (``upstream_odd``).
+        """
+        try:
+            return json.loads(self.content)
+        except ValueError:
+            sentence = "the remote service answered with something that is not JSON"
+            raise EngineError(sentence, code="upstream_odd") from None
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in an error, in the shapes that services give it; empty without one."""
+        try:
+            body = json.loads(self.content)
+        except ValueError:
+            return ""
+        error = body.get("error", body) if isinstance(body, dict) else ""
+        if isinstance(error, dict):
+            error = error.get("message") or error.get("detail") or ""
+        return error if isinstance(error, str) else ""
+
+    @property
+    def retry_after(self) -> float | None:
+        """The seconds that a ``Retry-After`` names, as a number or as a date."""
+        text = self.headers.get("retry-after", "")
+        try:
+            return max(0.0, float(text))
+        except ValueError:
+            pass
+        try:
+            when = email.utils.parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        return max(0.0, when.timestamp() - time.time())
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """No answer; `sent` says whether the request may have arrived."""
+
+    why: str
+    sent: bool

@@ -1,0 +1,277 @@
+"""HTTP of the remote engines: patient where a repetition does no harm, bounded, and discreet.
+
+A key is read from the environment when it is needed and leaves only to the origin that it is for.
+No redirect leads to another origin, so that nobody can send it elsewhere. What another machine says
+is cut and cleared of the key before it is shown to anyone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from kit.engines.remote.exchange import Ask, Lost, Reply
+from kit.engines.remote.site import Site
+from kit.errors import EngineError
+from kit.version import __version__
+
+#: Largest answer that is read into memory, and largest file that is taken.
+ANSWER_BYTES = 96_000_000
+FILE_BYTES = 1_000_000_000
+_CHUNK = 1 << 16
+_ATTEMPTS = 5
+#: A wait that is longer than this is somebody else's problem: the job fails and is refunded.
+_LONGEST_WAIT = 60.0
+_TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
+_AGENT = f"creative-studio-kit/{__version__}"
+
+#: Answers that say where a file is, and how often that is believed.
+_MOVED = frozenset({301, 302, 303, 307, 308})
+_REDIRECTS = 4
+#: Answers that say "not now": nothing was done, so asking again does no harm.
+_BUSY = frozenset({429, 503})
+#: Answers after which only a request that may be repeated is sent again.
+_FAILED = frozenset({408, 500, 502, 504})
+
+
+class Caller:
+    """Talks to one site; use it as ``async with``.
+
+    Raises
+    ------
+    EngineError
+        The key's variable is not set (``not_configured``).
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._key = site.key()
+        # Asked for as it is: a small body that unpacks into a huge one cannot come.
+        headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
+        self._client = httpx.AsyncClient(follow_redirects=False, headers=headers)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._client.aclose()
+
+    def address(self, path: str) -> str:
+        """Return the whole address of a path; one that begins with ``/`` may repeat the prefix."""
+        if path.startswith(("http://", "https://")):
+            return path
+        prefix = urlsplit(self._site.url).path
+        if prefix and path.startswith(f"{prefix}/"):
+            return urljoin(self._site.url, path)
+        return f"{self._site.url}/{path.lstrip('/')}"
+
+    def own(self, url: str) -> bool:
+        """Whether an address is of the site's own origin."""
+        try:
+            return _origin(url) == _origin(self._site.url)
+        except ValueError:  # a port or a host that cannot be
+            return False
+
+    def safe(self, url: str) -> str:
+        """Return the whole address of a file: of the site's own origin, or encrypted on the way.
+
+        Raises
+        ------
+        EngineError
+            It is neither (``upstream_odd``).
+        """
+        url = self.address(url)
+        if not self.own(url) and not url.startswith("https://"):
+            sentence = f"{self._site.name} points to a file at an address that is not safe"
+            raise EngineError(sentence, code="upstream_odd")
+        return url
+
+    async def ask(self, ask: Ask) -> Reply:
+        """Send a request and return the answer if it is a good one.
+
+        Raises
+        ------
+        EngineError
+            ``upstream_unreachable``, ``upstream_busy``, ``upstream_refused`` (the key),
+            ``upstream_no_credits``, ``upstream_rejected`` (the request), ``upstream_failed``,
+            ``upstream_odd`` (an answer of no use).
+        """
+        reply = await self.attempt(ask)
+        if 200 <= reply.status < 300:
+            return reply
+        raise self.refusal(reply)
+
+    async def attempt(self, ask: Ask) -> Reply:
+        """Send a request, again where that does no harm, and return whatever is answered."""
+        outcome = await self._attempted(ask, self._once)
+        if isinstance(outcome, Lost):
+            sentence = f"no answer from {self._site.name} ({self.told(outcome.why)})"
+            raise EngineError(sentence, code="upstream_unreachable")
+        return outcome
+
+    async def fetch(self, url: str, target: Path, *, most: int = FILE_BYTES) -> None:
+        """Write the file at an address to a path.
+
+        Another origin is asked without the key, and only where the way there is encrypted. A
+        redirect is followed only to the site's own origin.
+
+        Raises
+        ------
+        EngineError
+            As `ask`, or the file is larger than `most` bytes.
+        """
+        url = self.safe(url)
+        for _ in range(_REDIRECTS):
+            reply = await self._downloaded(url, target, most)
+            if reply.status == 200:
+                return
+            url = urljoin(url, reply.headers.get("location", ""))
+            if reply.status not in _MOVED or not self.own(url):
+                break
+        raise self.refusal(reply)
+
+    def told(self, text: Any) -> str:
+        """Return what the site says, fit to be shown: one line, short, without the key."""
+        line = " ".join(str(text).split())
+        if self._key:
+            line = line.replace(self._key, "***")
+        return line if len(line) <= 300 else f"{line[:297]}..."
+
+    def refusal(self, reply: Reply) -> EngineError:
+        """Return the error that an answer stands for."""
+        name, said = self._site.name, self.told(reply.sentence)
+        after = f": {said}" if said else ""
+        if reply.status in (401, 403):
+            sentence = f"{name} refuses the key of this service ({reply.status})"
+            return EngineError(sentence, code="upstream_refused")
+        if reply.status == 402:
+            sentence = f"this service's account at {name} is out of credits"
+            return EngineError(sentence, code="upstream_no_credits")
+        if reply.status in _BUSY:
+            return EngineError(f"{name} is too busy just now{after}", code="upstream_busy")
+        if 300 <= reply.status < 400:
+            sentence = f"{name} answers with a redirect, which is not followed"
+            return EngineError(sentence, code="upstream_odd")
+        if reply.status >= 500:
+            return EngineError(f"{name} failed ({reply.status}){after}", code="upstream_failed")
+        sentence = f"{name} refuses the request ({reply.status}){after}"
+        return EngineError(sentence, code="upstream_rejected")
+
+    async def _downloaded(self, url: str, target: Path, most: int) -> Reply:
+        ask = Ask(method="GET", path=url, again=True, bare=not self.own(url))
+        outcome = await self._attempted(ask, partial(self._to_file, target=target, most=most))
+        if isinstance(outcome, Lost):
+            why = self.told(outcome.why)
+            sentence = f"the file from {self._site.name} did not arrive ({why})"
+            raise EngineError(sentence, code="upstream_unreachable")
+        return outcome
+
+    async def _attempted(
+        self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]
+    ) -> Reply | Lost:
+        outcome = await send(ask)
+        for attempt in range(_ATTEMPTS - 1):
+            wait = self._wait(ask, outcome, attempt)
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
+            outcome = await send(ask)
+        return outcome
+
+    async def _once(self, ask: Ask) -> Reply | Lost:
+        try:
+            async with self._opened(ask) as response:
+                content = await _read(response, ANSWER_BYTES)
+                return Reply(response.status_code, response.headers, content)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return _lost(error)
+
+    async def _to_file(self, ask: Ask, target: Path, most: int) -> Reply | Lost:
+        try:
+            async with self._opened(ask) as response:
+                if response.status_code != 200:
+                    content = await _read(response, ANSWER_BYTES)
+                    return Reply(response.status_code, response.headers, content)
+                size = 0
+                with target.open("wb") as file:
+                    async for chunk in response.aiter_raw(_CHUNK):
+                        size += len(chunk)
+                        _bounded(size, most)
+                        file.write(chunk)
+                return Reply(200, response.headers, b"")
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return _lost(error)
+
+    def _opened(self, ask: Ask) -> Any:
+        url = self.address(ask.path)
+        headers = dict(ask.headers)
+        if self._key and not ask.bare and self.own(url):
+            headers["Authorization"] = f"Bearer {self._key}"
+        return self._client.stream(
+            ask.method,
+            url,
+            json=ask.json,
+            data=ask.data,
+            files=ask.files,
+            content=_chunks(ask.upload) if ask.upload else None,
+            headers=headers,
+            timeout=httpx.Timeout(read=ask.quiet, **_TIMEOUT),
+        )
+
+    def _wait(self, ask: Ask, outcome: Reply | Lost, attempt: int) -> float | None:
+        """Return the seconds until the next attempt, or None if there is to be none."""
+        backoff = self._site.pause * 2.0**attempt
+        if isinstance(outcome, Lost):
+            return backoff if ask.again or not outcome.sent else None
+        asked = outcome.retry_after
+        running = outcome.status == 409 and asked is not None and ask.again
+        if outcome.status not in _BUSY and not running:
+            return backoff if ask.again and outcome.status in _FAILED else None
+        wait = backoff if asked is None else asked
+        return wait if wait <= _LONGEST_WAIT else None
+
+
+async def _read(response: httpx.Response, most: int) -> bytes:
+    content = bytearray()
+    async for chunk in response.aiter_raw(_CHUNK):
+        content += chunk
+        _bounded(len(content), most)
+    return bytes(content)
+
+
+def _bounded(size: int, most: int) -> None:
+    if size > most:
+        sentence = f"the remote service sends more than {most // 1_000_000} MB"
+        raise EngineError(sentence, code="upstream_odd")
+
+
+async def _chunks(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _lost(error: Exception) -> Lost:
+    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    never = (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol)
+    slow = isinstance(error, httpx.TimeoutException)
+    why = "it took too long" if slow else str(error) or type(error).__name__
+    return Lost(why, sent=not isinstance(error, never))
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port

@@ -1,0 +1,126 @@
+"""Pictures from an endpoint that speaks OpenAI's image API, as many local servers do.
+
+``POST /v1/images/generations`` makes a picture, ``POST /v1/images/edits`` changes one that is sent.
+The prompt and the pictures of a job go to that machine, and the model's description says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.remote.site import SiteEntry
+from kit.wire import Parameter
+
+
+class ImagesEntry(ModelEntry, SiteEntry):
+    """An entry ``[[images]]`` of the file.
+
+    Parameters
+    ----------
+    model : str
+        What the endpoint calls its model.
+    sizes : list of str
+        Such as ``1024x1024``, the default first; empty where the endpoint takes none.
+    parameters : list
+        More settings, sent under their own names.
+    seed : bool
+        Whether the endpoint takes a ``seed``.
+    pictures : int
+        Input pictures that a job may bring; 0 where the endpoint cannot edit.
+    pictures_required, mask : bool
+        Whether a job must bring one; whether the endpoint takes a mask.
+    response_format : str
+        ``b64_json`` or ``url``; empty where the endpoint refuses the field.
+    """
+
+    model: str
+    sizes: list[str] = Field(default_factory=list)
+    parameters: list[Setting] = Field(default_factory=list)
+    seed: bool = False
+    pictures: int = Field(default=0, ge=0, le=16)
+    pictures_required: bool = False
+    mask: bool = False
+    response_format: Literal["b64_json", "url", ""] = "b64_json"
+
+
+class Images(Engine):
+    """Has its pictures made by another machine."""
+
+    def __init__(self, entry: ImagesEntry) -> None:
+        self._entry = entry
+        self.definition = checked(_definition(entry))
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Send the job to the endpoint and take the picture that it answers with."""
+        from kit.engines.remote.drawing import draw
+
+        return draw(self._entry, job, progress)
+
+
+def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
+    """Return the engine of one entry ``[[images]]``.
+
+    Raises
+    ------
+    ConfigError
+        The entry makes no sense.
+    """
+    return (Images(read(ImagesEntry, data)),)
+
+
+def sizes_of(sizes: Sequence[str]) -> list[Parameter]:
+    """Return the setting for the size, or nothing where there is no choice of one."""
+    if not sizes:
+        return []
+    words = "Width x height in pixels"
+    return [Parameter(name="size", default=sizes[0], enum=list(sizes), description=words)]
+
+
+def where(entry: SiteEntry, what: str) -> str:
+    """Return the sentence that tells where a job is sent."""
+    return f"Sends {what} to the service at {entry.site().name} and shows what it answers."
+
+
+def _definition(entry: ImagesEntry) -> Definition:
+    category = "Editing" if entry.pictures_required else "Generation"
+    sent = "the prompt and the pictures" if entry.pictures else "the prompt"
+    return Definition(
+        id=entry.id,
+        title=entry.title or entry.id,
+        asset_type="image",
+        category=entry.category or category,
+        description=f"{entry.description} {where(entry, sent)}".strip(),
+        pricing=entry.price.rule(),
+        settings=(
+            *sizes_of(entry.sizes),
+            *(setting.parameter() for setting in entry.parameters),
+            *([seed_parameter()] if entry.seed else []),
+        ),
+        media=_media(entry),
+    )
+
+
+def _media(entry: ImagesEntry) -> tuple[Parameter, ...]:
+    if not entry.pictures:
+        return ()
+    image = Parameter(
+        name="image",
+        type="image",
+        media=True,
+        required=entry.pictures_required,
+        max_items=entry.pictures if entry.pictures > 1 else None,
+        description="The picture to change",
+    )
+    mask = Parameter(
+        name="mask_image",
+        type="image",
+        media=True,
+        description="White where the picture may change; needs an image",
+    )
+    return (image, mask) if entry.mask else (image,)

@@ -1,0 +1,118 @@
+"""Clips from an endpoint that speaks OpenAI's video API: created, asked after, and fetched.
+
+``POST /v1/videos`` starts a clip, ``GET /v1/videos/{id}`` tells how far it is and
+``GET /v1/videos/{id}/content`` is the file. The prompt and the picture of a job go to that machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.remote.images import sizes_of, where
+from kit.engines.remote.site import SiteEntry
+from kit.wire import Parameter
+
+
+class VideosEntry(ModelEntry, SiteEntry):
+    """An entry ``[[videos]]`` of the file.
+
+    Parameters
+    ----------
+    model : str
+        What the endpoint calls its model.
+    sizes : list of str
+        Such as ``1280x720``, the default first; empty where the endpoint takes none.
+    seconds : list of int
+        Lengths that the endpoint offers, the default first; empty where it takes none.
+    parameters : list
+        More settings, sent under their own names.
+    seed : bool
+        Whether the endpoint takes a ``seed``.
+    picture : str
+        Whether a job brings the first frame: ``none``, ``optional`` or ``required``.
+    encoding : str
+        How a job is sent: ``multipart``, or ``json`` where the endpoint wants that; a job with a
+        picture is always ``multipart``.
+    """
+
+    model: str
+    sizes: list[str] = Field(default_factory=list)
+    seconds: list[int] = Field(default_factory=list)
+    parameters: list[Setting] = Field(default_factory=list)
+    seed: bool = False
+    picture: Literal["none", "optional", "required"] = "none"
+    encoding: Literal["multipart", "json"] = "multipart"
+
+
+class Videos(Engine):
+    """Has its clips made by another machine."""
+
+    def __init__(self, entry: VideosEntry) -> None:
+        self._entry = entry
+        self.definition = checked(_definition(entry))
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Have the endpoint make the clip, wait for it, and fetch it."""
+        from kit.engines.remote.filming import film
+
+        return film(self._entry, job, progress)
+
+
+def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
+    """Return the engine of one entry ``[[videos]]``.
+
+    Raises
+    ------
+    ConfigError
+        The entry makes no sense.
+    """
+    return (Videos(read(VideosEntry, data)),)
+
+
+def _definition(entry: VideosEntry) -> Definition:
+    sent = "the prompt" if entry.picture == "none" else "the prompt and the picture"
+    return Definition(
+        id=entry.id,
+        title=entry.title or entry.id,
+        asset_type="video",
+        category=entry.category or "Video Generation",
+        description=f"{entry.description} {where(entry, sent)}".strip(),
+        pricing=entry.price.rule(),
+        settings=(
+            *_seconds(entry.seconds),
+            *sizes_of(entry.sizes),
+            *(setting.parameter() for setting in entry.parameters),
+            *([seed_parameter()] if entry.seed else []),
+        ),
+        media=() if entry.picture == "none" else (_picture(entry),),
+    )
+
+
+def _seconds(choices: Sequence[int]) -> list[Parameter]:
+    if not choices:
+        return []
+    return [
+        Parameter(
+            name="seconds",
+            type="integer",
+            default=choices[0],
+            enum=sorted(choices),
+            description="Length in seconds",
+        )
+    ]
+
+
+def _picture(entry: VideosEntry) -> Parameter:
+    return Parameter(
+        name="image",
+        type="image",
+        media=True,
+        required=entry.picture == "required",
+        description="The first frame",
+    )

@@ -1,0 +1,77 @@
+import cv2
+import numpy as np
+import pytest
+
+from kit.engines.media.cutout import cleaned, subject
+
+
+def scene(width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    pixels = np.full((height, width, 3), (70, 120, 180), np.float32)
+    pixels += rng.normal(0, 4, pixels.shape)
+    pixels = pixels.clip(0, 255).astype(np.uint8)
+    truth = np.zeros((height, width), np.uint8)
+    cv2.ellipse(truth, (width // 2, height // 2), (width // 6, height // 4), 20, 0, 360, 255, -1)
+    pixels[truth > 0] = (220, 140, 40)
+    return pixels, truth
+
+
+@pytest.mark.parametrize("size", [(320, 240), (180, 320), (700, 500)])
+def test_a_thing_on_a_plain_ground_is_cut_out_exactly(size: tuple[int, int]) -> None:
+    pixels, truth = scene(*size)
+
+    alpha = subject(pixels)
+
+    assert alpha.shape == truth.shape
+    both = ((alpha > 127) & (truth > 0)).sum()
+    either = ((alpha > 127) | (truth > 0)).sum()
+    assert both / either > 0.95
+
+
+def test_the_same_picture_gives_the_same_cutout() -> None:
+    pixels, _ = scene()
+    cv2.setRNGSeed(5)
+    one = subject(pixels)
+    cv2.setRNGSeed(6)
+
+    assert np.array_equal(one, subject(pixels))
+
+
+@pytest.mark.parametrize("size", [(40, 60), (1, 1), (3, 200)])
+def test_a_plain_picture_has_no_subject(size: tuple[int, int]) -> None:
+    alpha = subject(np.full((*size, 3), 90, np.uint8))
+
+    assert alpha.shape == size
+    assert not alpha.any()
+
+
+def test_the_work_is_reported_and_can_be_stopped() -> None:
+    seen: list[float] = []
+    subject(scene()[0], seen.append)
+
+    def stop(_: float) -> None:
+        raise InterruptedError
+
+    assert seen == sorted(seen)
+    assert len(seen) >= 3
+    with pytest.raises(InterruptedError):
+        subject(scene()[0], stop)
+
+
+def test_a_cleaned_edge_has_lost_the_color_of_the_old_background() -> None:
+    pixels = np.full((60, 60, 3), (0, 0, 255), np.uint8)
+    pixels[:, :30] = (255, 0, 0)
+    pixels[:, 30] = (128, 0, 128)
+    alpha = np.zeros((60, 60), np.uint8)
+    alpha[:, :30], alpha[:, 30] = 255, 128
+
+    clean = cleaned(pixels, alpha)
+
+    assert clean[30, 30, 2] < 60 < 200 < clean[30, 30, 0]
+    assert np.array_equal(clean[:, :29], pixels[:, :29])
+
+
+def test_an_empty_cutout_is_left_as_it_is() -> None:
+    pixels, _ = scene()
+
+    assert np.array_equal(cleaned(pixels, np.zeros(pixels.shape[:2], np.uint8)), pixels)

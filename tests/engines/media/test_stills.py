@@ -1,0 +1,170 @@
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageCms
+
+from kit.engines.media.inspection import PIXELS
+from kit.engines.media.stills import opened
+from kit.errors import EngineError
+
+RED = (200, 40, 30)
+
+
+def saved(path: Path, image: Image.Image, kind: str = "PNG", **options: Any) -> Path:
+    image.save(path, kind, **options)
+    return path
+
+
+def corner(width: int = 40, height: int = 20) -> Image.Image:
+    """Return a red picture whose upper left quarter is white."""
+    image = Image.new("RGB", (width, height), RED)
+    image.paste((255, 255, 255), (0, 0, width // 2, height // 2))
+    return image
+
+
+def test_an_opaque_picture_has_its_pixels_and_no_alpha(tmp_path: Path) -> None:
+    still = opened(saved(tmp_path / "a", corner()))
+
+    assert (still.pixels.shape, still.pixels.dtype, still.alpha) == ((20, 40, 3), np.uint8, None)
+    assert still.pixels[15, 30].tolist() == list(RED)
+
+
+@pytest.mark.parametrize("tag", range(1, 9))
+def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag: int) -> None:
+    turns = {
+        1: [], 2: [0], 3: [3], 4: [1], 5: [5], 6: [2], 7: [6], 8: [4],
+    }  # fmt: skip
+    image = corner()
+    for turn in turns[tag]:
+        # What the camera stored is the picture turned the other way.
+        image = image.transpose(Image.Transpose(turn))
+    exif = Image.Exif()
+    exif[0x0112] = tag
+
+    still = opened(saved(tmp_path / "a", image, "JPEG", exif=exif, quality=95))
+
+    assert still.pixels.shape == (20, 40, 3)
+    assert still.pixels[4, 8].min() > 240
+    assert np.abs(still.pixels[15, 30].astype(int) - RED).max() < 12
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"), [("L", "PNG"), ("1", "PNG"), ("P", "PNG"), ("P", "GIF"), ("CMYK", "JPEG")]
+)
+def test_every_mode_becomes_three_channels(tmp_path: Path, mode: str, kind: str) -> None:
+    image = corner().convert(mode)
+
+    still = opened(saved(tmp_path / "a", image, kind))
+
+    assert (still.pixels.shape, still.alpha) == ((20, 40, 3), None)
+    expected = np.asarray(image.convert("RGB")).astype(int)
+    assert np.abs(still.pixels.astype(int) - expected).mean() < 4
+
+
+def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:
+    ramp = np.linspace(0, 65535, 64).astype(np.uint16)[None].repeat(8, 0)
+
+    still = opened(saved(tmp_path / "a", Image.fromarray(ramp)))
+
+    assert np.abs(still.pixels[4, :, 0] - ramp[4] / 257).max() <= 1
+
+
+def test_a_wide_gamut_profile_is_turned_into_srgb(tmp_path: Path) -> None:
+    # A profile that has red and blue the wrong way round shows whether anybody looks at it.
+    swapped = np.array(Image.new("RGB", (8, 8), RED))
+    lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+
+    plain = opened(saved(tmp_path / "a", Image.fromarray(swapped), icc_profile=lab))
+    broken = opened(saved(tmp_path / "b", Image.fromarray(swapped), icc_profile=b"nonsense" * 20))
+
+    assert np.abs(plain.pixels[0, 0].astype(int) - RED).max() <= 1
+    assert broken.pixels[0, 0].tolist() == list(RED)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
+    image = corner().convert("RGBA")
+    image.putalpha(Image.linear_gradient("L").resize((40, 20)))
+
+    still = opened(
+        saved(tmp_path / "a", image, kind, **({"lossless": True} if kind == "WEBP" else {}))
+    )
+
+    assert still.alpha is not None
+    assert still.alpha[0].max() < still.alpha[-1].min()
+    assert still.pixels[15, 30].tolist() == list(RED)
+
+
+def test_a_palette_with_one_clear_color_has_alpha(tmp_path: Path) -> None:
+    image = corner().convert("P", palette=Image.Palette.ADAPTIVE, colors=2)
+    clear = image.getpixel((0, 0))
+
+    still = opened(saved(tmp_path / "a", image, "GIF", transparency=clear))
+
+    assert still.alpha is not None
+    assert (still.alpha[2, 2], still.alpha[15, 30]) == (0, 255)
+
+
+def test_an_animation_shows_its_first_picture(tmp_path: Path) -> None:
+    later = Image.new("RGB", (40, 20), (0, 0, 255))
+
+    path = saved(tmp_path / "a", corner(), "GIF", save_all=True, append_images=[later, later])
+
+    assert np.abs(opened(path).pixels[15, 30].astype(int) - RED).max() < 8
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_large_picture_is_scaled_down_and_a_small_one_never_up(tmp_path: Path, kind: str) -> None:
+    path = saved(tmp_path / "a", corner(400, 100), kind)
+
+    small = opened(path, most=50).pixels
+    assert small.shape == (13, 50, 3) or small.shape == (12, 50, 3)
+    assert np.abs(small[10, 40].astype(int) - RED).max() < 12
+    assert opened(path, most=5000).pixels.shape == (100, 400, 3)
+
+
+def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) -> None:
+    pixels = np.zeros((90, 90, 4), np.uint8)
+    pixels[:, :44] = (*RED, 255)
+    pixels[:, 44:] = (0, 255, 0, 0)
+
+    still = opened(saved(tmp_path / "a", Image.fromarray(pixels)), most=30)
+
+    assert still.alpha is not None
+    seen = still.pixels[still.alpha > 60].astype(int)
+    assert np.abs(seen - RED).max() <= 2
+
+
+def test_a_picture_that_breaks_off_is_refused(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    rng = np.random.default_rng(1)
+    Image.fromarray(rng.integers(0, 255, (64, 64, 3), np.uint8)).save(buffer, "PNG")
+    (tmp_path / "a").write_bytes(buffer.getvalue()[:3000])
+
+    with pytest.raises(EngineError, match="cannot be decoded") as told:
+        opened(tmp_path / "a")
+    assert told.value.code == "undecodable"
+
+
+@pytest.mark.parametrize("content", [b"", b"%!PS-Adobe-3.0 EPSF-3.0\n" * 9, b"GIF89a"])
+def test_what_is_no_picture_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(content)
+
+    with pytest.raises(EngineError, match="cannot be decoded"):
+        opened(tmp_path / "a")
+
+
+@pytest.mark.parametrize("side", [7000, 20_000])
+def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, side: int) -> None:
+    assert side**2 > PIXELS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        saved(tmp_path / "a", Image.new("1", (side, side)))
+
+    with pytest.raises(EngineError, match="megapixels") as told:
+        opened(tmp_path / "a")
+    assert told.value.code == "too_large"

@@ -1,0 +1,164 @@
+"""A little server that answers what a test tells it to, and remembers what it was asked."""
+
+import json
+import struct
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Job
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that arrived."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to answer; `claims` is a length other than the true one, `waits` is set when it may."""
+
+    status: int = 200
+    body: Any = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    claims: int | None = None
+    waits: threading.Event | None = None
+
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+@dataclass
+class Server:
+    """Answers by (method, path): each call takes the next answer, the last one for ever."""
+
+    url: str
+    routes: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    arrived: threading.Event = field(default_factory=threading.Event)
+
+    def on(self, method: str, path: str, *answers: Answer) -> None:
+        self.routes[method, path] = list(answers)
+
+    def answer(self, asked: Asked) -> Answer:
+        self.asked.append(asked)
+        self.arrived.set()
+        answers = self.routes.get((asked.method, asked.path))
+        if not answers:
+            return Answer(404, {"error": {"message": f"no {asked.method} {asked.path} here"}})
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def to(self, method: str, path: str) -> list[Asked]:
+        return [one for one in self.asked if (one.method, one.path) == (method, path)]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    serving: Server
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        answer = self.serving.answer(Asked(self.command, self.path, dict(self.headers), body))
+        if answer.waits is not None:
+            answer.waits.wait(20)
+        content = answer.content()
+        try:
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(answer.claims or len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+        except ConnectionError:
+            pass  # whoever asked is gone
+        if answer.claims is not None:
+            self.close_connection = True
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - names of the standard library
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[], Server]]:
+    """Start little servers; they stop at the end of the test."""
+    running: list[ThreadingHTTPServer] = []
+
+    def start() -> Server:
+        handler = type("Handler", (_Handler,), {})
+        listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        listener.daemon_threads = True
+        server = Server(f"http://127.0.0.1:{listener.server_address[1]}")
+        handler.serving = server
+        threading.Thread(target=listener.serve_forever, args=(0.02,), daemon=True).start()
+        running.append(listener)
+        return server
+
+    yield start
+    for listener in running:
+        listener.shutdown()
+        listener.server_close()
+
+
+@pytest.fixture
+def server(serve: Callable[[], Server]) -> Server:
+    """One little server."""
+    return serve()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[..., Job]:
+    """Make jobs with a folder each."""
+    count = iter(range(100))
+
+    def make(prompt: str = "a lake", *, seed: int = 7, **more: Any) -> Job:
+        folder = tmp_path / f"job{next(count)}"
+        folder.mkdir()
+        return Job(
+            prompt=prompt, parameters=more.pop("parameters", {}), folder=folder, seed=seed, **more
+        )
+
+    return make
+
+
+def png(width: int = 8, height: int = 6, gray: int = 90) -> bytes:
+    """Return a small gray picture as a file."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    row = b"\0" + bytes([gray]) * 3 * width
+    body = chunk(b"IDAT", zlib.compress(row * height)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + body
+
+
+@pytest.fixture(scope="session")
+def mp4(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A clip of half a second as a file."""
+    import numpy as np
+
+    from kit.engines.media.clip import Clip, rgb_frame
+
+    path = tmp_path_factory.mktemp("clips") / "clip.mp4"
+    with Clip(path, 32, 16, fps=10) as clip:
+        for number in range(5):
+            clip.add(rgb_frame(np.full((16, 32, 3), number * 40, np.uint8)))
+    return path.read_bytes()

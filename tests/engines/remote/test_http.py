@@ -1,0 +1,163 @@
+"""The door to other machines: addresses, waits, and what is shown of an answer."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Job
+from kit.engines.remote.exchange import Ask, Reply
+from kit.engines.remote.http import Caller
+from kit.engines.remote.site import Site
+from kit.errors import EngineError
+from tests.engines.remote.conftest import Answer, Server
+
+QUICK = {"pause": 0.01}
+
+
+def replied(status: int = 200, content: bytes = b"", **headers: str) -> Reply:
+    return Reply(status, {k.replace("_", "-"): v for k, v in headers.items()}, content)
+
+
+def asked(site: Site, ask: Ask) -> Reply:
+    async def once() -> Reply:
+        async with Caller(site) as caller:
+            return await caller.ask(ask)
+
+    return asyncio.run(once())
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("v1/videos", "https://host/deep/v1/videos"),
+        ("/v1/videos", "https://host/deep/v1/videos"),
+        ("/deep/v1/videos", "https://host/deep/v1/videos"),
+        ("https://elsewhere/x", "https://elsewhere/x"),
+    ],
+)
+def test_paths_are_below_the_site(path: str, address: str) -> None:
+    assert Caller(Site("https://host/deep")).address(path) == address
+
+
+@pytest.mark.parametrize(
+    ("url", "own"),
+    [
+        ("https://host/x", True),
+        ("https://HOST:443/x", True),
+        ("http://host/x", False),
+        ("https://host:8443/x", False),
+        ("https://host.evil.org/x", False),
+        ("https://host@evil.org/x", False),
+        ("https://host:port/x", False),
+    ],
+)
+def test_only_the_same_origin_is_ones_own(url: str, own: bool) -> None:
+    assert Caller(Site("https://host")).own(url) is own
+
+
+def test_a_wait_may_be_a_number_or_a_date() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+
+    assert replied(retry_after="7").retry_after == 7
+    assert replied(retry_after="-7").retry_after == 0
+    assert 90 < (replied(retry_after=soon).retry_after or 0) <= 100
+    assert replied(retry_after="later").retry_after is None
+    assert replied().retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b'{"error": {"message": "no"}}', "no"),
+        (b'{"error": "no"}', "no"),
+        (b'{"message": "no"}', "no"),
+        (b'{"detail": "no"}', "no"),
+        (b'{"detail": [{"msg": "no"}]}', ""),
+        (b"<html>no</html>", ""),
+        (b"[1]", ""),
+        (b"\xff", ""),
+    ],
+)
+def test_the_sentence_of_an_error_is_found(content: bytes, sentence: str) -> None:
+    assert replied(400, content).sentence == sentence
+
+
+@pytest.mark.parametrize("key", ["", "  ", "with\nbreak", "schlüssel"])
+def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", key)
+
+    with pytest.raises(EngineError, match="SOME_KEY") as caught:
+        Caller(Site("https://host", "SOME_KEY"))
+    assert caught.value.code == "not_configured"
+    assert key.strip() == "" or key not in str(caught.value)
+
+
+def test_a_file_elsewhere_is_asked_for_without_the_key(
+    serve: Callable[[], Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = serve(), serve()
+    monkeypatch.setenv("SOME_KEY", "secret")
+    there.on("GET", "/x", Answer(body=b"x"))
+    here.on("GET", "/x", Answer(body=b"x"))
+    site = Site(here.url, "SOME_KEY")
+
+    asked(site, Ask(method="GET", path=f"{there.url}/x"))
+    asked(site, Ask(method="GET", path="x"))
+    asked(site, Ask(method="GET", path="x", bare=True))
+
+    assert "Authorization" not in there.asked[0].headers
+    assert [a.headers.get("Authorization") for a in here.asked] == ["Bearer secret", None]
+
+
+@pytest.mark.parametrize(
+    ("answers", "again", "sent"),
+    [
+        ([Answer(503), Answer()], False, 2),
+        ([Answer(500), Answer()], True, 2),
+        ([Answer(500), Answer()], False, 1),
+        ([Answer(400), Answer()], True, 1),
+        ([Answer(body=b"x", claims=9), Answer()], True, 2),
+        ([Answer(body=b"x", claims=9), Answer()], False, 1),
+        ([Answer(502)], True, 5),
+    ],
+)
+def test_what_does_no_harm_is_sent_again(
+    server: Server, answers: list[Answer], again: bool, sent: int
+) -> None:
+    server.on("POST", "/x", *answers)
+    outcome: Any = None
+    try:
+        outcome = asked(Site(server.url, **QUICK), Ask(method="POST", path="x", again=again))
+    except EngineError as error:
+        outcome = error
+
+    assert len(server.asked) == sent
+    assert isinstance(outcome, Reply) is (sent == 2)
+
+
+def test_a_file_may_have_moved_within_the_site_only(
+    serve: Callable[[], Server], job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = serve(), serve()
+    monkeypatch.setenv("SOME_KEY", "secret")
+    here.on("GET", "/moved", Answer(302, headers={"Location": "/x"}))
+    here.on("GET", "/gone", Answer(302, headers={"Location": f"{there.url}/x"}))
+    here.on("GET", "/round", Answer(302, headers={"Location": "/round"}))
+    here.on("GET", "/x", Answer(body=b"found"))
+    target = job().folder / "file"
+
+    async def fetch(path: str) -> bytes:
+        async with Caller(Site(here.url, "SOME_KEY", **QUICK)) as caller:
+            await caller.fetch(path, target)
+            return target.read_bytes()
+
+    assert asyncio.run(fetch("/moved")) == b"found"
+    for path in ("/gone", "/round"):
+        with pytest.raises(EngineError, match="redirect"):
+            asyncio.run(fetch(path))
+    assert there.asked == []
+    assert len(here.to("GET", "/round")) == 4

@@ -1,0 +1,310 @@
+"""Pictures from another machine: what is sent, what is believed, and what never leaves."""
+
+import base64
+import io
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.remote.images import engines
+from kit.errors import ConfigError, EngineError
+from tests.engines.remote.conftest import Answer, Server, png
+
+SECRET = "sk-not-to-be-seen-123456"
+MAKE = ("POST", "/v1/images/generations")
+EDIT = ("POST", "/v1/images/edits")
+Jobs = Callable[..., Job]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PICTURES_KEY", SECRET)
+
+
+def entry(server: Server, **more: Any) -> dict[str, Any]:
+    return {
+        "id": "far",
+        "url": server.url,
+        "model": "far-1",
+        "price": 0.1,
+        "key_env": "PICTURES_KEY",
+        "pause": 0.01,
+        **more,
+    }
+
+
+def render(data: dict[str, Any], job: Job, progress: Progress | None = None) -> Asset:
+    (engine,) = engines(data, Path(), False)
+    return engine.render(job, progress or Progress())
+
+
+def encoded(content: bytes) -> Answer:
+    return Answer(body={"data": [{"b64_json": base64.b64encode(content).decode()}]})
+
+
+def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, encoded(png(20, 10)))
+    seen: list[float] = []
+
+    asset = render(
+        entry(server, seed=True, sizes=["1024x1024"]),
+        job("a red lake", parameters={"size": "1024x1024"}),
+        Progress(seen.append),
+    )
+
+    assert (asset.width, asset.height, asset.content_type) == (20, 10, "image/png")
+    assert asset.path.read_bytes() == png(20, 10)
+    assert asset.path.suffix == ".png"
+    assert asset.thumbnail
+    assert seen[-1] == 1.0
+    (asked,) = server.asked
+    assert asked.headers["Authorization"] == f"Bearer {SECRET}"
+    assert asked.json() == {
+        "model": "far-1",
+        "prompt": "a red lake",
+        "n": 1,
+        "size": "1024x1024",
+        "seed": 7,
+        "response_format": "b64_json",
+    }
+
+
+def test_an_address_that_ends_with_the_version_is_the_same(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, encoded(png()))
+
+    render(entry(server, url=f"{server.url}/v1/"), job())
+
+    assert [asked.path for asked in server.asked] == ["/v1/images/generations"]
+
+
+def test_a_picture_may_be_a_data_address_or_a_file_on_the_same_host(
+    server: Server, job: Jobs
+) -> None:
+    data = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    for url in (data, f"{server.url}/files/1.png", "/files/1.png"):
+        server.on(*MAKE, Answer(body={"data": [{"url": url}]}))
+        server.on("GET", "/files/1.png", Answer(body=png()))
+        assert render(entry(server, response_format="url"), job()).width == 8
+
+
+def test_a_file_on_another_host_is_not_fetched(
+    serve: Callable[[], Server], server: Server, job: Jobs
+) -> None:
+    other = serve()
+    server.on(*MAKE, Answer(body={"data": [{"url": f"{other.url}/1.png"}]}))
+
+    with pytest.raises(EngineError, match="another host"):
+        render(entry(server), job())
+    assert other.asked == []
+
+
+def test_a_redirect_is_not_followed_and_the_key_stays(
+    serve: Callable[[], Server], server: Server, job: Jobs
+) -> None:
+    other = serve()
+    other.on(*MAKE, encoded(png()))
+    server.on(*MAKE, Answer(307, headers={"Location": f"{other.url}{MAKE[1]}"}))
+
+    with pytest.raises(EngineError, match="redirect") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_odd"
+    assert other.asked == []
+
+
+def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_path: Path) -> None:
+    server.on(*EDIT, encoded(png()))
+    picture, mask = tmp_path / "a", tmp_path / "b"
+    picture.write_bytes(png(40, 20))
+    mask.write_bytes(png(20, 10, gray=255))
+
+    render(
+        entry(server, pictures=1, mask=True),
+        job(media={"image": [picture], "mask_image": [mask]}, parameters={"sharp": True}),
+    )
+
+    (asked,) = server.asked
+    assert asked.headers["Content-Type"].startswith("multipart/form-data")
+    names = re.findall(rb' name="([^"]+)"', asked.body)
+    assert sorted(names) == sorted(
+        [b"image", b"mask", b"model", b"n", b"prompt", b"response_format", b"sharp"]
+    )
+    assert b'name="sharp"\r\n\r\ntrue\r\n' in asked.body
+    start = asked.body.index(b"\x89PNG", asked.body.index(b'name="mask"'))
+    sent = np.asarray(Image.open(io.BytesIO(asked.body[start:])))
+    assert sent.shape == (20, 40, 4)
+    assert (sent[..., 3] == 0).all()  # white: it may change
+
+
+def test_a_mask_alone_is_refused_before_anything_is_sent(
+    server: Server, job: Jobs, tmp_path: Path
+) -> None:
+    with pytest.raises(EngineError, match="mask needs the image"):
+        render(entry(server, pictures=1, mask=True), job(media={"mask_image": [tmp_path]}))
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, status: int) -> None:
+    busy = Answer(status, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
+    server.on(*MAKE, busy, busy, encoded(png()))
+
+    assert render(entry(server), job()).width == 8
+    assert len(server.asked) == 3
+
+
+def test_a_service_that_is_busy_for_long_fails_the_job(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, Answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"}))
+
+    with pytest.raises(EngineError, match="slow down") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_busy"
+    assert len(server.asked) == 1
+
+
+def test_a_failure_is_not_paid_for_twice(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, Answer(500, {"error": {"message": "out of paint"}}), encoded(png()))
+
+    with pytest.raises(EngineError, match="out of paint") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_failed"
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (Answer(400, {"error": {"message": "no lakes, please"}}), "upstream_rejected"),
+        (Answer(401, {"error": {"message": f"bad key {SECRET}"}}), "upstream_refused"),
+        (Answer(402), "upstream_no_credits"),
+        (Answer(422, {"detail": [{"msg": "x"}]}), "upstream_rejected"),
+        (Answer(500, b"<html>"), "upstream_failed"),
+        (Answer(200, b"<html>"), "upstream_odd"),
+        (Answer(200, {"data": []}), "upstream_odd"),
+        (Answer(200, {"data": [{"b64_json": "###"}]}), "upstream_odd"),
+        (Answer(200, [1]), "upstream_odd"),
+        (Answer(200, {"data": [{"url": "http://[bad"}]}), "upstream_odd"),
+        (encoded(b"GIF89a and nothing more"), "upstream_odd"),
+        (encoded(b"no picture at all"), "upstream_odd"),
+        (encoded(png()[:40]), "upstream_odd"),
+        (Answer(200, b'{"data": [', claims=5000), "upstream_unreachable"),
+    ],
+)
+def test_an_answer_of_no_use_is_a_clear_error(
+    server: Server, job: Jobs, answer: Answer, code: str
+) -> None:
+    server.on(*MAKE, answer)
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server), job())
+    assert caught.value.code == code
+    assert len(server.asked) == 1
+    assert SECRET not in str(caught.value)
+
+
+def test_what_a_service_repeats_of_the_key_is_struck_out(server: Server, job: Jobs) -> None:
+    said = f"the key {SECRET}\nis odd {'x' * 500}"
+    server.on(*MAKE, Answer(400, {"error": {"message": said}}))
+
+    with pytest.raises(EngineError, match=r"the key \*\*\* is odd") as caught:
+        render(entry(server), job())
+    assert len(str(caught.value)) < 400
+
+
+def test_nobody_there_is_a_clear_error(server: Server, job: Jobs) -> None:
+    with pytest.raises(EngineError) as caught:
+        render(entry(server, url="http://127.0.0.1:9"), job())
+    assert caught.value.code == "upstream_unreachable"
+
+
+def test_without_the_variable_nothing_is_sent(
+    server: Server, job: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PICTURES_KEY")
+
+    with pytest.raises(EngineError, match="PICTURES_KEY") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "not_configured"
+    assert server.asked == []
+
+
+def test_a_cancel_is_heard_while_the_service_thinks(server: Server, job: Jobs) -> None:
+    never = threading.Event()
+    server.on(*MAKE, Answer(waits=never))
+    progress = Progress()
+    caught: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            render(entry(server), job(), progress)
+        except CanceledError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert server.arrived.wait(10)
+    progress.cancel()
+    thread.join(1.5)
+    never.set()
+
+    assert not thread.is_alive()
+    assert caught
+
+
+def test_a_service_that_never_answers_times_out(server: Server, job: Jobs) -> None:
+    never = threading.Event()
+    server.on(*MAKE, Answer(waits=never))
+
+    with pytest.raises(EngineError, match=r"within 0\.3 s") as caught:
+        render(entry(server, timeout=0.3), job())
+    never.set()
+    assert caught.value.code == "timed_out"
+
+
+def test_the_definition_says_where_jobs_are_sent() -> None:
+    data = {
+        "id": "far",
+        "url": "https://pictures.example.org/v1",
+        "model": "far-1",
+        "price": {"base": 0.1, "multipliers": [{"parameter": "quality", "values": {"high": 2}}]},
+        "sizes": ["1024x1024", "512x512"],
+        "parameters": [{"name": "quality", "enum": ["low", "high"], "default": "low"}],
+        "pictures": 3,
+        "seed": True,
+    }
+    (engine,) = engines(data, Path(), False)
+
+    found = engine.definition
+    assert "pictures.example.org" in found.description
+    assert [p.name for p in found.settings] == ["size", "quality", "seed"]
+    assert [(p.name, p.max_items) for p in found.media] == [("image", 3)]
+    assert found.category == "Generation"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"url": "ftp://x"}, "http"),
+        ({"url": "https://me:secret@x"}, "key_env"),
+        ({"key_env": "KIT_API_KEY"}, "its own variable"),
+        ({"key_env": "not a name"}, "key_env"),
+        ({"pirce": 1}, "unknown key 'pirce'; did you mean 'price'"),
+        ({"category": "Generations"}, "did you mean 'Generation'"),
+        ({"price": {"bases": 1}}, "unknown key 'price.bases'; did you mean 'base'"),
+        ({"price": {"units": [{"parameter": "size", "credits": 1}]}}, "'size'"),
+        ({"price": -1}, "negative"),
+        ({"parameters": [{"name": "a", "typ": "integer"}]}, "did you mean 'type'"),
+        ({"id": "Two Words"}, "'id'"),
+    ],
+)
+def test_an_entry_that_makes_no_sense_is_refused(change: dict[str, Any], sentence: str) -> None:
+    data = {"id": "far", "url": "https://x.org", "model": "m", "price": 0.1, **change}
+
+    with pytest.raises(ConfigError, match=sentence):
+        engines(data, Path(), False)

@@ -1,0 +1,334 @@
+"""Another service of this API: its models here, jobs there, paid for once."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kit import pricing
+from kit.engines.base import Asset, CanceledError, Engine, Job, Progress
+from kit.engines.remote.forwarding import forward
+from kit.engines.remote.services import engines
+from kit.engines.remote.site import Site
+from kit.errors import ConfigError, EngineError
+from kit.wire import Model
+from tests.conftest import Service
+from tests.engines.remote.conftest import Answer, Server, png
+
+MODELS = ("GET", "/v1/creative-studio/models")
+START = ("POST", "/v1/creative-studio/generations")
+LOOK = ("GET", "/v1/creative-studio/generations/gen_1")
+SECRET = "cs_test_not-to-be-seen"
+Jobs = Callable[..., Job]
+
+
+@pytest.fixture
+def upstream(service: Service, key: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An entry for a service that runs here."""
+    monkeypatch.setenv("THERE_KEY", key)
+    return {"prefix": "there", "url": service.url, "key_env": "THERE_KEY", "pause": 0.02}
+
+
+@pytest.fixture
+def odd(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An entry for a service that answers what a test says."""
+    monkeypatch.setenv("THERE_KEY", SECRET)
+    server.on(*MODELS, Answer(body={"image": [{"id": "m", "creditsAtDefaults": 0.3}]}))
+    return {"prefix": "there", "url": server.url, "key_env": "THERE_KEY", "pause": 0.01}
+
+
+def listed(entry: dict[str, Any], copies: Path, *, refresh: bool = True) -> dict[str, Engine]:
+    return {e.definition.id: e for e in engines(entry, copies, refresh)}
+
+
+def model_of(engine: Engine) -> Model:
+    found = engine.definition
+    return Model(
+        id=found.id,
+        setting_parameters=list(found.settings),
+        media_parameters=list(found.media),
+        pricing=found.pricing,
+    )
+
+
+def flat(**more: Any) -> dict[str, Any]:
+    return {"count": 1, "strength": 0.5, "size": "small", "smooth": False, "does": "works"} | more
+
+
+def test_its_models_are_offered_under_a_prefix(upstream: dict[str, Any], tmp_path: Path) -> None:
+    found = listed({**upstream, "factor": 2, "title": "Partner"}, tmp_path)
+
+    assert {"there-flat", "there-clay", "there-poster"} <= found.keys()
+    definition = found["there-flat"].definition
+    assert definition.title == "Flat (Partner)"
+    assert "127.0.0.1" in definition.description
+    quote = pricing.price(definition.pricing, {"count": 3, "size": "big"})
+    assert quote.total == 2 * Decimal("1.6")
+
+
+def test_only_the_models_named_are_offered(upstream: dict[str, Any], tmp_path: Path) -> None:
+    assert listed({**upstream, "models": ["flat", "missing"]}, tmp_path).keys() == {"there-flat"}
+
+
+def test_a_job_is_forwarded_and_its_output_taken(
+    upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
+) -> None:
+    seen: list[float] = []
+    engine = listed(upstream, tmp_path)["there-flat"]
+
+    asset = engine.render(job("a lake", parameters=flat(count=2)), Progress(seen.append))
+
+    assert (asset.width, asset.height, asset.content_type) == (1, 1, "image/png")
+    assert asset.thumbnail
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    there = http.get(f"{START[1]}/{asset.metadata['generation']}").json()
+    assert there["prompt"] == "a lake"
+    assert there["parameters"] == flat(count=2, seed=7)
+    assert there["creditsCharged"] == asset.metadata["credits_charged"] == 0.7
+
+
+def test_a_job_that_is_tried_again_finds_its_first_order(
+    upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
+) -> None:
+    engine = listed(upstream, tmp_path)["there-flat"]
+
+    first, again, other = (
+        engine.render(job(parameters=flat(), seed=seed), Progress()) for seed in (1, 1, 2)
+    )
+
+    assert first.metadata["generation"] == again.metadata["generation"]
+    assert first.metadata["generation"] != other.metadata["generation"]
+    assert len(http.get(START[1]).json()) == 2
+
+
+def test_an_order_that_failed_before_is_made_anew(
+    upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
+) -> None:
+    engine = listed(upstream, tmp_path)["there-flat"]
+
+    for count in (1, 2):
+        with pytest.raises(EngineError, match="too dry") as caught:
+            engine.render(job(parameters=flat(does="fails")), Progress())
+        assert caught.value.code == "upstream_failed"
+        assert len(http.get(START[1]).json()) == count
+
+
+def test_files_are_sent_once_for_the_same_content(
+    upstream: dict[str, Any], job: Jobs, tmp_path: Path, http: httpx.Client
+) -> None:
+    clay = Model.model_validate(http.get(f"{MODELS[1]}/clay").json())
+    picture = tmp_path / "upl_without_an_ending"
+    picture.write_bytes(png(30, 20))
+    site = Site(upstream["url"], upstream["key_env"], pause=0.02)
+    image = clay.model_copy(update={"asset_type": "image"})
+
+    def render() -> Asset:
+        return forward(site, image, job("", media={"portrait": [picture]}), Progress())
+
+    first, again = render(), render()
+
+    assert first.path.read_bytes() == png(30, 20)
+    assert first.metadata["generation"] == again.metadata["generation"]
+
+
+def test_a_cancel_is_passed_on(
+    upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
+) -> None:
+    engine = listed(upstream, tmp_path)["there-flat"]
+    progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
+
+    with pytest.raises(CanceledError):
+        engine.render(job(parameters=flat(does="hangs")), progress)
+    (there,) = http.get(START[1]).json()
+    assert there["status"] == "canceled"
+
+
+def test_an_account_without_credits_there_is_a_clear_error(
+    service: Service,
+    upstream: dict[str, Any],
+    tmp_path: Path,
+    job: Jobs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = listed(upstream, tmp_path)["there-flat"]
+    poor = service.key(service.account(0, "Bo"), "creative:generate")
+    monkeypatch.setenv("THERE_KEY", poor)
+
+    with pytest.raises(EngineError, match="out of credits") as caught:
+        engine.render(job(parameters=flat()), Progress())
+    assert caught.value.code == "upstream_no_credits"
+
+
+def test_a_key_that_is_refused_is_a_clear_error(
+    upstream: dict[str, Any], tmp_path: Path, job: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = listed(upstream, tmp_path)["there-flat"]
+    monkeypatch.setenv("THERE_KEY", SECRET)
+
+    with pytest.raises(EngineError, match="refuses the key") as caught:
+        engine.render(job(parameters=flat()), Progress())
+    assert caught.value.code == "upstream_refused"
+    assert SECRET not in str(caught.value)
+
+
+def test_what_was_offered_last_is_offered_while_nobody_answers(
+    server: Server, odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ConfigError, match="not known"):
+        listed({**odd, "url": "http://127.0.0.1:9"}, tmp_path)
+    assert listed(odd, tmp_path).keys() == {"there-m"}
+
+    server.on(*MODELS, Answer(500))
+    assert listed(odd, tmp_path).keys() == {"there-m"}
+    assert "as last seen" in caplog.text
+
+    asked = len(server.asked)
+    assert listed(odd, tmp_path, refresh=False).keys() == {"there-m"}
+    assert len(server.asked) == asked
+
+
+def test_a_copy_of_another_service_is_not_believed(odd: dict[str, Any], tmp_path: Path) -> None:
+    listed(odd, tmp_path)
+
+    with pytest.raises(ConfigError, match="not known"):
+        listed({**odd, "url": "http://127.0.0.1:9"}, tmp_path, refresh=False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "price"),
+    [
+        ({"creditsAtDefaults": 0.3, "creditsFrom": 0.1}, "0.6"),
+        ({"estimatedCredits": 0.25}, "0.5"),
+        ({"creditsFrom": 0.1}, "0.2"),
+        ({"pricing": {"base": 1.5}, "creditsAtDefaults": 9}, "3.0"),
+    ],
+)
+def test_a_price_is_the_rule_there_or_its_usual_figure(
+    server: Server, odd: dict[str, Any], tmp_path: Path, fields: dict[str, Any], price: str
+) -> None:
+    server.on(*MODELS, Answer(body={"image": [{"id": "m", **fields}]}))
+
+    (engine,) = listed({**odd, "factor": 2}, tmp_path).values()
+    assert pricing.price(engine.definition.pricing, {}).total == Decimal(price)
+
+
+def test_models_that_cannot_be_offered_are_left_out(
+    server: Server, odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = [
+        {"id": "free"},
+        {"id": "up/../there", "creditsFrom": 1},
+        {"id": "loud", "assetType": "audio", "creditsFrom": 1},
+        {"id": "fine", "category": "Unheard of", "creditsFrom": 1},
+    ]
+    server.on(*MODELS, Answer(body={"image": models, "video": None}))
+
+    found = listed(odd, tmp_path)
+    assert found.keys() == {"there-fine"}
+    assert found["there-fine"].definition.category == "Generation"
+    assert "'there-free' is left out: the service says no price" in caplog.text
+    assert "'there-loud' is left out" in caplog.text
+
+
+def started(**more: Any) -> Answer:
+    return Answer(202, {"id": "gen_1", "status": "processing", **more})
+
+
+def test_a_status_address_elsewhere_is_not_told_the_key(
+    serve: Callable[[], Server], server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    other = serve()
+    engine = listed(odd, tmp_path)["there-m"]
+    server.on(*START, started(statusUrl=f"{other.url}/v1/steal"))
+    done = {"id": "gen_1", "status": "succeeded", "outputUrl": f"{server.url}/out.png"}
+    server.on(*LOOK, Answer(body={**done}))
+    server.on("GET", "/out.png", Answer(body=png()))
+
+    assert engine.render(job(), Progress()).width == 8
+    assert other.asked == []
+
+
+def test_an_output_on_an_unsafe_address_is_not_fetched(
+    serve: Callable[[], Server], server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    other = serve()
+    engine = listed(odd, tmp_path)["there-m"]
+    server.on(*START, started())
+    done = {"id": "gen_1", "status": "done", "outputUrl": f"{other.url}/out.png"}
+    server.on(*LOOK, Answer(body=done))
+
+    with pytest.raises(EngineError, match="not safe"):
+        engine.render(job(), Progress())
+    assert other.asked == []
+
+
+def test_a_start_is_repeated_under_its_key(
+    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    engine = listed(odd, tmp_path)["there-m"]
+    running = Answer(409, {"error": {"message": "running"}}, {"Retry-After": "0"})
+    server.on(*START, Answer(502), Answer(body=b"{", claims=99), running, started())
+    server.on(*LOOK, Answer(body={"id": "gen_1", "status": "done", "outputUrl": "/out.png"}))
+    server.on("GET", "/out.png", Answer(body=png()))
+
+    assert engine.render(job(), Progress()).width == 8
+    keys = {asked.headers["Idempotency-Key"] for asked in server.to(*START)}
+    assert len(server.to(*START)) == 4
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize(
+    ("look", "code"),
+    [
+        (Answer(body={"id": "gen_1", "status": "completed"}), "upstream_odd"),
+        (Answer(body=[]), "upstream_odd"),
+        (Answer(404), "upstream_rejected"),
+        (
+            Answer(
+                body={
+                    "id": "gen_1",
+                    "status": "completed",
+                    "outputUrl": "/out.png",
+                    "output": {"sha256": "0" * 64},
+                }
+            ),
+            "upstream_odd",
+        ),
+        (Answer(body={"id": "gen_1", "status": "failed", "error": SECRET}), "upstream_failed"),
+    ],
+)
+def test_an_answer_of_no_use_is_a_clear_error(
+    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs, look: Answer, code: str
+) -> None:
+    engine = listed(odd, tmp_path)["there-m"]
+    server.on(*START, started())
+    server.on(*LOOK, look)
+    server.on("GET", "/out.png", Answer(body=png()))
+
+    with pytest.raises(EngineError) as caught:
+        engine.render(job(), Progress())
+    assert caught.value.code == code
+    assert SECRET not in str(caught.value)
+
+
+def test_the_seed_fits_the_range_there(
+    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    seed = {"name": "seed", "type": "integer", "minimum": 1, "maximum": 10}
+    model = {"id": "m", "creditsFrom": 1, "settingParameters": [seed]}
+    server.on(*MODELS, Answer(body={"image": [model]}))
+    engine = listed(odd, tmp_path)["there-m"]
+    server.on(*START, Answer(400))
+
+    with pytest.raises(EngineError):
+        engine.render(job(seed=4_000_000_009), Progress())
+    assert server.to(*START)[0].json()["parameters"] == {"seed": 10}
+
+
+def test_model_definitions_can_be_priced(upstream: dict[str, Any], tmp_path: Path) -> None:
+    for engine in listed(upstream, tmp_path).values():
+        pricing.check_rule(model_of(engine))

@@ -1,0 +1,208 @@
+"""Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.remote.http import Caller
+from kit.engines.remote.site import Site
+from kit.engines.remote.videos import engines
+from kit.errors import EngineError
+from tests.engines.remote.conftest import Answer, Server, png
+
+START = ("POST", "/v1/videos")
+LOOK = ("GET", "/v1/videos/vid_1")
+FETCH = ("GET", "/v1/videos/vid_1/content")
+FORGET = ("DELETE", "/v1/videos/vid_1")
+Jobs = Callable[..., Job]
+
+
+def entry(server: Server, **more: Any) -> dict[str, Any]:
+    return {
+        "id": "film",
+        "url": server.url,
+        "model": "film-1",
+        "price": {"units": [{"parameter": "seconds", "credits": 0.5}]},
+        "seconds": [4, 8],
+        "pause": 0.01,
+        **more,
+    }
+
+
+def state(status: str, progress: Any = None, **more: Any) -> Answer:
+    return Answer(body={"id": "vid_1", "status": status, "progress": progress, **more})
+
+
+def render(data: dict[str, Any], job: Job, progress: Progress | None = None) -> Asset:
+    (engine,) = engines(data, Path(), False)
+    return engine.render(job, progress or Progress())
+
+
+def test_a_clip_is_started_followed_and_fetched(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*START, state("queued", 0))
+    server.on(*LOOK, state("queued"), state("in_progress", 50), state("completed", 100))
+    server.on(*FETCH, Answer(body=mp4))
+    seen: list[float] = []
+
+    asset = render(entry(server, seed=True), job(parameters={"seconds": 8}), Progress(seen.append))
+
+    assert (asset.width, asset.height, asset.content_type) == (32, 16, "video/mp4")
+    assert asset.duration_seconds == pytest.approx(0.5, abs=0.05)
+    assert asset.thumbnail
+    assert asset.thumbnail.stat().st_size > 0
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    (start,) = server.to(*START)
+    assert start.headers["Content-Type"].startswith("multipart/form-data")
+    for part in (b'name="seconds"\r\n\r\n8', b'name="seed"\r\n\r\n7', b'name="prompt"'):
+        assert part in start.body
+
+
+def test_a_job_may_be_sent_as_json(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*START, state("completed"))
+    server.on(*FETCH, Answer(body=mp4))
+
+    render(entry(server, encoding="json"), job("rain", parameters={"seconds": 4}))
+
+    (start,) = server.to(*START)
+    assert start.json() == {"model": "film-1", "prompt": "rain", "seconds": "4"}
+    assert server.to(*LOOK) == []
+
+
+def test_the_first_frame_is_sent_along(
+    server: Server, job: Jobs, mp4: bytes, tmp_path: Path
+) -> None:
+    server.on(*START, state("completed"))
+    server.on(*FETCH, Answer(body=mp4))
+    picture = tmp_path / "a"
+    picture.write_bytes(png())
+
+    render(
+        entry(server, picture="required", encoding="json"),
+        job(parameters={"seconds": 4}, media={"image": [picture]}),
+    )
+
+    (start,) = server.to(*START)
+    assert b'name="input_reference"; filename="image.png"' in start.body
+
+
+def test_looking_and_fetching_survive_what_passes(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, Answer(502), Answer(body=b"{", claims=900), state("completed"))
+    server.on(*FETCH, Answer(500), Answer(body=mp4[:100], claims=len(mp4)), Answer(body=mp4))
+
+    assert render(entry(server), job()).width == 32
+    assert len(server.to(*START)) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502])
+def test_a_start_is_not_repeated(server: Server, job: Jobs, status: int) -> None:
+    server.on(*START, Answer(status), state("completed"))
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_failed"
+    assert len(server.to(*START)) == 1
+
+
+@pytest.mark.parametrize("error", [{"message": "too rainy", "code": "x"}, "too rainy"])
+def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, state("failed", error=error))
+
+    with pytest.raises(EngineError, match="too rainy") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_failed"
+
+
+@pytest.mark.parametrize(
+    ("start", "content", "code"),
+    [
+        (Answer(body={"status": "queued"}), Answer(), "upstream_odd"),
+        (Answer(body=[]), Answer(), "upstream_odd"),
+        (state("completed"), Answer(body=b"not a clip, not at all a clip"), "upstream_odd"),
+        (state("completed"), Answer(body=png()), "upstream_odd"),
+        (state("completed"), Answer(404), "upstream_rejected"),
+        (state("completed"), Answer(302, headers={"Location": "http://x.org"}), "upstream_odd"),
+    ],
+)
+def test_an_answer_of_no_use_is_a_clear_error(
+    server: Server, job: Jobs, start: Answer, content: Answer, code: str
+) -> None:
+    server.on(*START, start)
+    server.on(*FETCH, content)
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server), job())
+    assert caught.value.code == code
+
+
+def test_a_file_that_is_too_large_is_not_taken(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*FETCH, Answer(body=mp4))
+    target = job().folder / "clip"
+
+    async def fetch() -> None:
+        async with Caller(Site(server.url)) as caller:
+            await caller.fetch(FETCH[1], target, most=100)
+
+    with pytest.raises(EngineError, match="more than"):
+        asyncio.run(fetch())
+
+
+def test_a_canceled_clip_is_given_up_there_too(server: Server, job: Jobs) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, state("in_progress", 40))
+    progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
+
+    with pytest.raises(CanceledError):
+        render(entry(server), job(), progress)
+    assert len(server.to(*FORGET)) == 1
+
+
+def test_a_clip_that_never_ends_times_out_and_is_given_up(server: Server, job: Jobs) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, state("a word that nobody knows"))
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server, timeout=0.3), job())
+    assert caught.value.code == "timed_out"
+    assert len(server.to(*FORGET)) == 1
+
+
+def test_a_goodbye_that_hangs_does_not_hold_the_cancel(server: Server, job: Jobs) -> None:
+    never = threading.Event()
+    server.on(*START, state("queued"))
+    server.on(*LOOK, state("in_progress", 40))
+    server.on(*FORGET, Answer(waits=never))
+    progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
+
+    with pytest.raises(CanceledError):
+        render(entry(server), job(), progress)
+    never.set()
+
+
+def test_the_definition_offers_what_the_endpoint_does() -> None:
+    data = {
+        "id": "film",
+        "url": "https://film.example.org",
+        "model": "m",
+        "seconds": [8, 4],
+        "sizes": ["1280x720"],
+        "picture": "optional",
+        "price": {"units": [{"parameter": "seconds", "credits": 0.5}]},
+    }
+    (engine,) = engines(data, Path(), False)
+
+    found = engine.definition
+    assert [(p.name, p.default, p.enum) for p in found.settings] == [
+        ("seconds", 8, [4, 8]),
+        ("size", "1280x720", ["1280x720"]),
+    ]
+    assert [(p.name, p.required) for p in found.media] == [("image", False)]
+    assert (found.asset_type, found.category) == ("video", "Video Generation")
+    assert "film.example.org" in found.description
