@@ -1,0 +1,128 @@
+"""Placing: which face of a picture speaks, and where its mouth is, found or told.
+
+Fractions of the picture come from whoever ordered it; they choose among faces, correct what was
+found, and stand in for a face that only a person can see, such as a drawn one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kit.engines.media.color import Bytes
+from kit.engines.media.faces import Face, Point, find
+from kit.engines.video.lipsync.lips import Hint, Lips, find_lips
+from kit.engines.video.lipsync.pose import MOUTH, Pose, pose_by_mouth, pose_of
+from kit.errors import EngineError
+
+#: How far from where a face has its mouth the told one may be, in widths of the face.
+_NEAR = 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of the mouth, as fractions of width, height and width; None is not told."""
+
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether a mouth can be placed by this alone."""
+        return None not in (self.x, self.y, self.width)
+
+    def hint(self, pose: Pose, size: tuple[int, int]) -> Hint:
+        """Return it in face units; what is not told stays open."""
+        width, height = size
+        x = pose.x if self.x is None else self.x * width
+        y = pose.to_pixels((0.0, MOUTH))[1] if self.y is None else self.y * height
+        across, along = pose.to_units((x, y))
+        return Hint(
+            x=None if self.x is None else across,
+            y=None if self.y is None else along,
+            width=None if self.width is None else self.width * width / pose.unit,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a face is that will speak.
+
+    Parameters
+    ----------
+    eyes : pair of points or None
+        In pixels; None where none were found or all of it was told.
+    """
+
+    pose: Pose
+    lips: Lips
+    eyes: tuple[Point, Point] | None = None
+
+    def facts(self, size: tuple[int, int]) -> dict[str, Any]:
+        """Return the mouth as the fractions that could be told, for the metadata."""
+        width, height = size
+        x, y = self.pose.to_pixels((self.lips.x, self.lips.y))
+        return {
+            "mouth_x": round(x / width, 4),
+            "mouth_y": round(y / height, 4),
+            "mouth_width": round(2 * self.lips.half * self.pose.unit / width, 4),
+            "teeth": self.lips.toothy,
+            "eyes": self.eyes is not None,
+        }
+
+
+def told_of(values: Mapping[str, Any]) -> Told:
+    """Return what a model's settings tell of the mouth."""
+    return Told(*(values.get(name) for name in ("mouth_x", "mouth_y", "mouth_width")))
+
+
+def place(pixels: Bytes, told: Told) -> Place:
+    """Return where the speaking face of a picture is.
+
+    Raises
+    ------
+    EngineError
+        There is none, and not enough is told (``no_face``).
+    """
+    height, width = pixels.shape[:2]
+    size = (width, height)
+    face = choose(find(pixels, tilted=True), told, size)
+    if face is not None:
+        pose = pose_of(face)
+        return Place(pose, find_lips(pixels, pose, told.hint(pose, size)), face.eyes)
+    if told.x is None or told.y is None or told.width is None:
+        raise no_face("picture")
+    pose = pose_by_mouth((told.x * width, told.y * height), told.width * width)
+    return Place(pose, find_lips(pixels, pose, told.hint(pose, size)))
+
+
+def choose(faces: list[Face], told: Told, size: tuple[int, int]) -> Face | None:
+    """Return the face that has its mouth where it is told, or the first where little is told."""
+    if told.x is None and told.y is None:
+        return faces[0] if faces else None
+    fits = [(_off(face, told, size), number) for number, face in enumerate(faces)]
+    off, number = min(fits, default=(math.inf, 0))
+    # A place that nothing is near is believed only if it is a whole one.
+    if off > _NEAR and (told.complete or not faces):
+        return None
+    return faces[number]
+
+
+def no_face(medium: str) -> EngineError:
+    """Return the error for a picture or a video in which no face was found."""
+    return EngineError(
+        f"no face was found in the {medium}; use one that shows a face from the front, or set"
+        " mouth_x, mouth_y and mouth_width",
+        code="no_face",
+    )
+
+
+def _off(face: Face, told: Told, size: tuple[int, int]) -> float:
+    """Return how far a face's mouth is from the told one, in widths of the face."""
+    x, y = pose_of(face).to_pixels((0.0, MOUTH))
+    across = 0.0 if told.x is None else told.x * size[0] - x
+    along = 0.0 if told.y is None else told.y * size[1] - y
+    return math.hypot(across, along) / face.width
