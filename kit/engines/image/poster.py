@@ -44,7 +44,7 @@ class Poster(Engine):
         id="poster",
         title="Poster Landscape",
         asset_type="image",
-        category="Generation",
+        category="Low Cost",
         description=(
             "Flat layered landscapes, drawn by rule: the prompt's words for time of day, place,"
             " season, weather, mood and color direct the scene. It does not draw arbitrary"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -76,10 +76,10 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     palette : str
         A named palette, or ``"auto"`` to take the colors from the time of day and the prompt.
     """
-    words = list(_words(prompt))
+    words = list(words_of(prompt, WORDS))
     number = zlib.crc32(f"{seed}:{' '.join(words)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
-    said = {axis: _first(words, table) for axis, table in lexicon.AXES.items()}
+    said = {axis: first_in(words, table) for axis, table in lexicon.AXES.items()}
     axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
     extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
     axes = {**axes, **_implied(said, extras)}
@@ -104,10 +104,10 @@ def _implied(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str,
     return implied
 
 
-def _words(prompt: str) -> Iterator[str]:
-    """Yield the words of a prompt, lower case, plurals as the lexicon's singulars."""
+def words_of(prompt: str, known: Set[str]) -> Iterator[str]:
+    """Yield the words of a prompt, lower case, plurals of known words in the singular."""
     for word in re.findall(r"[a-z]+", prompt.lower()):
-        yield next((form for form in _forms(word) if form in _KNOWN), word)
+        yield next((form for form in _forms(word) if form in known), word)
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -117,7 +117,8 @@ def _forms(word: str) -> Iterator[str]:
             yield word.removesuffix(ending) + instead
 
 
-def _first(words: Sequence[str], table: Mapping[str, str]) -> str | None:
+def first_in(words: Sequence[str], table: Mapping[str, str]) -> str | None:
+    """Return what the first word that stands in a table means there."""
     return next((table[word] for word in words if word in table), None)
 
 
@@ -126,4 +127,5 @@ def _drawn(dice: random.Random, axis: str) -> str:
     return dice.choices(values, weights)[0]
 
 
-_KNOWN = {*lexicon.COLORS, *lexicon.EXTRA_WORDS, *(w for t in lexicon.AXES.values() for w in t)}
+#: Every word that directs a landscape.
+WORDS = {*lexicon.COLORS, *lexicon.EXTRA_WORDS, *(w for t in lexicon.AXES.values() for w in t)}

@@ -13,10 +13,12 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fonts import FACES
 from kit.engines.media.typesetting import Block, balanced, extent, font_of, ink, placed, span
 
-__all__ = ["FACES", "Block", "Color", "balanced", "mask", "sprite", "stamp"]
+__all__ = ["FACES", "Block", "Color", "balanced", "mask", "softened", "sprite", "stamp"]
 
 #: Red, green, blue, 0 to 255.
 Color: TypeAlias = tuple[int, int, int]
+
+_FINE = 5.0  # deviation of the widest blur that is made in full size, in pixels
 
 
 def mask(block: Block, *, stroke: float = 0.0, margin: int = 0, align: str = "center") -> Bytes:
@@ -103,6 +105,18 @@ def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
     pixels[rows, columns] = (part[..., :3] * alpha + below * (255 - alpha) + 127) // 255
 
 
+def softened(letters: Bytes, sigma: float) -> Bytes:
+    """Return a mask blurred by a deviation in pixels; a wide blur is made in a smaller copy."""
+    scale = min(1.0, _FINE / sigma)
+    if scale == 1.0:
+        return np.asarray(cv2.GaussianBlur(letters, (0, 0), sigma))
+    height, width = letters.shape
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = cv2.resize(letters, size, interpolation=cv2.INTER_AREA)
+    soft = cv2.GaussianBlur(small, (0, 0), _FINE)
+    return np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC))
+
+
 def _draw(
     pen: ImageDraw.ImageDraw, at: tuple[float, float], line: str, block: Block, stroke: float
 ) -> None:
@@ -145,7 +159,7 @@ def _shadow(block: Block, margin: int, align: str, stroke: float, reach: float) 
     around = mask(block, stroke=stroke, margin=margin, align=align)
     shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
     moved = cv2.warpAffine(around, shift, around.shape[::-1])
-    return np.asarray(cv2.GaussianBlur(moved, (0, 0), max(0.5, 0.6 * reach)))
+    return softened(moved, max(0.5, 0.6 * reach))
 
 
 def _flat(letters: Bytes, color: Color) -> Bytes:

@@ -32,6 +32,7 @@ CAMERAS: dict[str, Path] = {
     "pan_left": lambda at: View(x=_PAN * at),
     "pan_right": lambda at: View(x=-_PAN * at),
     "rise": lambda at: View(y=_RISE * (at + 1) / 2, zoom=0.15 * _ZOOM),
+    "arc": lambda at: View(x=_PAN * at, zoom=0.4 * _ZOOM * (1 - at * at)),
     "still": lambda at: View(),
 }
 #: The farthest that any camera shifts the nearest plane, as shares of the frame.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -14,68 +13,38 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.landscape import falling
 from kit.engines.landscape.compose import Look, Picture, compose
-from kit.engines.landscape.falling import Fall
 from kit.engines.landscape.plane import Plane, Stage
 from kit.engines.landscape.scene import Scene, read
-from kit.engines.landscape.settings import shortest_side
-from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_of
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import write_thumbnail
 from kit.engines.video.camera import REACH, View, nearness, view
+from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.ripples import Ripples
+from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import Frame, Matrix, Sheet, backdrop, lay, sheet, views
+from kit.engines.video.weather import Weather
 
-_POSTER = 0.4  # the preview shows this moment of the clip
 _WIND = 0.012  # frame widths that the nearest clouds move in a second, at full motion
-
-
-@dataclass(frozen=True, slots=True)
-class Shot:
-    """What the settings ask of the camera."""
-
-    camera: str
-    motion: float
-    loop: bool
-    seconds: float
-    frames: int
 
 
 def fly(job: Job, progress: Progress) -> Asset:
     """Render a job of the drift model."""
-    values = job.parameters
     progress.report(0.0)
+    values = job.parameters
     scene = read(job.prompt, seed=job.seed, palette=values["palette"])
-    shot = _shot(values)
-    width, height = shortest_side(values["aspect_ratio"], int(values["resolution"].rstrip("p")))
-    flight = Flight(scene, shot, width, height)
+    take = take_of(values, frame_size(values))
+    flight = Flight(scene, take)
     progress.report(0.08)
-    path = job.folder / "drift.mp4"
-    thumbnail = job.folder / "thumbnail.jpg"
-    drawing = progress.part(0.08, 0.98)
-    with Clip(path, width, height, fps=values["fps"]) as clip:
-        for number in drawing.over(range(shot.frames)):
-            frame = flight.frame(number)
-            if number == int(_POSTER * shot.frames):
-                thumbnail = write_thumbnail(rgb_of(frame), job.folder)
-            clip.add(frame)
-    progress.report(1.0)
-    return Asset(
-        path=path,
-        content_type=CONTENT_TYPE,
-        width=width,
-        height=height,
-        duration_seconds=shot.frames / values["fps"],
-        thumbnail=thumbnail,
-        metadata={"scene": scene.facts(), "seed": job.seed, "frames": shot.frames},
-    )
+    drawing = progress.part(0.08, 1.0)
+    facts = {"scene": scene.facts()}
+    return filmed(job, drawing, take, flight.frame, name="drift", metadata=facts)
 
 
 class Flight:
-    """A landscape that can be seen at any moment of a shot."""
+    """A landscape that can be seen at any moment of a take."""
 
-    def __init__(self, scene: Scene, shot: Shot, width: int, height: int) -> None:
-        self._shot = shot
-        self._stage = _stage(shot, width, height)
+    def __init__(self, scene: Scene, take: Take) -> None:
+        self._take = take
+        self._stage = _stage(take)
         rng = np.random.default_rng([scene.number, 98])
         picture = compose(scene, Look(), self._stage)
         self._sky = backdrop(picture.sky, self._stage, rng)
@@ -84,26 +53,25 @@ class Flight:
         self._water = Ripples(picture, picture.water, rng) if picture.water else None
         self._shore = _shore_depth(picture)
         kind = falling.kind_of(scene)
-        self._falls = falling.falls(rng, width, height, kind) if kind else []
-        self._tiles = [np.tile(fall.tile, (2, 2)) for fall in self._falls]
-        self._warm = kind == "fireflies"
-        self._shimmer = _shimmer(rng, width, height)
+        size = (take.width, take.height)
+        self._air = Weather(kind, size, rng, take.seconds, take.loop) if kind else None
+        self._shimmer = _shimmer(rng, *size)
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
-        shot, stage = self._shot, self._stage
-        last = shot.frames if shot.loop else max(1, shot.frames - 1)
-        moment = number / last
-        seen = view(shot.camera, moment, motion=shot.motion, loop=shot.loop)
+        take, stage = self._take, self._stage
+        moment = take.moment(number)
+        seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
         out = self._sky.copy()
         frame = views(out, stage.width, stage.height)
         twinkle = self._twinkle(moment)
         self._lay_all(frame, self._back, seen, moment, twinkle)
         if self._water is not None:
-            turns = max(1, round(shot.seconds * 0.45)) * moment
+            turns = max(1, round(take.seconds * 0.45)) * moment
             self._water.draw(frame, _matrix(stage, seen, self._shore), turns, twinkle)
         self._lay_all(frame, self._front, seen, moment, twinkle)
-        self._fall(frame, moment, twinkle)
+        if self._air is not None:
+            self._air.draw(frame, moment)
         return out
 
     def _lay_all(
@@ -122,61 +90,29 @@ class Flight:
         return matrix
 
     def _wind(self, moment: float) -> float:
-        shot = self._shot
-        if shot.loop:
-            return _WIND * shot.motion * math.sin(2 * math.pi * moment)
-        return _WIND * shot.motion * (moment - 0.5) * shot.seconds
+        take = self._take
+        if take.loop:
+            return _WIND * take.motion * math.sin(2 * math.pi * moment)
+        return _WIND * take.motion * (moment - 0.5) * take.seconds
 
     def _twinkle(self, moment: float) -> Bytes:
         """Cut a patch of the shimmer that glides along, once around in a loop."""
         height, width = self._stage.height, self._stage.width
-        turns = max(1, round(self._shot.seconds / 4))
+        turns = max(1, round(self._take.seconds / 4))
         step = int(moment * turns * (self._shimmer.shape[1] - width)) % (
             self._shimmer.shape[1] - width
         )
         return self._shimmer[:height, step : step + width]
 
-    def _fall(self, frame: Frame, moment: float, twinkle: Bytes) -> None:
-        height, width = self._stage.height, self._stage.width
-        for number, (fall, tile) in enumerate(zip(self._falls, self._tiles, strict=True)):
-            x, y = self._sway(moment, number) if self._warm else self._way(fall, moment)
-            left, top = round(-x * width) % width, round(-y * height) % height
-            patch = tile[top : top + height, left : left + width]
-            if self._warm:
-                patch = cv2.multiply(patch, twinkle, scale=1 / 200)
-                small = cv2.resize(patch, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
-                cv2.subtract(frame[1], cv2.convertScaleAbs(small, alpha=0.4), dst=frame[1])
-            cv2.add(frame[0], patch, dst=frame[0])
 
-    def _way(self, fall: Fall, moment: float) -> tuple[float, float]:
-        """Return how far weather has fallen; in a loop it goes around a whole number of times."""
-        seconds = self._shot.seconds
-        x, y = (speed * seconds for speed in fall.speed)
-        if self._shot.loop:
-            x, y = float(round(x)), float(max(1, round(y)))
-        return x * moment, y * moment
-
-    def _sway(self, moment: float, number: int) -> tuple[float, float]:
-        """Return where fireflies hover: each layer on its own small round."""
-        turn = 2 * math.pi * (max(1, round(self._shot.seconds / 4)) * moment + number / 3)
-        return 0.014 * math.sin(turn), 0.018 * math.cos(turn)
-
-
-def _shot(values: Any) -> Shot:
-    frames = max(1, round(values["duration"] * values["fps"]))
-    return Shot(
-        values["camera"], values["motion"], values["loop"], float(values["duration"]), frames
-    )
-
-
-def _stage(shot: Shot, width: int, height: int) -> Stage:
+def _stage(take: Take) -> Stage:
     """Return the frame with as much margin as the camera needs."""
     across, down = (
-        math.ceil(shot.motion * reach * size)
-        for reach, size in zip(REACH, (width, height), strict=True)
+        math.ceil(take.motion * reach * size)
+        for reach, size in zip(REACH, (take.width, take.height), strict=True)
     )
-    margin_y = down if shot.camera == "rise" else 0
-    return Stage(width, height, across + 8 & ~1, margin_y + 1 & ~1)
+    margin_y = down if take.camera == "rise" else 0
+    return Stage(take.width, take.height, across + 8 & ~1, margin_y + 1 & ~1)
 
 
 def _matrix(stage: Stage, seen: View, depth: float) -> Matrix:

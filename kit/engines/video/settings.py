@@ -119,7 +119,9 @@ def soundtrack() -> Parameter:
     )
 
 
-def prices(second: str, *, base: str = "0", most: Mapping[str, str] | None = None) -> Rule:
+def prices(
+    second: str, *, base: str = "0", factors: Mapping[str, Mapping[str, str]] | None = None
+) -> Rule:
     """Return the price of a clip by its length, size, frame rate and format.
 
     Parameters
@@ -128,17 +130,17 @@ def prices(second: str, *, base: str = "0", most: Mapping[str, str] | None = Non
         Credits for a second of 480p at 24 frames.
     base : str
         Credits before the first second.
-    most : mapping of str to str, optional
-        Factors of resolutions that differ from the usual ones.
+    factors : mapping of str to mapping, optional
+        By further settings of the model, what their values do to the price.
     """
-    sizes = {"360p": "0.6", "720p": "2", "1080p": "4", **(most or {})}
     return Rule(
         base=Decimal(base),
         units=[UnitPrice(parameter="duration", credits=Decimal(second))],
         multipliers=[
-            _factors("resolution", sizes),
+            _factors("resolution", {"360p": "0.6", "720p": "2", "1080p": "4"}),
             _factors("fps", {"30": "1.2", "60": "2"}),
             _factors("format", {"mp4-av1": "1.25", "webm": "1.25"}),
+            *(_factors(name, values) for name, values in (factors or {}).items()),
         ],
     )
 

@@ -83,7 +83,7 @@ def backdrop(sky: Floats, stage: Stage, rng: np.random.Generator) -> Bytes:
     frame = np.empty((stage.height * 3 // 2, stage.width), np.uint8)
     opaque = np.ones(inside.shape[1:], np.float32)
     for target, source in zip(
-        views(frame, stage.width, stage.height), _yuv(inside, opaque, rng), strict=True
+        views(frame, stage.width, stage.height), yuv(inside, opaque, rng), strict=True
     ):
         target[:] = source
     return frame
@@ -111,7 +111,7 @@ def sheet(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> Sh
     half = np.rint(_halved(cover) * 255).astype(np.uint8)
     full = np.flatnonzero(alpha.min(axis=1) == 255)
     hides = top + int(full[0]) if len(full) and ridge else None
-    color = _yuv(rgb, cover, rng)
+    color = yuv(rgb, cover, rng)
     return Sheet(planes[0].name, planes[0].depth, top, color, alpha, half, hides, ridge)
 
 
@@ -183,7 +183,14 @@ def _continue(rgb: Floats, cover: Floats, rows: int) -> None:
     cover[rows:] = cover[rows - 1 : rows]
 
 
-def _yuv(rgb: Floats, alpha: Floats, rng: np.random.Generator) -> Frame:
+def yuv(rgb: Floats, alpha: Floats, rng: np.random.Generator) -> Frame:
+    """Return planes multiplied by alpha as luma and chromas, dithered where they cover.
+
+    Parameters
+    ----------
+    rgb : ndarray of float32
+        Shape (3, rows, columns), encoded sRGB of 0 to 1, multiplied by alpha.
+    """
     tile = noise_tile(rng)
     planes = []
     for number, (row, offset) in enumerate(zip(_YUV, _OFFSETS, strict=True)):

@@ -1,0 +1,1 @@
+"""Engines that change a picture: background, repairs, looks and shape."""

@@ -1,0 +1,70 @@
+"""Background: take it away, put another behind the subject, or blur it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image.editing import settings
+from kit.wire import Multiplier, Parameter, Rule
+
+_FEATHER = Parameter(
+    name="feather",
+    type="number",
+    default=0,
+    minimum=0,
+    maximum=40,
+    description="How far the subject's edge is softened, in pixels",
+)
+
+
+class Background(Engine):
+    """Separates a subject from what is behind it."""
+
+    definition = Definition(
+        id="background",
+        title="Background",
+        asset_type="image",
+        category="Editing",
+        description=(
+            "Removes, replaces or blurs what is behind the subject. It finds people who look at"
+            " the camera, and things that differ in color from the edges of the picture, by"
+            " fitting color models and without a trained network: fine hair, glass and subjects in"
+            " the color of their background come out roughly. The prompt names a color, two for a"
+            " gradient, or a landscape to paint."
+        ),
+        settings=(
+            settings.choice(
+                "operation",
+                "remove",
+                ("remove", "replace", "blur"),
+                "What to do with the background",
+            ),
+            settings.text(
+                "color",
+                "The new background where neither prompt nor backdrop is given: a color name or"
+                " #rrggbb; replace only",
+                "white",
+            ),
+            settings.share("blur_strength", 0.5, "How much the background is blurred; blur only"),
+            _FEATHER,
+            settings.file_format("png"),
+            settings.quality(),
+            seed_parameter(),
+        ),
+        media=(
+            settings.medium("image", "The picture with the subject"),
+            settings.medium("backdrop", "The new background; replace only", required=False),
+        ),
+        pricing=Rule(
+            base=Decimal("0.03"),
+            multipliers=[Multiplier(parameter="operation", values={"replace": Decimal("1.5")})],
+        ),
+        prompt_required=False,
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Cut out the subject and set it before what was asked for."""
+        from kit.engines.image.editing.cutting import change_background
+
+        return change_background(job, progress)

@@ -1,0 +1,125 @@
+"""How a background is changed: find the subject, make what goes behind it, put them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.finish import color_of, finished, over, source
+from kit.engines.image.editing.framing import scaled
+from kit.engines.image.editing.painted import behind
+from kit.engines.media.color import Bytes
+from kit.engines.media.crops import cut
+from kit.engines.media.cutout import cleaned, subject
+from kit.engines.media.stills import Still
+from kit.errors import EngineError
+
+_LEAST = 0.004
+_DISC = 9  # pixels of the blur's radius in the reduced picture
+_WIDEST = 0.045  # of the blur, as a share of the longer side
+
+
+def change_background(job: Job, progress: Progress) -> Asset:
+    """Render a job of the background model."""
+    progress.report(0.0)
+    still = source(job)
+    progress.report(0.1)
+    alpha = _subject(still, progress.part(0.1, 0.6))
+    progress.report(0.6)
+    alpha = _feathered(alpha, job.parameters["feather"])
+    operation = job.parameters["operation"]
+    pixels, kept = _OPERATIONS[operation](job, progress, still.pixels, alpha)
+    progress.report(0.8)
+    facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
+    return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
+
+
+def _subject(still: Still, progress: Progress) -> Bytes:
+    """Return how far each pixel belongs to the subject; a picture that is cut out already says."""
+    alpha = subject(still.pixels, progress.report) if still.alpha is None else still.alpha
+    if alpha.mean() < 255 * _LEAST:
+        raise EngineError(
+            "no subject stands out from the background of this picture", code="no_subject"
+        )
+    return alpha
+
+
+def _feathered(alpha: Bytes, feather: float) -> Bytes:
+    if not feather:
+        return alpha
+    # Drawn in first: a soft edge must fade inside the subject, not show the old background.
+    size = 2 * round(0.6 * feather) + 1
+    inner = cv2.erode(alpha, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)))
+    soft = cv2.GaussianBlur(inner, (0, 0), 0.5 * feather)
+    return np.asarray(np.minimum(soft, alpha))
+
+
+def _remove(
+    job: Job, progress: Progress, pixels: Bytes, alpha: Bytes
+) -> tuple[Bytes, Bytes | None]:
+    clean = cleaned(pixels, alpha)
+    # What nobody sees would only make the file larger.
+    return np.where(alpha[..., None] > 0, clean, np.uint8(255)), alpha
+
+
+def _replace(
+    job: Job, progress: Progress, pixels: Bytes, alpha: Bytes
+) -> tuple[Bytes, Bytes | None]:
+    height, width = alpha.shape
+    behind_it = _new(job, progress, width, height)
+    progress.report(0.7)
+    return over(behind_it, cleaned(pixels, alpha), alpha), None
+
+
+def _new(job: Job, progress: Progress, width: int, height: int) -> Bytes:
+    if job.media.get("backdrop"):
+        picture = source(job, "backdrop").pixels
+        return scaled(cut(picture, width / height), width, height)
+    if job.prompt.strip():
+        return behind(job.prompt, width, height, job.seed, progress)
+    return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
+
+
+def _blur(job: Job, progress: Progress, pixels: Bytes, alpha: Bytes) -> tuple[Bytes, Bytes | None]:
+    strength = job.parameters["blur_strength"]
+    if not strength:
+        return pixels, None
+    longer = max(alpha.shape)
+    radius = max(1.0, _WIDEST * strength * longer)
+    back = _defocused(pixels, alpha, radius, progress)
+    progress.report(0.7)
+    return over(back, cleaned(pixels, alpha), alpha), None
+
+
+def _defocused(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> Bytes:
+    """Return the background as a lens out of focus draws it, filled in behind the subject.
+
+    Lights grow to discs, so the work is done in linear light (a square comes close); the subject
+    has no weight, or it would glow around its own outline.
+    """
+    height, width = alpha.shape
+    scale = min(1.0, _DISC / radius)
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    weight = cv2.resize(255 - alpha, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    weight = weight**4 + 1e-4
+    light = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    light = light * light
+    reach = max(1, round(radius * scale))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
+    kernel = cv2.GaussianBlur(disc.astype(np.float32), (0, 0), 0.8)
+    kernel /= kernel.sum()
+    border = cv2.BORDER_REFLECT
+    total = cv2.filter2D(light * weight[..., None], -1, kernel, borderType=border)
+    progress.check()
+    total /= cv2.filter2D(weight, -1, kernel, borderType=border)[..., None]
+    soft = cv2.resize(
+        np.sqrt(np.maximum(total, 0.0)), (width, height), interpolation=cv2.INTER_CUBIC
+    )
+    return np.asarray(np.rint(soft * 255).clip(0, 255), np.uint8)
+
+
+_Operation = Callable[[Job, Progress, Bytes, Bytes], tuple[Bytes, Bytes | None]]
+_OPERATIONS: dict[str, _Operation] = {"remove": _remove, "replace": _replace, "blur": _blur}

@@ -1,0 +1,128 @@
+"""From the input files to the asset: what every editing model does before and after its work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from PIL import ImageColor
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.settings import MOST
+from kit.engines.media.color import Bytes
+from kit.engines.media.picture import FORMATS, encoded, write_thumbnail
+from kit.engines.media.stills import Still, opened
+from kit.errors import EngineError
+
+_CHECK = 16  # pixels of a checker that stands for transparency in previews
+_LIGHT, _DARK = 235, 205
+
+
+def source(job: Job, name: str = "image", *, most: int = MOST) -> Still:
+    """Return an input picture, upright and at most `most` pixels a side.
+
+    Raises
+    ------
+    EngineError
+        It was not given, or cannot be read.
+    """
+    files = job.media.get(name)
+    if not files:
+        raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
+    return opened(files[0], most=most)
+
+
+def finished(
+    job: Job,
+    progress: Progress,
+    name: str,
+    pixels: Bytes,
+    *,
+    alpha: Bytes | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Asset:
+    """Write the result and its preview; return them as an asset.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), sRGB.
+    alpha : ndarray of uint8, optional
+        Shape (height, width); a jpeg shows white where it is 0.
+    """
+    kind = job.parameters["format"]
+    content_type, ending, _, _ = FORMATS[kind]
+    picture = pixels
+    if alpha is not None:
+        white = np.full_like(pixels, 255)
+        picture = over(white, pixels, alpha) if kind == "jpeg" else np.dstack([pixels, alpha])
+        pixels = over(checkers(*alpha.shape), pixels, alpha)
+    path = job.folder / f"{name}{ending}"
+    progress.check()
+    path.write_bytes(encoded(picture, kind, quality=job.parameters["quality"]))
+    progress.report(0.95)
+    thumbnail = write_thumbnail(np.ascontiguousarray(pixels), job.folder)
+    progress.report(1.0)
+    height, width = pixels.shape[:2]
+    return Asset(
+        path=path,
+        content_type=content_type,
+        width=width,
+        height=height,
+        thumbnail=thumbnail,
+        metadata=dict(facts or {}),
+    )
+
+
+def flat(still: Still, ground: int = 255) -> Bytes:
+    """Return a picture's pixels, on white or another gray where it is transparent."""
+    if still.alpha is None:
+        return still.pixels
+    return over(np.full_like(still.pixels, ground), still.pixels, still.alpha)
+
+
+def over(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
+    """Return one picture lying on another; `alpha` has shape (height, width)."""
+    share = alpha[..., None].astype(np.uint16)
+    return ((above * share + below * (255 - share) + 127) // 255).astype(np.uint8)
+
+
+def checkers(height: int, width: int) -> Bytes:
+    """Return the gray checkers that stand for transparency, about the same at any size."""
+    side = max(_CHECK, max(height, width) // 32)
+    rows, columns = np.ogrid[0:height, 0:width]
+    light = ((rows // side + columns // side) % 2)[..., None] == 0
+    return np.repeat(np.where(light, _LIGHT, _DARK).astype(np.uint8), 3, axis=2)
+
+
+def bands(height: int, rows: int, overlap: int) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield a picture's rows in bands, so that long work can report and be stopped.
+
+    Yields
+    ------
+    tuple of slice
+        Rows to read, with `overlap` rows more on both sides; rows to write; and which rows of what
+        was read those are.
+    """
+    for top in range(0, height, rows):
+        bottom = min(height, top + rows)
+        first, last = max(0, top - overlap), min(height, bottom + overlap)
+        yield slice(first, last), slice(top, bottom), slice(top - first, bottom - first)
+
+
+def color_of(text: str) -> tuple[int, int, int]:
+    """Return the color that a CSS name or a hexadecimal number stands for.
+
+    Raises
+    ------
+    EngineError
+        It is neither.
+    """
+    try:
+        return ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
+    except ValueError:
+        raise EngineError(
+            f"{text!r} is no color: give a name like 'teal' or a number like '#ff8800'",
+            code="unknown_color",
+        ) from None

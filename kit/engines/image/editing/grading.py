@@ -1,0 +1,78 @@
+"""Grading: a look applied to pixels, by one table per channel, one matrix and a soft light."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from kit.engines.image.editing.looks import Look
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
+
+
+def graded(pixels: Bytes, look: Look) -> Bytes:
+    """Return a picture in a look.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), RGB.
+    """
+    gray = look.saturation
+    matrix = gray * np.eye(3, dtype=np.float32) + (1 - gray) * np.tile(_LUMA, (3, 1))
+    # Colors first, so that a look without color can still be toned by the tables.
+    out = cv2.transform(pixels, matrix)
+    out = cv2.LUT(out, _tables(look))
+    if look.glow:
+        out = _glowing(out, look.glow)
+    if look.vignette:
+        out = _vignetted(out, look.vignette)
+    return np.asarray(out)
+
+
+def _tables(look: Look) -> Bytes:
+    tone: Floats = np.linspace(0.0, 1.0, 256, dtype=np.float32)
+    middle: Floats = np.float32(4.0) * tone * (np.float32(1.0) - tone)
+    shifts = (look.warmth + look.tint / 2, -look.tint, -look.warmth + look.tint / 2)
+    channels = []
+    for shift, dark, light in zip(shifts, look.shadows, look.highlights, strict=True):
+        value = _curved(tone + np.float32(shift + look.light) * middle, look.contrast)
+        channels.append(value + dark * (1.0 - tone) ** 2 + light * tone**2)
+    return np.asarray(np.rint(np.stack(channels, axis=1) * 255).clip(0, 255), np.uint8)[None]
+
+
+def _curved(value: Floats, contrast: float) -> Floats:
+    """Steepen around the middle with rounded ends, so that lights and darks keep their drawing."""
+    if contrast <= 1.0:
+        return np.asarray(0.5 + contrast * (value - 0.5), np.float32)
+    steep = 3.2 * (contrast - 1.0) + 1e-3
+    curve = np.tanh(steep * (2.0 * value - 1.0)) / np.tanh(steep)
+    return np.asarray(0.5 + 0.5 * curve, np.float32)
+
+
+def _glowing(pixels: Bytes, amount: float) -> Bytes:
+    height, width = pixels.shape[:2]
+    scale = min(1.0, _GLOW_SIDE / max(height, width))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
+    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE)
+    soft += cv2.GaussianBlur(light, (0, 0), 0.045 * _GLOW_SIDE)
+    veil = np.rint(255 * np.clip(amount * soft, 0, 1)).astype(np.uint8)
+    veil = cv2.resize(veil, (width, height), interpolation=cv2.INTER_CUBIC)
+    # Screen: light adds up but never clips.
+    rest = cv2.multiply(cv2.bitwise_not(pixels), cv2.bitwise_not(veil), scale=1 / 255)
+    return np.asarray(cv2.bitwise_not(rest))
+
+
+def _vignetted(pixels: Bytes, amount: float) -> Bytes:
+    height, width = pixels.shape[:2]
+    rows = np.linspace(-1, 1, 64, dtype=np.float32)[:, None]
+    columns = np.linspace(-1, 1, 64, dtype=np.float32)[None, :]
+    shade = 255 * (1.0 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2))
+    large = cv2.resize(shade, (width, height), interpolation=cv2.INTER_CUBIC)
+    mask = cv2.convertScaleAbs(large)
+    return np.asarray(cv2.multiply(pixels, cv2.merge([mask] * 3), scale=1 / 255))

@@ -1,0 +1,48 @@
+"""Reframe: a picture in another shape."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.image.editing import settings
+from kit.engines.landscape.settings import aspect_ratio
+from kit.wire import Rule
+
+
+class Reframe(Engine):
+    """Crops, fills or stretches a picture into another shape."""
+
+    definition = Definition(
+        id="reframe",
+        title="Reframe",
+        asset_type="image",
+        category="Editing",
+        description=(
+            "Brings a picture into another shape: a crop that keeps faces and what stands out, the"
+            " whole picture over a blurred copy of itself, or edges stretched while the middle"
+            " keeps its proportions. It invents no new content."
+        ),
+        settings=(
+            aspect_ratio("9:16"),
+            settings.choice(
+                "mode",
+                "smart_crop",
+                ("smart_crop", "blurred_fill", "stretch_edges"),
+                "How the new shape is filled",
+            ),
+            settings.side(1280),
+            settings.file_format(),
+            settings.quality(),
+        ),
+        media=(settings.medium("image", "The picture to reframe"),),
+        pricing=Rule(base=Decimal("0.01")),
+        supports_prompt=False,
+        prompt_required=False,
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Bring the picture into the shape and size that were asked for."""
+        from kit.engines.image.editing.framing import reframe
+
+        return reframe(job, progress)

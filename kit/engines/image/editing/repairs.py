@@ -1,0 +1,172 @@
+"""How a picture is repaired: the table of operations, and the three that work pixel by pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.erasing import erased
+from kit.engines.image.editing.finish import bands, finished, flat, source
+from kit.engines.media.color import Bytes
+from kit.engines.media.inspection import PIXELS
+from kit.engines.media.stills import Still
+from kit.errors import EngineError
+
+_ROWS = 160  # of a band: a fraction of a second of the slowest work
+_MOST_SIDE = 16_384  # beyond it webp and many viewers give up
+
+
+def repair(job: Job, progress: Progress) -> Asset:
+    """Render a job of the retouch model."""
+    progress.report(0.0)
+    operation = job.parameters["operation"]
+    still = source(job) if operation != "upscale" else source(job, most=_MOST_SIDE)
+    progress.report(0.05)
+    done = _OPERATIONS[operation](job, still, progress.part(0.05, 0.85))
+    progress.report(0.85)
+    facts = {"operation": operation, "from": [still.pixels.shape[1], still.pixels.shape[0]]}
+    return finished(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
+
+
+def enlarged(pixels: Bytes, times: int, strength: float) -> Bytes:
+    """Return a picture several times as wide and high, its edges crisp but without halos.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3).
+    strength : float
+        Of the sharpening, 0 to 1.
+    """
+    while times > 1:
+        pixels, times = _doubled(pixels, strength), times // 2
+    return pixels
+
+
+def sharpened(pixels: Bytes, reach: float, amount: float) -> Bytes:
+    """Return a picture whose edges are steeper, bounded by what lies next to them.
+
+    Sharpening that overshoots draws bright and dark lines along edges; here no pixel may pass the
+    range of its neighbors by more than a little.
+    """
+    soft = cv2.GaussianBlur(pixels, (0, 0), reach)
+    crisp = cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0)
+    size = 2 * max(1, round(reach)) + 1
+    near = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    slack = np.full(4, 4 + 10 * amount)
+    high = cv2.add(cv2.dilate(pixels, near), slack)
+    low = cv2.subtract(cv2.erode(pixels, near), slack)
+    return np.asarray(np.minimum(np.maximum(crisp, low), high))
+
+
+def _doubled(pixels: Bytes, strength: float) -> Bytes:
+    height, width = pixels.shape[:2]
+    size = (2 * width, 2 * height)
+    smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_LANCZOS4)
+    crisp = sharpened(smooth, 1.3, 1.4 * strength)
+    # Shrunk again it must be the picture that came in: what is off is added back.
+    back = cv2.resize(crisp, (width, height), interpolation=cv2.INTER_AREA)
+    off = cv2.subtract(pixels, back, dtype=cv2.CV_16S)
+    off = cv2.resize(off, size, interpolation=cv2.INTER_CUBIC)
+    return np.asarray(cv2.add(crisp, off, dtype=cv2.CV_8U))
+
+
+def _denoised(pixels: Bytes, strength: float) -> Bytes:
+    """Return a picture without noise: each pixel is averaged with places that look alike.
+
+    Source: Buades, Coll and Morel, "Non-local means denoising" (IPOL 2011).
+    """
+    level = 1.5 + 7.5 * strength
+    return np.asarray(cv2.fastNlMeansDenoisingColored(pixels, None, level, 1.3 * level, 5, 15))
+
+
+def _crisper(pixels: Bytes, strength: float) -> Bytes:
+    fine = sharpened(pixels, 1.0, 1.6 * strength)
+    # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
+    soft = cv2.GaussianBlur(fine, (0, 0), 6.0)
+    return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
+
+
+def _by_bands(work: Callable[[Bytes, float], Bytes], overlap: int) -> _Operation:
+    def run(job: Job, still: Still, progress: Progress) -> Still:
+        strength = job.parameters["strength"]
+        if not strength:
+            return still
+        pixels = np.empty_like(still.pixels)
+        for read, written, part in bands(len(pixels), _ROWS, overlap):
+            pixels[written] = work(np.ascontiguousarray(still.pixels[read]), strength)[part]
+            progress.report(written.stop / len(pixels))
+        return Still(pixels, still.alpha)
+
+    return run
+
+
+def _upscale(job: Job, still: Still, progress: Progress) -> Still:
+    times = job.parameters["scale"]
+    height, width = still.pixels.shape[:2]
+    if times * times * height * width > PIXELS or times * max(height, width) > _MOST_SIDE:
+        raise EngineError(
+            f"{width} x {height} pixels, {times} times as wide and high, are more than the"
+            f" {PIXELS // 1_000_000} megapixels or {_MOST_SIDE:,} a side that a result may have:"
+            " take a smaller picture or scale",
+            code="too_large",
+        )
+    pixels = np.empty((times * height, times * width, 3), np.uint8)
+    for read, written, part in bands(height, _ROWS, 12):
+        band = enlarged(still.pixels[read], times, job.parameters["strength"])
+        pixels[_times(written, times)] = band[_times(part, times)]
+        progress.report(written.stop / height)
+    return Still(pixels, _enlarged_alpha(still.alpha, times))
+
+
+def _enlarged_alpha(alpha: Bytes | None, times: int) -> Bytes | None:
+    if alpha is None:
+        return None
+    size = (times * alpha.shape[1], times * alpha.shape[0])
+    return np.asarray(cv2.resize(alpha, size, interpolation=cv2.INTER_CUBIC))
+
+
+def _times(rows: slice, times: int) -> slice:
+    return slice(rows.start * times, rows.stop * times)
+
+
+def _erase(job: Job, still: Still, progress: Progress) -> Still:
+    mask = _mask(job, still)
+    return Still(erased(still.pixels, mask, job.seed, progress), still.alpha)
+
+
+def _mask(job: Job, still: Still) -> Bytes:
+    """Return 255 where something is to be erased, in the size of the picture."""
+    given = source(job, "mask")
+    height, width = still.pixels.shape[:2]
+    tall, wide = given.pixels.shape[:2]
+    if abs(wide / tall / (width / height) - 1.0) > 0.02:
+        raise EngineError(
+            f"the mask of {wide} x {tall} pixels has another shape than the picture of"
+            f" {width} x {height}",
+            code="mask_shape",
+        )
+    gray: Bytes = cv2.cvtColor(flat(given, 0), cv2.COLOR_RGB2GRAY)
+    gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
+    mask = np.asarray(gray > 127, np.uint8) * np.uint8(255)
+    share = float(np.count_nonzero(mask)) / mask.size
+    if not 0 < share < _MOST_ERASED:
+        raise EngineError(
+            f"the mask covers {share:.0%} of the picture; it must be white where something is to be"
+            f" erased, on more than nothing and less than {_MOST_ERASED:.0%}",
+            code="mask_empty" if not share else "mask_full",
+        )
+    return mask
+
+
+_MOST_ERASED = 0.6
+_Operation = Callable[[Job, Still, Progress], Still]
+_OPERATIONS: dict[str, _Operation] = {
+    "erase": _erase,
+    "denoise": _by_bands(_denoised, 12),
+    "upscale": _upscale,
+    "sharpen": _by_bands(_crisper, 24),
+}

@@ -1,0 +1,75 @@
+"""Restyle: another look for a picture, by color grading and by redrawing it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.image.editing import settings
+from kit.engines.image.editing.looks import LOOKS
+from kit.engines.media.fonts import FACES
+from kit.wire import Multiplier, Rule
+
+
+class Restyle(Engine):
+    """Gives a picture another look."""
+
+    definition = Definition(
+        id="restyle",
+        title="Restyle",
+        asset_type="image",
+        category="Editing",
+        description=(
+            "Grades a picture's colors (cinematic, noir, vintage ...), redraws it as painting,"
+            " pencil sketch or flat poster, and can set a title on it. The look comes from the"
+            " setting or from words of the prompt such as 'warm' or 'moody teal'; other words do"
+            " nothing, and what the picture shows stays as it is. Drawings are made at up to 1,600"
+            " pixels and enlarged."
+        ),
+        settings=(
+            settings.choice(
+                "look",
+                "auto",
+                ("auto", "none", *LOOKS),
+                "Color grading; auto takes it from the prompt",
+            ),
+            settings.choice(
+                "stylize",
+                "none",
+                ("none", "painting", "sketch", "poster"),
+                "Redraws the picture before it is graded",
+            ),
+            settings.share("strength", 0.8, "How much of the new look is mixed in"),
+            settings.text("text", "A title set on the picture"),
+            settings.choice(
+                "position",
+                "auto",
+                ("auto", "top", "center", "bottom"),
+                "Where the title stands; auto finds the quietest place",
+            ),
+            settings.choice("font", "auto", ("auto", *FACES), "Typeface of the title"),
+            settings.file_format(),
+            settings.quality(),
+        ),
+        media=(settings.medium("image", "The picture to restyle"),),
+        pricing=Rule(
+            base=Decimal("0.02"),
+            multipliers=[
+                Multiplier(
+                    parameter="stylize",
+                    values={
+                        "painting": Decimal(2),
+                        "sketch": Decimal("1.5"),
+                        "poster": Decimal("1.5"),
+                    },
+                )
+            ],
+        ),
+        prompt_required=False,
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Grade and redraw the picture as setting and prompt ask."""
+        from kit.engines.image.editing.styling import restyle
+
+        return restyle(job, progress)

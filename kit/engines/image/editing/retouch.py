@@ -1,0 +1,71 @@
+"""Retouch: erase something, take out noise, enlarge or sharpen."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image.editing import settings
+from kit.wire import Multiplier, Parameter, Rule
+
+_SCALE = Parameter(
+    name="scale",
+    type="integer",
+    default=2,
+    enum=[2, 4],
+    description="How many times wider and higher the result is; upscale only",
+)
+
+
+class Retouch(Engine):
+    """Repairs a picture without changing what it shows."""
+
+    definition = Definition(
+        id="retouch",
+        title="Retouch",
+        asset_type="image",
+        category="Editing",
+        description=(
+            "Erases what a mask covers, reduces noise, enlarges or sharpens. Erasing continues the"
+            " surroundings with patches of the same picture; it does not imagine objects. Upscaling"
+            " keeps edges crisp and free of halos but invents no detail; its result has at most 40"
+            " megapixels."
+        ),
+        settings=(
+            settings.choice(
+                "operation",
+                "upscale",
+                ("erase", "denoise", "upscale", "sharpen"),
+                "What to do; erase needs a mask",
+            ),
+            _SCALE,
+            settings.share("strength", 0.5, "How strongly; not used by erase"),
+            settings.file_format(),
+            settings.quality(),
+            seed_parameter(),
+        ),
+        media=(
+            settings.medium("image", "The picture to repair"),
+            settings.medium(
+                "mask", "White where something is to be erased; erase only", required=False
+            ),
+        ),
+        pricing=Rule(
+            base=Decimal("0.02"),
+            multipliers=[
+                Multiplier(
+                    parameter="operation",
+                    values={"erase": Decimal("1.5"), "denoise": Decimal("1.5")},
+                ),
+                Multiplier(parameter="scale", values={"4": Decimal(2)}),
+            ],
+        ),
+        supports_prompt=False,
+        prompt_required=False,
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Repair the picture in the way that was asked for."""
+        from kit.engines.image.editing.repairs import repair
+
+        return repair(job, progress)

@@ -1,0 +1,70 @@
+"""Inputs that the editing models share; nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kit.wire import Parameter
+
+#: Pixels a side that a result may have, but for an upscaled one.
+MOST = 4096
+
+
+def medium(name: str, description: str, *, required: bool = True) -> Parameter:
+    """Return an input picture."""
+    return Parameter(
+        name=name, type="image", media=True, required=required, description=description
+    )
+
+
+def choice(name: str, default: str, values: Sequence[str], description: str) -> Parameter:
+    """Return a setting with fixed values."""
+    return Parameter(
+        name=name, type="string", default=default, enum=list(values), description=description
+    )
+
+
+def text(name: str, description: str, default: str | None = None) -> Parameter:
+    """Return a setting of free text."""
+    return Parameter(name=name, type="string", default=default, description=description)
+
+
+def share(name: str, default: float, description: str) -> Parameter:
+    """Return a setting from 0 to 1."""
+    return Parameter(
+        name=name, type="number", default=default, minimum=0, maximum=1, description=description
+    )
+
+
+def side(default: int, most: int = MOST) -> Parameter:
+    """Return the setting for the size of the result."""
+    return Parameter(
+        name="size",
+        type="integer",
+        default=default,
+        minimum=256,
+        maximum=most,
+        description="The longer side in pixels",
+    )
+
+
+def file_format(default: str = "jpeg") -> Parameter:
+    """Return the setting for the kind of file."""
+    return choice(
+        "format",
+        default,
+        ("jpeg", "png", "webp"),
+        "File format; png keeps every pixel, png and webp keep transparency",
+    )
+
+
+def quality() -> Parameter:
+    """Return the setting for how much detail a file keeps."""
+    return Parameter(
+        name="quality",
+        type="integer",
+        default=92,
+        minimum=30,
+        maximum=100,
+        description="Of jpeg and webp files; smaller numbers make smaller files",
+    )

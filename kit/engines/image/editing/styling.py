@@ -1,0 +1,52 @@
+"""How a picture is restyled: redrawn, graded, mixed with what it was, and titled."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.finish import finished, source
+from kit.engines.image.editing.grading import graded
+from kit.engines.image.editing.looks import WORDS, Look, look_of
+from kit.engines.image.editing.redrawing import redrawn
+from kit.engines.image.editing.titling import Title, titled
+from kit.engines.media.color import Bytes
+from kit.errors import EngineError
+
+
+def restyle(job: Job, progress: Progress) -> Asset:
+    """Render a job of the restyle model."""
+    progress.report(0.0)
+    values = job.parameters
+    name, look = look_of(values["look"], job.prompt)
+    text = (values.get("text") or "").strip()
+    if look == Look() and values["stylize"] == "none" and not text:
+        raise EngineError(
+            "there is nothing to do: choose a look, a way to redraw or a title, or put one of these"
+            f" words into the prompt: {', '.join(sorted(WORDS)[:12])} ...",
+            code="nothing_to_do",
+        )
+    still = source(job)
+    progress.report(0.1)
+    pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
+    mixed = _mixed(still.pixels, pixels, values["strength"])
+    progress.report(0.75)
+    facts = {"look": name, "stylize": values["stylize"]}
+    if text:
+        title = Title(headline=text, face=values["font"], position=values["position"])
+        mixed, placed = titled(mixed, title)
+        facts = {**facts, **placed}
+    progress.report(0.85)
+    return finished(job, progress, "restyle", mixed, alpha=still.alpha, facts=facts)
+
+
+def _styled(pixels: Bytes, look: Look, manner: str, progress: Progress) -> Bytes:
+    if manner != "none":
+        pixels = redrawn(pixels, manner, progress)
+    progress.report(0.9)
+    return graded(pixels, look) if look != Look() else pixels
+
+
+def _mixed(old: Bytes, new: Bytes, share: float) -> Bytes:
+    return np.asarray(cv2.addWeighted(new, share, old, 1.0 - share, 0.0))

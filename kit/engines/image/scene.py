@@ -1,0 +1,103 @@
+"""Painted Scene: landscapes in depth, streets, space and abstracts, directed by a prompt."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.landscape import settings
+from kit.engines.scene.families import FAMILIES
+from kit.wire import Multiplier, Parameter, Rule, UnitPrice
+
+_SIZE = Parameter(
+    name="size",
+    type="integer",
+    default=1024,
+    minimum=512,
+    maximum=2048,
+    description="The longer side in pixels",
+)
+_DETAIL = Parameter(
+    name="detail",
+    type="string",
+    default="standard",
+    enum=["low", "standard", "high"],
+    description="How much time to spend on fine structure",
+)
+
+
+def family() -> Parameter:
+    """Return the setting for the kind of scene."""
+    return Parameter(
+        name="family",
+        type="string",
+        default="auto",
+        enum=["auto", *FAMILIES],
+        description="Kind of scene; auto takes it from the words of the prompt",
+    )
+
+
+def file_format() -> Parameter:
+    """Return the setting for the kind of file."""
+    return Parameter(
+        name="format",
+        type="string",
+        default="jpeg",
+        enum=["jpeg", "png", "webp"],
+        description="File format; png keeps every pixel",
+    )
+
+
+def quality() -> Parameter:
+    """Return the setting for how much a file may lose."""
+    return Parameter(
+        name="quality",
+        type="integer",
+        default=92,
+        minimum=1,
+        maximum=100,
+        description="Quality of jpeg and webp files, in percent; png is never lossy",
+    )
+
+
+class Scene(Engine):
+    """Paints lakes, deserts, forests, seas, streets, space and abstracts by rule."""
+
+    definition = Definition(
+        id="scene",
+        title="Painted Scene",
+        asset_type="image",
+        category="Generation",
+        description=(
+            "Scenes painted by rule in real depth: mountain lakes and hills, deserts, forests,"
+            " seas, streets, space, liquids and flowing lines. Words choose the scene, its hour,"
+            " season, weather, mood, colors and camera. It does not draw people, animals or"
+            " arbitrary objects; words it does not know only vary the picture."
+        ),
+        settings=(
+            settings.aspect_ratio("1:1"),
+            _SIZE,
+            family(),
+            settings.palette(),
+            _DETAIL,
+            file_format(),
+            quality(),
+            seed_parameter(),
+        ),
+        pricing=Rule(
+            base=Decimal("0.01"),
+            units=[UnitPrice(parameter="size", credits=Decimal("0.00006"))],
+            multipliers=[
+                Multiplier(
+                    parameter="detail", values={"low": Decimal("0.7"), "high": Decimal("1.6")}
+                ),
+                Multiplier(parameter="format", values={"png": Decimal("1.2")}),
+            ],
+        ),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Paint the prompt's scene in the size, shape and format that were asked for."""
+        from kit.engines.image.scene_painting import paint_scene
+
+        return paint_scene(job, progress)

@@ -1,0 +1,73 @@
+"""How a scene is made: read the prompt, paint, enlarge where that was asked for, write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.media.color import Bytes
+from kit.engines.media.picture import FORMATS, encoded, write_thumbnail
+from kit.engines.scene.brief import Brief, read
+from kit.engines.scene.families import paint
+
+_REDUCED = 0.5  # a fast scene is painted at this share of its size
+_LEAST = 256  # but its longer side has at least so many pixels
+
+
+def paint_scene(job: Job, progress: Progress) -> Asset:
+    """Render a job of the scene model."""
+    progress.report(0.0)
+    brief = read(job.prompt, job.parameters, job.seed)
+    pixels = paint(brief, progress.part(0.0, 0.9))
+    return _written(job, brief, pixels, progress)
+
+
+def paint_fast(job: Job, progress: Progress) -> Asset:
+    """Render a job of the fast scene model."""
+    progress.report(0.0)
+    brief = replace(read(job.prompt, job.parameters, job.seed), detail="low")
+    pixels = paint(_reduced(brief), progress.part(0.0, 0.8))
+    pixels = enlarged(pixels, brief.width, brief.height)
+    return _written(job, brief, pixels, progress)
+
+
+def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
+    """Return a picture enlarged to a size and sharpened for it.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 3)
+    """
+    if pixels.shape[:2] == (height, width):
+        return pixels
+    large = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_CUBIC)
+    soft = cv2.GaussianBlur(large, (0, 0), 1.4)
+    return np.asarray(cv2.addWeighted(large, 1.55, soft, -0.55, 0.0))
+
+
+def _reduced(brief: Brief) -> Brief:
+    longer = max(brief.width, brief.height)
+    share = min(1.0, max(_REDUCED, _LEAST / longer))
+    return replace(brief, width=round(brief.width * share), height=round(brief.height * share))
+
+
+def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset:
+    values = job.parameters
+    content_type, ending, _, _ = FORMATS[values["format"]]
+    path = job.folder / f"scene{ending}"
+    progress.report(0.92)
+    path.write_bytes(encoded(pixels, values["format"], quality=values.get("quality")))
+    thumbnail = write_thumbnail(pixels, job.folder)
+    progress.report(1.0)
+    height, width = pixels.shape[:2]
+    return Asset(
+        path=path,
+        content_type=content_type,
+        width=width,
+        height=height,
+        thumbnail=thumbnail,
+        metadata={"scene": brief.facts(), "seed": job.seed},
+    )

@@ -1,0 +1,69 @@
+"""Title Card: a headline on a picture, sized, placed and lit so that it reads at a glance."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image.editing import settings
+from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.media.fonts import FACES
+from kit.wire import Rule, UnitPrice
+
+_ASPECTS = ("16:9", "1:1", "9:16", "4:5")
+
+
+class TitleCard(Engine):
+    """Sets the prompt as a headline on a picture or a painted background."""
+
+    definition = Definition(
+        id="title-card",
+        title="Title Card",
+        asset_type="image",
+        category="Generation",
+        description=(
+            "Sets the prompt as a headline, word for word, on your picture or on a landscape"
+            " painted by rule. Lines are balanced, the quietest part of the picture is chosen, and"
+            " the text is shaded to a contrast of at least 4.5:1. The fonts have Latin, Greek,"
+            " Cyrillic, Hebrew and Arabic letters; no Chinese, Japanese, Korean, Indic or emoji."
+        ),
+        settings=(
+            settings.choice("aspect_ratio", "16:9", _ASPECTS, "Width to height"),
+            settings.side(1280, most=2160),
+            settings.choice("style", "bold", tuple(STYLES), "How the title looks"),
+            settings.choice(
+                "font", "auto", ("auto", *FACES), "Typeface of the headline; auto suits the style"
+            ),
+            settings.choice(
+                "position",
+                "auto",
+                ("auto", "top", "center", "bottom"),
+                "Where the title stands; auto finds the quietest place",
+            ),
+            settings.text("subtitle", "A smaller line below or above the headline"),
+            settings.text(
+                "accent",
+                "Color of what is stressed, a name or #rrggbb; lightened where it would not read",
+                "auto",
+            ),
+            settings.text(
+                "background",
+                "Words for the background, such as 'teal', 'navy to black' or 'foggy forest';"
+                " without them the headline's words direct a landscape",
+            ),
+            settings.file_format(),
+            settings.quality(),
+            seed_parameter(),
+        ),
+        media=(settings.medium("image", "The picture behind the title", required=False),),
+        pricing=Rule(
+            base=Decimal("0.01"),
+            units=[UnitPrice(parameter="size", credits=Decimal("0.00001"))],
+        ),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Set the prompt on the picture or on a painted background."""
+        from kit.engines.image.titlecards import make_card
+
+        return make_card(job, progress)

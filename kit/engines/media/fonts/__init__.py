@@ -1,0 +1,119 @@
+"""The faces that come with the kit, and which letters each has.
+
+Nothing heavy is imported here, so a model's definition may offer these names as its choices.
+Licenses and sources: README.md in this folder.
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+from kit.errors import EngineError
+
+__all__ = ["FACES", "letters", "path_of", "with_letters"]
+
+#: Name -> file in this folder.
+FACES = {
+    "anton": "Anton-Regular.ttf",
+    "bebas": "BebasNeue-Regular.ttf",
+    "inter": "Inter-Medium.ttf",
+    "inter-bold": "Inter-ExtraBold.ttf",
+    "neon": "TiltNeon-Regular.ttf",
+    "playfair": "PlayfairDisplay-Bold.ttf",
+    "rubik": "Rubik-Bold.ttf",
+    "script": "DancingScript-Bold.ttf",
+}
+#: Faces with many scripts, tried in this order where the one that was asked for lacks letters.
+_WIDE = ("inter-bold", "rubik")
+_MOST_NAMED = 8
+
+
+def path_of(face: str) -> Path:
+    """Return the file of a face."""
+    return Path(__file__).with_name(FACES[face])
+
+
+def with_letters(text: str, face: str) -> str:
+    """Return the face to set a text in: the one given, or another that has all its letters.
+
+    Raises
+    ------
+    EngineError
+        No face has them all; the message names those that are missing.
+    """
+    needed = {letter for letter in text if not _silent(letter)}
+    for name in (face, *_WIDE):
+        if all(ord(letter) in letters(name) for letter in needed):
+            return name
+    found = letters(face).union(*(letters(name) for name in _WIDE))
+    missing = sorted(letter for letter in needed if ord(letter) not in found)
+    shown = " ".join(missing[:_MOST_NAMED])
+    if not missing:
+        raise EngineError("no font has all the scripts of this text at once", code="no_letters")
+    raise EngineError(f"no font has these characters: {shown}", code="no_letters")
+
+
+@cache
+def letters(face: str) -> frozenset[int]:
+    """Return the code points that a face has glyphs for.
+
+    Source: OpenType specification, "cmap", format 4.
+    """
+    data = path_of(face).read_bytes()
+    start = _table(data, b"cmap")
+    (count,) = struct.unpack_from(">H", data, start + 2)
+    found: set[int] = set()
+    for number in range(count):
+        (offset,) = struct.unpack_from(">4xL", data, start + 4 + 8 * number)
+        kind, *_ = struct.unpack_from(">H", data, start + offset)
+        if reader := _READERS.get(kind):
+            found |= reader(data, start + offset)
+    return frozenset(found)
+
+
+def _table(data: bytes, tag: bytes) -> int:
+    (count,) = struct.unpack_from(">H", data, 4)
+    entries = (struct.unpack_from(">4s4xL", data, 12 + 16 * n) for n in range(count))
+    return next(int(offset) for name, offset in entries if name == tag)
+
+
+def _segments(data: bytes, at: int) -> set[int]:
+    """Read a subtable of segments; a code point that is mapped to glyph 0 is not there."""
+    (double,) = struct.unpack_from(">H", data, at + 6)
+    count = double // 2
+    form = f">{count}H"
+    ends = struct.unpack_from(form, data, at + 14)
+    starts, deltas, offsets = (
+        struct.unpack_from(form, data, at + 16 + double * part) for part in (1, 2, 3)
+    )
+    found = set()
+    for part, (first, last) in enumerate(zip(starts, ends, strict=True)):
+        place = at + 16 + 3 * double + 2 * part
+        for code in range(first, min(last, 0xFFFE) + 1):
+            glyph = code
+            if offsets[part]:
+                step = offsets[part] + 2 * (code - first)
+                (glyph,) = struct.unpack_from(">H", data, place + step)
+            if offsets[part] == 0 or glyph:
+                glyph = (glyph + deltas[part]) & 0xFFFF
+            if glyph:
+                found.add(code)
+    return found
+
+
+def _groups(data: bytes, at: int) -> set[int]:
+    (count,) = struct.unpack_from(">L", data, at + 12)
+    groups = struct.iter_unpack(">LLL", data[at + 16 : at + 16 + 12 * count])
+    return {code for first, last, _ in groups for code in range(first, last + 1)}
+
+
+#: Format of a subtable -> how its code points are read; other formats repeat what these hold.
+_READERS = {4: _segments, 12: _groups}
+
+
+def _silent(letter: str) -> bool:
+    """Tell whether a character draws nothing: spaces, controls, joiners."""
+    return unicodedata.category(letter) in ("Cc", "Cf", "Zs", "Zl", "Zp")

@@ -1,0 +1,174 @@
+"""Briefs: a prompt, settings and a seed are read as what is to be painted.
+
+The words of the lexicons decide; what the prompt leaves open is drawn from the seed and the whole
+prompt, so that unknown words still vary the picture. A brief is plain data, and painters draw all
+their randomness from its `seed`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kit.engines.landscape import lexicon as landscape
+from kit.engines.landscape import scene
+from kit.engines.landscape.settings import longest_side
+from kit.engines.scene import lexicon
+
+_KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *lexicon.COMPOSITION_WORDS}
+_MOST_COLORS = 3
+#: Families that an open prompt may become, with their weights.
+_OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
+#: Families whose hour, where the prompt names none, is not drawn as a landscape's.
+#: What is said of a street besides its weather -> the weather.
+_STREETS = {
+    **dict.fromkeys(("rainy", "wet", "stormy"), "rain"),
+    **dict.fromkeys(("snow", "snowy", "christmas", "winter"), "snow"),
+    **dict.fromkeys(("sunny", "bright", "summer", "dry", "noon", "midday", "sunlit"), "clear"),
+    **dict.fromkeys(("sun", "blue", "morning", "afternoon", "daylight"), "clear"),
+}
+_HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What is to be painted.
+
+    Parameters
+    ----------
+    family : str
+        One of `kit.engines.scene.families.FAMILIES`.
+    time_of_day : str
+        dawn, day, sunset, dusk or night.
+    season : str
+        winter, spring, summer or autumn.
+    weather : str
+        clear, mist, rain or snow.
+    mood : str
+        balanced, calm, dramatic, pastel or vivid.
+    colors : tuple of str
+        Color words of the prompt, keys of `kit.engines.landscape.lexicon.COLORS`, at most three.
+    composition : tuple of str
+        Any of wide, close, low, high, centered, minimal, dramatic.
+    extras : tuple of str
+        Any of birds, aurora, fireflies.
+    words : tuple of str
+        All words of the prompt, lower case, known ones in the singular; see `says`.
+    width, height : int
+        Pixels to paint.
+    detail : str
+        low, standard or high: how much time to spend.
+    palette : str
+        A key of `kit.engines.landscape.palettes.NAMED`, or auto.
+    seed : int
+        Of everything random in the painting, from the job's seed and the prompt.
+
+    Examples
+    --------
+    >>> brief = read("a wide teal ocean at dusk", {"aspect_ratio": "1:1", "size": 512}, seed=7)
+    >>> brief.family, brief.time_of_day, brief.colors, brief.composition
+    ('sea', 'dusk', ('teal',), ('wide',))
+    """
+
+    family: str
+    time_of_day: str
+    season: str
+    weather: str
+    mood: str
+    colors: tuple[str, ...]
+    composition: tuple[str, ...]
+    extras: tuple[str, ...]
+    words: tuple[str, ...]
+    width: int
+    height: int
+    detail: str
+    palette: str
+    seed: int
+
+    @property
+    def dark(self) -> bool:
+        """Whether the hour is one of artificial light and stars."""
+        return self.time_of_day in ("dusk", "night")
+
+    def says(self, *words: str) -> bool:
+        """Return whether the prompt holds one of some words."""
+        return not set(words).isdisjoint(self.words)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the brief as JSON-able metadata, without what the settings already say."""
+        return {
+            "family": self.family,
+            "time_of_day": self.time_of_day,
+            "season": self.season,
+            "weather": self.weather,
+            "mood": self.mood,
+            "colors": list(self.colors),
+            "composition": list(self.composition),
+            "extras": list(self.extras),
+            "palette": self.palette,
+            "number": self.seed,
+        }
+
+
+def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
+    """Return the brief that a prompt and settings give.
+
+    Parameters
+    ----------
+    parameters : mapping
+        ``aspect_ratio`` and ``size`` (pixels of the longer side); ``family``, ``palette`` and
+        ``detail`` where the model has them.
+    seed : int
+        The job's seed, 0 to 2**32 - 1.
+    """
+    palette = parameters.get("palette", "auto")
+    land = scene.read(prompt, seed=seed, palette=palette)
+    words = tuple(scene.words_of(prompt, _KNOWN))
+    family = _family(words, parameters.get("family", "auto"), land.number)
+    said_time = scene.first_in(words, landscape.AXES["time"])
+    width, height = longest_side(parameters["aspect_ratio"], parameters["size"])
+    return Brief(
+        family=family,
+        time_of_day=land.time if said_time else _HOURS.get(family, land.time),
+        season=land.season,
+        weather=_weather(words, family, land.weather),
+        mood=land.mood,
+        colors=_colors(words),
+        composition=_meanings(words, lexicon.COMPOSITION_WORDS),
+        extras=land.extras,
+        words=words,
+        width=width,
+        height=height,
+        detail=parameters.get("detail", "standard"),
+        palette=palette,
+        seed=land.number,
+    )
+
+
+def _family(words: Sequence[str], asked: str, number: int) -> str:
+    if asked != "auto":
+        return asked
+    said = Counter(lexicon.SUBJECT_WORDS[word] for word in words if word in lexicon.SUBJECT_WORDS)
+    if said:
+        return said.most_common(1)[0][0]
+    dice = random.Random(number)  # noqa: S311 - a picture is no secret
+    return dice.choices(list(_OPEN), list(_OPEN.values()))[0]
+
+
+def _weather(words: Sequence[str], family: str, drawn: str) -> str:
+    """Return the weather: a street is wet and a sky without a word for it is not foggy."""
+    said = scene.first_in(words, landscape.AXES["weather"])
+    if family == "city" and not said:
+        return next((weather for word, weather in _STREETS.items() if word in words), "rain")
+    return said or {"space": "clear"}.get(family, drawn)
+
+
+def _colors(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(w for w in words if w in landscape.COLORS))[:_MOST_COLORS]
+
+
+def _meanings(words: Sequence[str], table: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(table[word] for word in words if word in table))

@@ -1,0 +1,76 @@
+"""City streets: two rows of buildings, signs, wet ground and those who pass, at any hour."""
+
+from __future__ import annotations
+
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.city.ground import pave
+from kit.engines.scene.city.hours import Hour, hour_of
+from kit.engines.scene.city.passing import lamps_at, populate, things_of
+from kit.engines.scene.city.sky import air, sky
+from kit.engines.scene.city.sunlight import Sunlight
+from kit.engines.scene.city.view import View, blocks_of, view_of
+from kit.engines.scene.city.walls import build
+from kit.engines.scene.city.weather import rain, snow
+from kit.engines.scene.darkroom import Film, bloom, developed, painted
+from kit.engines.scene.fields import Plane
+
+_SATURATIONS = {"pastel": 0.78, "vivid": 1.2, "calm": 0.95}
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted street, shape (brief.height, brief.width, 3), sRGB.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    """
+    return painted(brief, progress, _painted)
+
+
+def _painted(brief: Brief, progress: Progress) -> Bytes:
+    rng = np.random.default_rng([brief.seed, 53])
+    view, hour = view_of(rng, brief), hour_of(rng, brief)
+    progress.report(0.01)
+    picture = _street(rng, brief, view, hour, progress.part(0.01, 0.85))
+    _weather(rng, brief, picture)
+    bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon))
+    progress.report(0.92)
+    film = Film(
+        exposure=hour.exposure * (1.1 if brief.mood == "pastel" else 1.0),
+        contrast={"dramatic": 1.12, "pastel": 0.9}.get(brief.mood, 1.03),
+        saturation=_SATURATIONS.get(brief.mood, 1.05),
+        vignette=0.34 if brief.dark else 0.2,
+    )
+    pixels = developed(picture, rng, film)
+    progress.report(1.0)
+    return pixels
+
+
+def _street(
+    rng: np.random.Generator, brief: Brief, view: View, hour: Hour, progress: Progress
+) -> Plane:
+    blocks = blocks_of(rng, brief)
+    picture, haze = sky(rng, brief, view, hour), air(view, hour)
+    progress.report(0.12)
+    crowd = 0.8 * min(1.0, hour.neon + 0.3) * (0.35 if "minimal" in brief.composition else 1.0)
+    sun = Sunlight(blocks, hour, int(rng.choice([-1, 1])))
+    cover = build(rng, view, blocks, hour, sun, crowd, (picture, haze), progress.part(0.12, 0.6))
+    pave(rng, brief, view, hour, sun, lamps_at(brief), (picture, cover, haze))
+    progress.report(0.7)
+    things = things_of(rng, brief, hour)
+    populate(rng, things, view, hour, (picture, haze), progress.part(0.7, 1.0))
+    return picture
+
+
+def _weather(rng: np.random.Generator, brief: Brief, picture: Plane) -> None:
+    amount = {"low": 0.6, "standard": 1.0, "high": 1.2}[brief.detail]
+    if brief.weather == "rain":
+        rain(rng, picture, amount)
+    elif brief.weather == "snow":
+        snow(rng, picture, amount)

@@ -1,0 +1,53 @@
+"""Flat landscapes as a family of scenes: the poster model's painter, given a brief."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.landscape import lexicon
+from kit.engines.landscape.compose import Look, compose, flat
+from kit.engines.landscape.falling import fallen, kind_of
+from kit.engines.landscape.plane import Stage, over
+from kit.engines.landscape.scene import Scene, first_in
+from kit.engines.media.color import Bytes, dithered
+from kit.engines.scene.brief import Brief
+
+_LAYERS = {"low": 5, "standard": 7, "high": 9}
+_PLACES = ("mountains", "hills", "desert", "sea", "forest", "lake")
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a flat layered landscape.
+
+    Parameters
+    ----------
+    brief : Brief
+        Its words choose the place; its detail the number of ridges.
+
+    Returns
+    -------
+    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
+    """
+    rng = np.random.default_rng([brief.seed, 1])
+    place = first_in(brief.words, lexicon.AXES["subject"]) or str(rng.choice(_PLACES))
+    scene = Scene(
+        time=brief.time_of_day,
+        subject=place,
+        weather=brief.weather,
+        season=brief.season,
+        mood=brief.mood,
+        tints=brief.colors[:2],
+        extras=brief.extras,
+        palette=brief.palette,
+        number=brief.seed,
+    )
+    look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
+    composed = compose(scene, look, Stage(brief.width, brief.height))
+    progress.report(0.6)
+    canvas = flat(composed)
+    if kind := kind_of(scene):
+        for plane in fallen(np.random.default_rng([brief.seed, 97]), composed.stage, kind):
+            over(canvas, plane)
+    progress.report(0.9)
+    return dithered(canvas, np.random.default_rng([brief.seed, 99]))

@@ -1,0 +1,124 @@
+"""Waves: ribbons spun of fine threads, and stacked ridges that hide one another."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media.noise import line
+from kit.engines.scene.darkroom import gradient
+from kit.engines.scene.fields import Plane
+from kit.engines.scene.flow.contours import paper
+from kit.engines.scene.flow.inks import Inks
+
+_SHIFT = 4
+
+
+def ribbons(
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    inks: Inks,
+    threads: int,
+    calm: float,
+    progress: Progress,
+) -> Plane:
+    """Return ribbons that twist across the frame, shape (3, height, width), linear light.
+
+    Parameters
+    ----------
+    threads : int
+        In each ribbon.
+    calm : float
+        Below 1 the waves are lower.
+    """
+    height, width = shape
+    picture = paper(inks, height, width)
+    along = np.arange(-8, width + 9, 4, dtype=np.float64)
+    unit = max(height, width) / 1024
+    columns = np.linspace(0.0, 1.0, width, dtype=np.float32)[None]
+    for number in range(3):
+        edges = [_wave(rng, along, height, width, number, calm) for _ in range(2)]
+        sheet = np.zeros((height, width), np.float32)
+        for share in np.linspace(0.0, 1.0, threads):
+            bulge = 0.10 * np.sin(np.pi * share) * (edges[1] - edges[0])
+            curve = edges[0] + (edges[1] - edges[0]) * share + bulge
+            _thread(sheet, along, curve, 0.55 + 0.45 * np.sin(np.pi * share), unit)
+        shades = [inks.shades[(number + step) % len(inks.shades)] for step in range(3)]
+        stops = [(0.0, shades[0]), (0.5, shades[1]), (1.0, shades[2])]
+        color = gradient(stops, columns)
+        cover = 1.0 - np.exp(-sheet * 1.1)
+        if inks.dark:
+            picture += color * (sheet * np.float32(0.62))
+        else:
+            picture += (color - picture) * cover
+        progress.report((number + 1) / 3)
+    return picture
+
+
+def ridgelines(
+    rng: np.random.Generator, shape: tuple[int, int], inks: Inks, count: int, calm: float
+) -> Plane:
+    """Return stacked ridges, each hiding what lies behind, like the pulses of one signal."""
+    height, width = shape
+    scale = 2
+    sheet = np.zeros((height * scale, width * scale), np.uint8)
+    x = np.linspace(0.06 * width, 0.94 * width, 360)
+    share = (x - x[0]) / (x[-1] - x[0])
+    swell = np.exp(-(((share - rng.uniform(0.4, 0.6)) / 0.17) ** 2))
+    top, bottom = 0.16 * height, 0.92 * height
+    step = (bottom - top) / (count - 1)
+    thick = max(1, round(0.0019 * max(height, width) * scale))
+    for number in range(count):
+        rough = line(rng, share, 0.07, octaves=4, gain=0.55)
+        broad = line(rng, share, 0.18, octaves=2)
+        rise = np.maximum(0.0, swell * (2.6 + 1.8 * broad) + (0.10 + swell) * rough)
+        y = top + number * step - rise * step * 1.9 * calm
+        points = np.stack([x, y], axis=1)
+        foot = np.array([[x[-1], y[-1] + 3 * step], [x[0], y[0] + 3 * step]])
+        cv2.fillPoly(sheet, [_fixed(np.concatenate([points, foot]), scale)], 0, cv2.LINE_8, _SHIFT)
+        cv2.polylines(sheet, [_fixed(points, scale)], False, 255, thick, cv2.LINE_AA, _SHIFT)
+    cover = cv2.resize(sheet, (width, height), interpolation=cv2.INTER_AREA).astype(np.float32)
+    rows = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
+    stops = [(0.0, inks.shades[0]), (0.5, inks.shades[1]), (1.0, inks.shades[2])]
+    color = np.broadcast_to(gradient(stops, rows), (3, height, width))
+    ground = paper(inks, height, width)
+    return np.asarray(ground + (color - ground) * (cover / np.float32(255)), np.float32)
+
+
+def _wave(
+    rng: np.random.Generator,
+    along: NDArray[np.float64],
+    height: int,
+    width: int,
+    number: int,
+    calm: float,
+) -> NDArray[np.float64]:
+    size = max(height, width)
+    middle = height * (0.32 + 0.18 * number + rng.uniform(-0.07, 0.07))
+    swing = line(rng, along, 0.62 * size, octaves=2, gain=0.42)
+    return np.asarray(middle + swing * height * 0.23 * calm)
+
+
+def _thread(
+    sheet: Plane,
+    along: NDArray[np.float64],
+    curve: NDArray[np.float64],
+    strength: float,
+    unit: float,
+) -> None:
+    """Add one thread's light to the rows that it crosses."""
+    height = sheet.shape[0]
+    top = max(0, int(curve.min()) - 3)
+    bottom = min(height, int(curve.max()) + 4)
+    if top >= bottom:
+        return
+    part = np.zeros((bottom - top, sheet.shape[1]), np.uint8)
+    points = np.stack([along, curve - top], axis=1)
+    cv2.polylines(part, [_fixed(points, 1)], False, 255, max(1, round(unit)), cv2.LINE_AA, _SHIFT)
+    sheet[top:bottom] += part * np.float32(strength / 255)
+
+
+def _fixed(points: NDArray[np.float64], scale: int) -> NDArray[np.int32]:
+    return np.asarray(np.round(points * scale * 2**_SHIFT), np.int32)

@@ -1,0 +1,200 @@
+"""Deserts: dunes with sharp crests and ripples, or tables of layered rock over a plain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.land import air, planting, sky
+from kit.engines.scene.land.cover import covered
+from kit.engines.scene.land.fields import SIDE, eroded, ridged, slopes, smooth, tile
+from kit.engines.scene.land.ground import Direction, Grain, Ground, grain
+from kit.engines.scene.land.library import sprites
+from kit.engines.scene.land.relief import Relief, grid, relief
+from kit.engines.scene.land.stand import plant
+from kit.engines.scene.land.vista import FAR, Vista, finished, vista
+from kit.engines.scene.land.voxel import Heights, seen
+
+_ROCKS = ("mesa", "canyon", "butte", "arizona", "badlands", "outback", "mars", "martian", "cactus")
+_SANDS = ("dune", "sand", "sahara", "oasis")
+_SAND = Ground(
+    low=(0.70, 0.085, 68),
+    low_other=(0.77, 0.085, 74),
+    rock=(0.66, 0.095, 62),
+    rock_other=(0.72, 0.090, 68),
+    top=(0.78, 0.080, 75),
+    shore=(0.70, 0.085, 68),
+    top_line=1e4,
+    steep=0.30,
+    rough=0.05,
+    fine=0.55,
+)
+_ROCK = Ground(
+    low=(0.58, 0.085, 55),
+    low_other=(0.66, 0.080, 66),
+    rock=(0.46, 0.105, 38),
+    rock_other=(0.66, 0.095, 56),
+    top=(0.62, 0.080, 60),
+    shore=(0.6, 0.085, 60),
+    top_line=1e4,
+    steep=0.16,
+    bands=0.8,
+)
+#: Either of them under snow.
+_SNOW = Ground(
+    low=(0.90, 0.012, 245),
+    low_other=(0.95, 0.010, 245),
+    rock=(0.46, 0.080, 40),
+    rock_other=(0.64, 0.070, 56),
+    top=(0.97, 0.006, 245),
+    shore=(0.9, 0.010, 245),
+    top_line=1e4,
+    steep=0.2,
+    bands=0.7,
+)
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted desert.
+
+    Parameters
+    ----------
+    brief : Brief
+        Words for rock make mesas, words for sand dunes; otherwise the seed decides.
+
+    Returns
+    -------
+    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
+    """
+    rocky = _rocky(brief)
+    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=8.0 if rocky else 17.0)
+    if not rocky:
+        scene = replace(scene, toward=_raking(scene.toward))
+    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    progress.report(0.2)
+    land = relief(_tables(scene) if rocky else _dunes(scene), scene.toward, hollow=0.7)
+    progress.report(0.45)
+    grains = grain(scene.dice(5)) if rocky else _rippled(scene.dice(5))
+    surface = _surface(land, grains) if rocky else land.height
+    view = seen(surface, scene.camera, far=FAR, slices=scene.slices)
+    progress.report(0.6)
+    ground = _ground(brief, rocky)
+    covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
+    if rocky:
+        _scrub(scene, planes, view.z.copy(), land)
+    progress.report(0.88)
+    return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
+
+
+def _raking(toward: Direction) -> Direction:
+    """Return light from low at the side, in which the far side of each crest is dark."""
+    direction = np.array([np.sign(toward[0]) * 0.85, 0.25, 0.36])
+    right, along, up = direction / np.linalg.norm(direction)
+    return float(right), float(along), float(up)
+
+
+def _rocky(brief: Brief) -> bool:
+    if brief.says(*_ROCKS) != brief.says(*_SANDS):
+        return brief.says(*_ROCKS)
+    return bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
+
+
+def _ground(brief: Brief, rocky: bool) -> Ground:
+    if brief.season == "winter":
+        return _SNOW
+    if brief.says("mars", "martian"):
+        return replace(_ROCK, low=(0.50, 0.105, 42), low_other=(0.58, 0.10, 48))
+    return _ROCK if rocky else _SAND
+
+
+def _dunes(scene: Vista) -> Floats:
+    """Return long waves of sand: each rises gently and falls off steeply behind its crest."""
+    rng = scene.dice(4)
+    x, z = grid(scene.points)
+    points = scene.points
+    bend, sway = smooth(rng, points, 5), smooth(rng, points, 3)
+    turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
+    way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
+    heights = np.zeros((points, points), np.float32)
+    for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 15.0, 36.0), (39.0, 2.2, 14.0)):
+        phase = (way + wander * (bend + 0.6 * sway) + rng.uniform(0, length)) / np.float32(length)
+        share = phase - np.floor(phase)
+        windward = np.clip(share / 0.74, 0.0, 1.0)
+        lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
+        profile = np.minimum(windward**1.5, lee)
+        uneven = np.clip(0.66 + 0.50 * smooth(rng, points, 1024 / length), 0.08, 1.3)
+        heights += np.float32(tall) * profile * uneven
+    heights *= 0.40 + 0.60 * smooth_step(30, 380, z)
+    ceiling = 0.52 * scene.camera.height + z * np.float32(0.21)
+    kept = np.asarray(ceiling - _softplus(ceiling - heights, 3.0), np.float32)
+    return np.asarray(cv2.GaussianBlur(kept, (0, 0), 0.8))
+
+
+def _softplus(value: Floats, width: float) -> Floats:
+    """Return about max(value, 0), rounded over `width`."""
+    return np.asarray(0.5 * (value + np.sqrt(value * value + width * width)))
+
+
+def _tables(scene: Vista) -> Floats:
+    """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
+    rng, points = scene.dice(4), scene.points
+    x, z = grid(points)
+    worn = eroded(rng, points, cells=7.0)
+    cracked = ridged(rng, points, cells=9.0)
+    side = x / (scene.camera.widest * (z + 60.0))
+    mass = smooth(rng, points, 5.5) * 0.55 + smooth(rng, points, 11) * 0.25
+    mass += 0.75 * np.exp(-((side - scene.subject) ** 2) / 0.05 - ((z - 480) / 170) ** 2)
+    mass += 0.35 * smooth_step(0.5, 1.2, np.abs(side)) - 0.16 * cracked + 0.20 * (worn - 0.5)
+    away = smooth_step(140, 330, z)
+    heights = np.zeros((points, points), np.float32)
+    for edge, tall in ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0)):
+        wall = smooth_step(edge, edge + 0.035, mass)
+        rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
+        heights += np.float32(tall) * (0.62 * wall + 0.38 * rubble)
+    lifted = heights * away + 7.0 * (worn - 0.5) + 2.0
+    return np.asarray(np.minimum(lifted, 3.5 + 0.9 * z), np.float32)
+
+
+def _rippled(rng: np.random.Generator) -> Grain:
+    """Return ripples of wind in sand: wavy lines with a little noise."""
+    noise = tile(rng, cells=4, octaves=4)
+    fine = tile(rng, cells=32, octaves=4, gain=0.7)
+    down, right = np.indices((SIDE, SIDE), np.float32) * np.float32(2 * np.pi / SIDE)
+    lines = np.sin(22.0 * down + 5.0 * right + 2.6 * noise)
+    bumps = np.asarray(0.85 * lines + 0.25 * fine, np.float32)
+    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps)])))
+
+
+def _surface(land: Relief, grains: Grain) -> Heights:
+    bumps = grains.bumps[..., 0]
+
+    def heights(x: Floats, z: Floats) -> Floats:
+        ground = land.height(x, z)
+        near = int(np.searchsorted(z[:, 0], 130.0))
+        ground[:near] += planting.tussocks(bumps, x[:near], z[:near])
+        return ground
+
+    return heights
+
+
+def _scrub(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
+    """Set dry tufts and bushes on the plain."""
+    rng = scene.dice(6)
+    color = air.haze_color(scene.look, scene.sun, scene.camera)
+    scrub = planting.meadow(scene, land, (0.56, 0.055, 92), rng, count=240, tall=0.9)
+    plant(
+        planes,
+        depth,
+        scrub,
+        sprites("tuft"),
+        scene.camera,
+        color,
+        rng,
+        mirrored=scene.toward[0] > 0,
+    )

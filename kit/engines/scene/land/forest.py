@@ -1,0 +1,237 @@
+"""Forests from within: trunks in layers of haze, leaves above, ferns below, light between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Floats, Oklch
+from kit.engines.media.noise import smooth_step
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.land import air, sky
+from kit.engines.scene.land.cover import covered
+from kit.engines.scene.land.fields import eroded, smooth
+from kit.engines.scene.land.ground import Ground, grain
+from kit.engines.scene.land.library import sprites
+from kit.engines.scene.land.look import Look
+from kit.engines.scene.land.relief import Relief, grid, relief
+from kit.engines.scene.land.seasons import FOLIAGE
+from kit.engines.scene.land.sprites import Sprite
+from kit.engines.scene.land.stand import Trees, plant
+from kit.engines.scene.land.tone import light
+from kit.engines.scene.land.vista import Vista, finished, vista
+from kit.engines.scene.land.voxel import seen
+
+_LEAFY = ("birch", "oak", "jungle", "grove", "wood", "woodland", "blossom", "cherry", "maple")
+_NEEDLES = ("pine", "fir", "spruce", "taiga", "conifer", "redwood", "evergreen")
+_FAR = 260.0
+_NEAR = 7.0  # the air begins here
+_AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
+_FLOORS = {
+    "summer": ((0.40, 0.060, 122), (0.34, 0.035, 75)),
+    "spring": ((0.46, 0.080, 125), (0.38, 0.040, 80)),
+    "autumn": ((0.52, 0.105, 58), (0.42, 0.075, 48)),
+    "winter": ((0.92, 0.010, 245), (0.86, 0.014, 245)),
+}
+_LEAVES: dict[str, tuple[Oklch, ...]] = {
+    "summer": ((0.47, 0.095, 128), (0.42, 0.080, 136)),
+    "spring": ((0.60, 0.120, 124), (0.52, 0.110, 130)),
+    "autumn": ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
+    "winter": ((0.80, 0.012, 235), (0.70, 0.014, 230)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wood:
+    """What kind of forest it is."""
+
+    needles: bool
+    birch: bool
+    bare: bool  # leafless trees in winter
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted forest, seen from within.
+
+    Parameters
+    ----------
+    brief : Brief
+        Names of trees choose needles or leaves.
+
+    Returns
+    -------
+    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
+    """
+    wood = _wood(brief)
+    scene = vista(brief, horizon=0.56, height=2.4, focal=0.80)
+    scene = replace(scene, look=_inside(scene))
+    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    color = air.haze_color(scene.look, scene.sun, scene.camera)
+    planes = air.hazed(planes, np.full(planes.shape[1:], 0.55, np.float32), color)
+    progress.report(0.15)
+    land = _floor(scene)
+    grains = grain(scene.dice(5))
+    view = seen(land.height, scene.camera, far=_FAR, slices=scene.slices // 2)
+    progress.report(0.35)
+    shading = progress.part(0.35, 0.5)
+    ground = _ground(brief)
+    covered(scene, shading, planes, view, land, ground, grains, mist=0.12, start=_NEAR)
+    depth = view.z.copy()
+    for step, (trees, shapes) in enumerate(_layers(scene, land, wood)):
+        plant(
+            planes,
+            depth,
+            trees,
+            shapes,
+            scene.camera,
+            color,
+            scene.dice(40 + step),
+            mirrored=scene.toward[0] > 0,
+        )
+        progress.report(0.5 + 0.07 * step)
+    far = depth > 110.0
+    shine = light(scene.look.sun)
+    shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow)
+    air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
+    return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))
+
+
+def _wood(brief: Brief) -> Wood:
+    luck = float(np.random.default_rng([brief.seed, 2]).random())
+    leafy = brief.says(*_LEAFY) or (brief.season in ("autumn", "spring") and luck < 0.75)
+    needles = brief.says(*_NEEDLES) or not (leafy or luck < 0.4)
+    winter = brief.season == "winter"
+    needles = needles or (winter and not brief.says(*_LEAFY))
+    return Wood(needles, brief.says("birch"), winter and not needles)
+
+
+def _inside(scene: Vista) -> Look:
+    """Return the look under trees: thick bright air, little direct light."""
+    look = scene.look
+    return replace(
+        look,
+        air=_greened(look.air) if look.elevation > 0.5 and not look.moon else look.air,
+        haze=_AIR * (0.55 + 0.45 * look.haze),
+        sun_power=0.8 * look.sun_power,
+        clouds=0.5 * look.clouds,
+        glow=max(look.glow, 0.30),
+        exposure=look.exposure * (1.9 if look.moon else 1.35),
+    )
+
+
+def _greened(air: Oklch) -> Oklch:
+    """Return the color of air that is lit through leaves."""
+    return (air[0] + 0.02, 0.045, 150.0)
+
+
+def _ground(brief: Brief) -> Ground:
+    low, other = _FLOORS[brief.season]
+    return Ground(
+        low=low,
+        low_other=other,
+        rock=other,
+        rock_other=low,
+        top=low,
+        shore=other,
+        top_line=1e4,
+        rough=0.6,
+        fine=1.6,
+    )
+
+
+def _floor(scene: Vista) -> Relief:
+    """Return gentle ground with sunlight that falls through leaves in patches."""
+    rng, points = scene.dice(4), scene.points
+    x, z = grid(points)
+    heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
+    heights += 5.0 * smooth(rng, points, 15) * smooth_step(10, 80, z)
+    heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
+    heights = np.minimum(heights, 0.5 + 0.045 * z)
+    land = relief(np.asarray(heights, np.float32), scene.toward)
+    dapple = smooth_step(0.05, 0.75, smooth(rng, points, 210) + 0.5 * smooth(rng, points, 60))
+    land.traits[..., 3] = 0.08 + 0.92 * dapple
+    return land
+
+
+def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[Sprite, ...]]]:
+    """Return what stands in the forest in the order it is drawn: far trees to near ferns."""
+    season, rng = scene.brief.season, scene.dice(6)
+    bark = (0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58)
+    near = sprites("birch" if wood.birch else "trunk")
+    crowns = sprites("bough" if wood.needles else "leaves")
+    needles = tuple(color for color, _ in FOLIAGE["winter" if season == "winter" else "summer"])
+    leaves = needles if wood.needles else _LEAVES[season]
+    far = sprites("spruce" if wood.needles else "broadleaf")
+    layers: list[tuple[Trees, tuple[Sprite, ...]]] = []
+    if not wood.bare:
+        layers.append((_placed(scene, land, rng, leaves, 260, (55, 190), (11, 24)), far))
+    boles = _placed(scene, land, rng, (bark,), 110, (11.5, 160), (26, 38), clear=0.24)
+    layers.append((boles, near))
+    if not wood.bare:
+        layers.append((_canopy(scene, boles, rng, leaves), crowns))
+    young = _placed(scene, land, rng, leaves, 26, (14, 60), (1.6, 5.0), clear=0.35)
+    layers.append((young, far))
+    green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
+    green = _LEAVES[season] if season in ("autumn", "winter") else green
+    fronds = sprites("tuft") if season == "winter" else (*sprites("fern"), *sprites("tuft")[:2])
+    count = 160 if season == "winter" else 620
+    low = _placed(scene, land, rng, green, count, (2.6, 70), (0.25, 0.95), clear=0.10)
+    layers.append((low, fronds))
+    return layers
+
+
+def _placed(
+    scene: Vista,
+    land: Relief,
+    rng: np.random.Generator,
+    colors: tuple[Oklch, ...],
+    count: int,
+    between: tuple[float, float],
+    tall: tuple[float, float],
+    *,
+    clear: float = 0.0,
+) -> Trees:
+    """Return plants scattered over the floor, with a path left free through the middle."""
+    share = rng.uniform(0, 1, count)
+    z = 1.0 / (1.0 / between[1] + (1.0 / between[0] - 1.0 / between[1]) * share**1.6)
+    x = rng.uniform(-1.15, 1.15, count) * scene.camera.widest * z
+    path = scene.camera.widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
+    bend = 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)
+    keep = np.abs(x - bend) > path
+    right, away = x[keep].astype(np.float32), z[keep].astype(np.float32)
+    foot = land.height(right[None], away[None])[0] - np.float32(0.15)
+    lit = land.at(right[None], away[None])[0][:, 3]
+    high = rng.uniform(*tall, len(away)).astype(np.float32)
+    color = _colored(scene, rng, colors, lit)
+    return Trees(right, away, foot, high, color, _lost(scene, away, foot))
+
+
+def _canopy(
+    scene: Vista, boles: Trees, rng: np.random.Generator, colors: tuple[Oklch, ...]
+) -> Trees:
+    """Return boughs and leaves around the upper parts of trunks, open toward the middle."""
+    per = 7
+    which = np.repeat(np.arange(len(boles.z)), per)
+    z = boles.z[which] + rng.uniform(-1.5, 1.5, len(which)).astype(np.float32)
+    x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which)).astype(np.float32)
+    foot = boles.foot[which] + rng.uniform(5.5, 20.0, len(which)).astype(np.float32)
+    z = np.maximum(z, 7.0).astype(np.float32)
+    tall = rng.uniform(2.4, 5.2, len(z)).astype(np.float32)
+    lit = rng.uniform(0.1, 1.0, len(z)).astype(np.float32)
+    return Trees(x, z, foot, tall, _colored(scene, rng, colors, lit), _lost(scene, z, foot))
+
+
+def _colored(
+    scene: Vista, rng: np.random.Generator, colors: tuple[Oklch, ...], lit: Floats
+) -> Floats:
+    palette = np.stack([light(color)[:, 0, 0] for color in colors], axis=1)
+    own = palette[:, rng.integers(0, len(colors), len(lit))] * rng.uniform(0.75, 1.2, len(lit))
+    sunny = light(scene.look.sun, 0.34 * scene.look.sun_power)[:, 0]
+    shady = light(scene.look.shade, 0.95 * scene.look.shade_power)[:, 0]
+    return np.asarray(own * (sunny * lit + shady), np.float32)
+
+
+def _lost(scene: Vista, z: Floats, height: Floats) -> Floats:
+    return air.haze(scene.look, z, height + 2.0, mist=0.12, start=_NEAR)

@@ -1,0 +1,124 @@
+"""Planting: which trees and tufts stand where on a relief, and how they are lit there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media.color import Floats, Oklch
+from kit.engines.scene.land import air
+from kit.engines.scene.land.fields import Reals, sampled
+from kit.engines.scene.land.relief import Relief
+from kit.engines.scene.land.stand import Trees
+from kit.engines.scene.land.tone import light
+from kit.engines.scene.land.vista import Vista
+
+Mix = Sequence[tuple[Oklch, float]]
+
+
+def forest(
+    scene: Vista,
+    relief: Relief,
+    colors: Mix,
+    rng: np.random.Generator,
+    *,
+    count: int,
+    tall: tuple[float, float] = (4.0, 7.5),
+    line: float = 66.0,
+    lowest: float = 1.2,
+    nearest: float = 30.0,
+    density: Floats | None = None,
+) -> Trees:
+    """Return trees on the gentle ground that the camera may see, in clumps.
+
+    Parameters
+    ----------
+    line : float
+        Height above which no tree grows.
+    density : ndarray, optional
+        A map of how willingly trees grow, 0 to 1, as large as the relief's.
+    """
+    x, z = _scattered(scene, rng, count, nearest, 640.0)
+    height, traits = relief.height(x, z)[0], relief.at(x, z)[0]
+    steep = np.hypot(traits[:, 0], traits[:, 1])
+    luck = rng.random(count)
+    keep = (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
+    outward = np.abs(x[0]) / (scene.camera.widest * z[0])
+    keep &= outward > 0.55 - z[0] * np.float32(1 / 200)  # a clearing before the camera
+    if density is not None:
+        keep &= luck < Relief(density, density).height(x, z)[0]
+    high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
+    shade = rng.uniform(0.72, 1.22, count)
+    return _standing(scene, keep, x[0], z[0], height, high, traits, _drawn(colors, shade, rng))
+
+
+def meadow(
+    scene: Vista, relief: Relief, color: Oklch, rng: np.random.Generator, *, count: int, tall: float
+) -> Trees:
+    """Return tufts of grass on the ground in front of the camera."""
+    near, far = scene.camera.nearest * 0.22, 120.0
+    away = 1.0 / rng.uniform(1 / far, 1 / near, count)  # as many to each row of the frame
+    x, z = _spread(scene, rng, away, 0.5)
+    height, traits = relief.height(x, z)[0], relief.at(x, z)[0]
+    steep = np.hypot(traits[:, 0], traits[:, 1])
+    keep = (height > 0.5 + 0.9 * rng.random(count)) & (steep < 0.9)
+    high = tall * rng.uniform(0.35, 1.15, count) ** 1.5
+    shade = rng.uniform(0.75, 1.2, count)
+    light_on = _drawn([(color, 1.0)], shade, rng)
+    return _standing(scene, keep, x[0], z[0], height, high, traits, light_on)
+
+
+def _scattered(
+    scene: Vista, rng: np.random.Generator, count: int, near: float, far: float
+) -> tuple[Floats, Floats]:
+    return _spread(scene, rng, near + (far - near) * rng.uniform(0, 1, count) ** 1.45, 2.0)
+
+
+def _spread(
+    scene: Vista, rng: np.random.Generator, z: Reals, margin: float
+) -> tuple[Floats, Floats]:
+    x = rng.uniform(-1.05, 1.05, len(z)) * (scene.camera.widest * z + margin)
+    return x.astype(np.float32)[None], z.astype(np.float32)[None]
+
+
+def _drawn(colors: Mix, shade: Reals, rng: np.random.Generator) -> Floats:
+    shares = np.array([share for _, share in colors])
+    which = rng.choice(len(colors), len(shade), p=shares / shares.sum())
+    palette = np.stack([light(color)[:, 0, 0] for color, _ in colors], axis=1)
+    return np.asarray(palette[:, which] * shade)
+
+
+def _standing(
+    scene: Vista,
+    keep: NDArray[np.bool_],
+    x: Floats,
+    z: Floats,
+    height: Floats,
+    high: Reals,
+    traits: Floats,
+    color: Floats,
+) -> Trees:
+    look = scene.look
+    sunny = light(look.sun, 0.40 * look.sun_power)[:, 0]
+    shady = light(look.shade, 0.78 * look.shade_power)[:, 0]
+    lit = color[:, keep] * (sunny * traits[keep, 3] + shady * traits[keep, 2])
+    tops = np.asarray(height[keep] + 0.5 * high[keep], np.float32)
+    lost = air.haze(look, z[keep], tops)
+    return Trees(
+        x[keep],
+        z[keep],
+        height[keep],
+        high[keep].astype(np.float32),
+        np.asarray(lit, np.float32),
+        lost,
+    )
+
+
+def tussocks(bumps: Floats, x: Floats, z: Floats) -> Floats:
+    """Return small heights of the ground near by: tussocks, and here and there a stone."""
+    fine = sampled(bumps, x * np.float32(9.0), z * np.float32(9.0))
+    stones = sampled(bumps, x * np.float32(4.3) + 100, z * np.float32(4.3))
+    fade = np.clip((120.0 - z) * np.float32(1 / 80), 0.0, 1.0)
+    return np.asarray((0.13 * fine + 0.9 * np.maximum(stones - 1.9, 0.0)) * fade, np.float32)

@@ -1,0 +1,121 @@
+"""Tone: light becomes a picture; bloom, film curve, vignette, grain.
+
+Scenes are painted in planes, shape (3, height, width), of linear light, where 1 is white paper in
+sunlight and a sun may be 20; planes are three to four times as fast as pixels of three numbers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, linear, oklab
+from kit.engines.scene.land.fields import blurred
+
+_MOST = 12.0  # brighter light is white
+_STEPS = 8192
+_LUMA = (0.2126, 0.7152, 0.0722)
+
+
+def light(color: Oklch, power: float = 1.0) -> Floats:
+    """Return a color as linear light, shape (3, 1, 1), so that it spreads over planes."""
+    rgb = np.maximum(linear(oklab(color)), 0.0) * power
+    return np.asarray(rgb[:, None, None], np.float32)
+
+
+def gradient(stops: list[Oklch], at: Floats) -> Floats:
+    """Return a gradient through evenly spaced colors, smooth at the stops.
+
+    Parameters
+    ----------
+    at : ndarray, shape (n,)
+        Positions, 0 to 1.
+
+    Returns
+    -------
+    ndarray of float32, shape (3, n)
+    """
+    fine = np.linspace(0.0, 1.0, 257)
+    knots = np.linspace(0.0, 1.0, len(stops))
+    labs = np.stack([oklab(stop) for stop in stops])
+    lut = np.stack([np.interp(fine, knots, labs[:, axis]) for axis in range(3)], axis=1)
+    kernel = cv2.getGaussianKernel(65, 16).ravel()
+    padded = np.pad(lut, ((32, 32), (0, 0)), mode="reflect", reflect_type="odd")
+    lut = np.stack([np.convolve(padded[:, axis], kernel, "valid") for axis in range(3)], axis=1)
+    rgb = np.maximum(linear(lut), 0.0)
+    return np.stack([np.interp(at, fine, rgb[:, axis]) for axis in range(3)]).astype(np.float32)
+
+
+def mixed(one: Floats, other: Floats, share: Floats) -> Floats:
+    """Return a blend of planes: `one` where the share is 0, `other` where it is 1."""
+    return np.asarray(one + (other - one) * share)
+
+
+def bloom(planes: Floats, strength: float, *, threshold: float = 0.9) -> None:
+    """Let what is brighter than the threshold shine over its surroundings, in place."""
+    _, height, width = planes.shape
+    size = (max(8, width // 4), max(8, height // 4))
+    reach = max(height, width) / 1024
+    for plane in planes:
+        small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
+        small = np.clip(small - threshold, 0.0, 4.0)
+        glow = 0.9 * blurred(small, 1.6 * reach) + 0.6 * blurred(small, 6 * reach)
+        glow += 0.5 * blurred(small, 22 * reach)
+        cv2.scaleAdd(cv2.resize(glow, (width, height)), strength, plane, dst=plane)
+
+
+def developed(
+    planes: Floats,
+    rng: np.random.Generator,
+    *,
+    exposure: float = 1.0,
+    saturation: float = 1.08,
+    vignette: float = 0.28,
+    grain: float = 1.3,
+) -> Bytes:
+    """Return planes of light as a picture, shape (height, width, 3), uint8 sRGB.
+
+    Parameters
+    ----------
+    grain : float
+        In steps of 8 bits.
+    """
+    _, height, width = planes.shape
+    out = np.empty_like(planes)
+    curve = _curve()
+    factor = np.float32((_STEPS - 1) ** 2 / _MOST * exposure)
+    for plane, target in zip(planes, out, strict=True):
+        index = np.sqrt(np.clip(plane * factor, 0.0, float((_STEPS - 1) ** 2)))
+        np.take(curve, index.astype(np.uint16), out=target, mode="clip")
+    luma = sum(weight * plane for weight, plane in zip(_LUMA, out, strict=True))
+    dark = _vignette(height, width, vignette)
+    for plane, tone in zip(out, (0.012, 0.003, -0.010), strict=True):
+        plane -= luma
+        plane *= saturation
+        plane += luma * (1.0 + tone)  # highlights warmer, shadows cooler
+        plane -= np.float32(tone * 0.35)
+        plane *= dark
+    np.clip(out, 0.0, 1.0, out=out)
+    return dithered(out, rng, grain=grain)
+
+
+@lru_cache(1)
+def _curve() -> Floats:
+    """Tabulate the film curve and the sRGB encoding over the square root of light.
+
+    Source: K. Narkowicz, "ACES filmic tone mapping curve" (2015), the fitted rational function.
+    """
+    value = np.linspace(0.0, 1.0, _STEPS) ** 2 * _MOST * 0.8
+    film = value * (2.51 * value + 0.03) / (value * (2.43 * value + 0.59) + 0.14)
+    curve = encode(np.clip(film, 0.0, 1.0))
+    curve.flags.writeable = False
+    return curve
+
+
+def _vignette(height: int, width: int, strength: float) -> Floats:
+    y = np.linspace(-0.5, 0.5, height, dtype=np.float32)[:, None] ** 2
+    x = np.linspace(-0.5, 0.5, width, dtype=np.float32)[None] ** 2
+    share = np.clip(((x + y) * 2 - 0.15) / 0.85, 0.0, 1.0)
+    return np.asarray(1.0 - strength * share * share * (3 - 2 * share), np.float32)

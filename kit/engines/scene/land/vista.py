@@ -1,0 +1,118 @@
+"""Vistas: the camera, the light and the order in which a landscape in depth is painted.
+
+Every family of land or sea lays out its own heights and ground, then goes through the same steps:
+sky, ground seen by voxel space, haze, and at the end beams, weather, bloom and development.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.land import air, sky, weather
+from kit.engines.scene.land.ground import Direction
+from kit.engines.scene.land.look import Look, look_for
+from kit.engines.scene.land.sky import Sun
+from kit.engines.scene.land.tone import bloom, developed
+from kit.engines.scene.land.voxel import Camera
+
+#: Detail -> points of a map a side, slices of the ground.
+POINTS = {"low": 512, "standard": 768, "high": 1024}
+SLICES = {"low": 460, "standard": 760, "high": 1100}
+FAR = 940.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vista:
+    """Where the camera stands and what light falls.
+
+    Parameters
+    ----------
+    toward : tuple of float
+        Direction to the light that models the land: right, along z, up; of length 1.
+    subject : float
+        Where the main thing stands, -1 left to 1 right; the sun keeps to the other side.
+    """
+
+    brief: Brief
+    look: Look
+    camera: Camera
+    sun: Sun
+    toward: Direction
+    subject: float
+
+    @property
+    def points(self) -> int:
+        """Points of a map a side."""
+        return POINTS[self.brief.detail]
+
+    @property
+    def slices(self) -> int:
+        """Slices of the ground to look at."""
+        return SLICES[self.brief.detail]
+
+    def dice(self, stream: int) -> np.random.Generator:
+        """Return randomness of its own for a part of the picture."""
+        return np.random.default_rng([self.brief.seed, stream])
+
+
+def vista(brief: Brief, *, horizon: float, height: float, focal: float = 0.92) -> Vista:
+    """Return where a family's camera stands when the prompt's composition words have moved it.
+
+    Parameters
+    ----------
+    horizon : float
+        Share of the frame above it.
+    height : float
+        Of the eye, in world units.
+    focal : float
+        In widths of a square frame.
+    """
+    dice = np.random.default_rng([brief.seed, 1])
+    look = look_for(brief)
+    framing = brief.composition
+    width, rows = brief.width, brief.height
+    lens = focal * (0.76 if "wide" in framing else 1.4 if "close" in framing else 1.0)
+    lens *= max(width, 0.82 * rows)
+    horizon += 0.12 * ("low" in framing) - 0.14 * ("high" in framing)
+    horizon += 0.05 * (rows > 1.4 * width) + 0.08 * ("minimal" in framing)
+    height *= 0.6 if "low" in framing else 2.0 if "high" in framing else 1.0
+    camera = Camera(width, rows, lens, horizon * rows, height)
+    side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
+    side = 0.0 if "centered" in framing else side
+    across = 0.5 - 0.5 * side * float(dice.uniform(0.7, 1.2))
+    sun = sky.sun_of(look, camera, across)
+    return Vista(brief, look, camera, sun, _toward(look, across, dice), side)
+
+
+def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[np.bool_]) -> Bytes:
+    """Return the picture of painted planes, shape (height, width, 3), uint8 sRGB.
+
+    Parameters
+    ----------
+    behind : ndarray of bool
+        Where there is sky, for the beams that come from it.
+    """
+    look = scene.look
+    if scene.sun.shown and not scene.sun.moon:
+        air.beams(planes, planes * behind, scene.sun, np.full(3, 0.5 * look.glow))
+    progress.report(0.3)
+    weather.falling(planes, scene.brief, scene.camera, light_of=look, rng=scene.dice(90))
+    bloom(planes, 0.30)
+    progress.report(0.6)
+    return developed(planes, scene.dice(91), exposure=look.exposure, saturation=look.saturation)
+
+
+def _toward(look: Look, across: float, dice: np.random.Generator) -> Direction:
+    """Light falls from the sun's side: raking where the sun is low, from behind by day."""
+    side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
+    right = side * 1.6 + float(np.sign(side)) * 0.8
+    along = 0.55 if look.elevation < 0.5 else 0.05
+    direction = np.array([right, along, look.high_light * 1.2])
+    right, along, up = direction / np.linalg.norm(direction)
+    return float(right), float(along), float(up)

@@ -1,0 +1,62 @@
+"""The words that choose a family of scenes and place the camera.
+
+Time of day, season, weather, mood and color are read with the words of
+`kit.engines.landscape.lexicon`; what stands here is what a painted scene knows beyond it.
+"""
+
+from __future__ import annotations
+
+#: Family -> words that name it. The family named most often is painted; of equals, the first.
+SUBJECTS = {
+    "lake": (
+        "lake pond river reflection mirror lagoon loch water tarn fjord mountain alp alpine peak"
+        " summit range ridge himalaya rocky rockies volcano hill meadow countryside field valley"
+        " tuscany pasture vineyard farm rolling highland landscape scenery"
+    ),
+    "desert": (
+        "desert dune sahara sand mesa canyon cactus butte arizona oasis savanna badlands mars"
+        " martian outback"
+    ),
+    "forest": (
+        "forest wood woodland tree pine fir spruce taiga jungle grove birch oak conifer redwood"
+    ),
+    "sea": (
+        "sea ocean island coast beach bay archipelago wave shore harbor sail boat ship cliff"
+        " lighthouse surf seascape sailboat yacht horizon"
+    ),
+    "city": (
+        "city street neon town downtown skyscraper cyberpunk alley urban tokyo metropolis avenue"
+        " skyline traffic building sidewalk manhattan blade"
+    ),
+    "space": (
+        "space galaxy nebula planet cosmos cosmic universe saturn jupiter ringed orbit comet"
+        " interstellar supernova milky asteroid starfield spacecraft moonscape exoplanet astronomy"
+    ),
+    "liquid": (
+        "ink marble liquid abstract fluid silk oil agate smoke kintsugi swirl paint acrylic lava"
+        " marbled marbling satin"
+    ),
+    "flow": (
+        "flow line contour topographic topography curl streamline generative pattern strand"
+        " flowfield stroke isoline"
+    ),
+    "poster": "poster flat vector illustration papercut",
+}
+#: How the camera stands.
+COMPOSITIONS = {
+    "wide": "wide panorama panoramic vista sweeping expansive distant far",
+    "close": "close closeup macro telephoto zoom detail intimate near",
+    "low": "low ground below worm upward",
+    "high": "high aerial drone overhead above elevated",
+    "centered": "centered centred symmetric symmetrical symmetry central",
+    "minimal": "minimal minimalist minimalistic simple empty negative sparse",
+    "dramatic": "dramatic epic cinematic majestic towering monumental grand",
+}
+
+
+def _by_word(groups: dict[str, str]) -> dict[str, str]:
+    return {word: meaning for meaning, words in groups.items() for word in words.split()}
+
+
+SUBJECT_WORDS = _by_word(SUBJECTS)
+COMPOSITION_WORDS = _by_word(COMPOSITIONS)

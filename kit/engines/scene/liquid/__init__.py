@@ -1,0 +1,89 @@
+"""Liquids: marble, ink, silk, oil and poured paint, from noise bent by noise bent by noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.darkroom import Film, bloom, developed, painted
+from kit.engines.scene.fields import symmetric
+from kit.engines.scene.liquid.currents import stirred
+from kit.engines.scene.liquid.gilding import gilded
+from kit.engines.scene.liquid.substances import SUBSTANCES, Dish
+
+#: Substance -> words for it.
+_WORDS = {
+    "marble": ("marble", "marbled", "marbling", "stone", "agate", "kintsugi", "quartz", "onyx"),
+    "ink": ("ink", "smoke", "watercolor", "cloud", "smoky"),
+    "silk": ("silk", "satin", "velvet", "fabric", "cloth", "drape", "folds", "fold"),
+    "oil": ("oil", "iridescent", "petrol", "chrome", "holographic", "bubble", "soap", "metal"),
+    "paint": ("paint", "acrylic", "pour", "lava", "swirl", "swirls", "abstract"),
+}
+_GOLD = ("gold", "golden", "kintsugi", "gilded", "gilt", "vein", "veins", "leaf")
+_ZOOMS = {"close": 0.62, "wide": 1.55, "minimal": 0.7}
+_OCTAVES = {"low": 5, "standard": 8, "high": 10}
+_FILMS = {
+    "pastel": Film(exposure=1.25, contrast=0.9, saturation=0.9, vignette=0.1),
+    "dramatic": Film(exposure=1.0, contrast=1.16, saturation=1.06, vignette=0.45),
+    "vivid": Film(exposure=1.15, contrast=1.06, saturation=1.22, vignette=0.2),
+    "calm": Film(exposure=1.12, contrast=0.96, saturation=0.94, vignette=0.15),
+}
+_FILM = Film(exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22)
+_HOURS = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted liquid, shape (brief.height, brief.width, 3), sRGB.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    """
+    return painted(brief, progress, _painted)
+
+
+def _painted(brief: Brief, progress: Progress) -> Bytes:
+    rng = np.random.default_rng([brief.seed, 43])
+    substance = _substance(rng, brief)
+    gold = brief.says(*_GOLD)
+    dish = Dish(
+        brief=_without_gold(brief) if gold else brief,
+        zoom=_zoom(brief),
+        octaves=_OCTAVES[brief.detail],
+        calm=brief.mood in ("calm", "pastel") or "minimal" in brief.composition,
+    )
+    progress.report(0.02)
+    how = dish.currents(substance)
+    currents = stirred(rng, brief.height, brief.width, how, progress.part(0.02, 0.45))
+    progress.report(0.45)
+    picture = SUBSTANCES[substance](rng, currents, dish)
+    progress.report(0.7)
+    if gold:
+        picture = gilded(picture, currents, stone=substance == "marble")
+    if "centered" in brief.composition:
+        picture = symmetric(picture)
+    picture *= np.float32(_HOURS.get(brief.time_of_day, 1.0))
+    bloom(picture, threshold=0.85, strength=0.25)
+    progress.report(0.85)
+    pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))
+    progress.report(1.0)
+    return pixels
+
+
+def _without_gold(brief: Brief) -> Brief:
+    """Return a brief whose gold is spent on the veins and does not color the liquid too."""
+    return replace(brief, colors=tuple(color for color in brief.colors if color != "gold"))
+
+
+def _substance(rng: np.random.Generator, brief: Brief) -> str:
+    drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.2]))
+    return next((name for name, words in _WORDS.items() if brief.says(*words)), drawn)
+
+
+def _zoom(brief: Brief) -> float:
+    return next((_ZOOMS[word] for word in brief.composition if word in _ZOOMS), 1.0)

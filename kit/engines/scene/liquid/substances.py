@@ -1,0 +1,243 @@
+"""Substances: what the currents are made of, and how light falls on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from kit.engines.media.color import Oklch
+from kit.engines.media.noise import smooth_step
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.darkroom import blended, gradient, light, softened
+from kit.engines.scene.fields import Plane, across, grown, slopes
+from kit.engines.scene.liquid.currents import Currents, Stirring
+from kit.engines.scene.tints import Tint, Trio, asked, strength, three
+
+#: Tints that the seed draws from where no color is named.
+_TRIOS: list[Trio] = [
+    ((285.0, 0.15), (15.0, 0.16), (75.0, 0.12)),
+    ((250.0, 0.14), (205.0, 0.12), (160.0, 0.10)),
+    ((350.0, 0.16), (40.0, 0.14), (85.0, 0.11)),
+    ((195.0, 0.11), (225.0, 0.13), (330.0, 0.13)),
+    ((30.0, 0.16), (55.0, 0.15), (300.0, 0.12)),
+    ((160.0, 0.11), (195.0, 0.10), (95.0, 0.11)),
+]
+_STIRRINGS = {
+    "marble": Stirring(cells=2.6, octaves=6, gain=0.40, reach=0.120),
+    "ink": Stirring(cells=2.2, octaves=8, gain=0.50, reach=0.120),
+    "silk": Stirring(cells=1.9, octaves=3, gain=0.30, reach=0.150),
+    "oil": Stirring(cells=2.0, octaves=4, gain=0.36, reach=0.140),
+    "paint": Stirring(cells=2.0, octaves=4, gain=0.34, reach=0.150),
+}
+_LIGHT = np.array([-0.53, -0.62, 0.58], np.float32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dish:
+    """The vessel: what the brief leaves to the substance."""
+
+    brief: Brief
+    zoom: float
+    octaves: int
+    calm: bool
+
+    def currents(self, substance: str) -> Stirring:
+        """Return how a substance is stirred in this dish."""
+        own = _STIRRINGS[substance]
+        return Stirring(
+            cells=own.cells * self.zoom,
+            octaves=min(own.octaves, self.octaves),
+            gain=own.gain,
+            reach=own.reach * (0.7 if self.calm else 1.0) / self.zoom,
+        )
+
+    def tints(self, rng: np.random.Generator) -> Trio:
+        """Return the three tints of the liquid, mood applied."""
+        factor = strength(self.brief)
+        one, two, last = three(rng, self.brief, _TRIOS)
+        return _by(one, factor), _by(two, factor), _by(last, factor)
+
+
+Substance: TypeAlias = Callable[[np.random.Generator, Currents, Dish], Plane]
+
+
+def marble(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return polished stone: clouded ground, soft bands, veins of several widths."""
+    size = max(currents.fast.shape)
+    tint = dish.tints(rng)[0] if asked(dish.brief) else (250.0, 0.012)
+    dark = dish.brief.dark or dish.brief.says("black", "dark", "onyx", "navy", "midnight")
+    height, width = currents.fast.shape
+    fine = grown(
+        rng, height, width, cells=across(7 * dish.zoom, height, width), octaves=6, gain=0.6
+    )
+    cloud = smooth_step(-2.0, 2.2, currents.fast + 0.6 * currents.slow + 0.35 * fine)
+    ground = gradient(_stone(tint, dark=dark), cloud)
+    rough = 0.018 * fine
+    veins = np.zeros_like(cloud)
+    for course, wide, deep in (
+        (currents.middle, 0.0075, 1.0),
+        (currents.slow - np.float32(0.45), 0.0040, 0.75),
+        (currents.fast + np.float32(0.35), 0.0022, 0.65),
+        (currents.fast - np.float32(0.9), 0.0016, 0.5),
+    ):
+        right, down = slopes(course, size)
+        steep = np.sqrt(right * right + down * down) + 2.2
+        off = np.abs(course + rough) / (steep * np.float32(wide))
+        line = 0.62 * np.exp(-off) + 0.38 * np.exp(-off * 0.22)
+        veins = np.maximum(veins, line * deep * smooth_step(-1.5, 0.6, currents.drift))
+    ink = light((0.86, 0.05 * (tint[1] > 0.03), tint[0])) if dark else _shade(tint, 0.36)
+    picture = blended(ground, ink * np.ones_like(ground), np.clip(veins * 0.85, 0.0, 1.0))
+    gloss = softened(np.clip(currents.slow, -2.0, 2.0), 0.06 * size)
+    return picture * (1.0 + 0.05 * gloss)
+
+
+def ink(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return ink in water: plumes that thin out into veils, on white or on black."""
+    height, width = currents.fast.shape
+    tints = dish.tints(rng)
+    dark = dish.brief.dark or dish.brief.says("black", "dark", "smoke", "smoky")
+    y, x = np.ogrid[0:height, 0:width]
+    center = (0.5, 0.5) if "centered" in dish.brief.composition else rng.uniform(0.35, 0.65, 2)
+    dx, dy = (x / width - center[0]).astype(np.float32), (y / height - center[1]).astype(np.float32)
+    reach = 0.055 if dish.calm else 0.12
+    place = np.exp(-(dx * dx + dy * dy) / reach) * 2.4 - 1.15
+    fine = grown(rng, height, width, cells=across(9 * dish.zoom, height, width), octaves=6)
+    plume = currents.fast + 0.55 * currents.middle + 0.12 * fine + place
+    thick = smooth_step(-0.6, 2.7, plume)
+    threads = np.exp(-np.abs(currents.fast * 2.2 + 0.5 * currents.slow) * 2.6)
+    thick = np.clip(thick * (0.72 + 0.5 * threads) + 0.05 * threads, 0.0, 1.0)
+    share = smooth_step(-1.1, 1.1, currents.slow)
+    second = smooth_step(0.3, 1.7, currents.middle - 0.3 * currents.drift)
+    one, two, last = (_absorbing(tint) for tint in tints)
+    dye = blended(blended(one, two, share), last, second * 0.8)
+    if dark:
+        glow = (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
+        shine = blended(_lamp(tints[0]), _lamp(tints[1]), share)
+        shine = blended(shine, _lamp(tints[2]), second * 0.8)
+        return np.asarray(shine * (thick**1.7 * (0.5 + glow)) * 1.5 + 0.004, np.float32)
+    water = gradient([(0.0, (0.97, 0.006, 85)), (1.0, (0.90, 0.012, 80))], np.hypot(dx, dy))
+    return np.asarray(water * np.exp(-dye * (thick**1.35 * 3.4)), np.float32)
+
+
+def silk(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return cloth in soft folds, with the sheen of its threads."""
+    first, second, last = dish.tints(rng)
+    height = currents.fast + 0.45 * np.sin(currents.fast * 3.6 + currents.middle * 1.4)
+    tone = 0.5 + 0.20 * currents.slow + 0.08 * currents.middle
+    base = gradient(_cloth(first, second, last), tone)
+    return _relit(base, height, depth=0.10 / dish.zoom, gloss=20.0, shine=0.30, rough=0.34)
+
+
+def oil(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return a film of oil: colors by its thickness, over dark water."""
+    thickness = 0.48 + 0.19 * currents.fast + 0.07 * currents.middle
+    turn = 40.0 * float(rng.standard_normal())
+    color = gradient(_film(asked(dish.brief), turn, strength(dish.brief)), thickness)
+    height = currents.fast + 0.25 * np.sin(currents.fast * 5.0 + currents.slow)
+    dark = 0.16 + 0.84 * smooth_step(-1.3, 0.9, currents.slow + 0.4 * currents.middle)
+    return _relit(color * dark, height, depth=0.10 / dish.zoom, gloss=46.0, shine=0.75, rough=0.12)
+
+
+def paint(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return poured paint: bands of wet color with raised edges."""
+    first, second, last = dish.tints(rng)
+    phase = currents.fast * 1.15 + currents.middle * 0.55
+    bands = phase * 1.5
+    steps = np.floor(bands)
+    edge = smooth_step(0.0, 0.16, bands - steps) * smooth_step(1.0, 0.84, bands - steps)
+    soft = steps + smooth_step(0.30, 0.70, bands - steps)
+    tone = 0.52 + 0.45 * np.sin(soft * 1.9 + currents.slow * 0.5)
+    base = gradient(_cloth(first, second, last), tone)
+    base = base * (0.86 + 0.14 * edge)
+    height = phase + 0.16 * edge + 0.05 * np.sin(bands * 6.3)
+    return _relit(base, height, depth=0.095 / dish.zoom, gloss=44.0, shine=0.5, rough=0.25)
+
+
+#: Substance -> what paints it.
+SUBSTANCES: dict[str, Substance] = {
+    "marble": marble,
+    "ink": ink,
+    "silk": silk,
+    "oil": oil,
+    "paint": paint,
+}
+
+
+def _relit(
+    base: Plane, height: Plane, *, depth: float, gloss: float, shine: float, rough: float
+) -> Plane:
+    """Return a surface in light from the upper left: shaded, glossy, darker in its hollows."""
+    size = max(height.shape)
+    right, down = slopes(height, depth * size)
+    inverse = 1.0 / np.sqrt(right * right + down * down + 1.0)
+    facing = (-right * _LIGHT[0] - down * _LIGHT[1] + _LIGHT[2]) * inverse
+    half = _LIGHT + np.array([0.0, 0.0, 1.0], np.float32)
+    half /= np.sqrt(float(half @ half))
+    mirror = np.clip((-right * half[0] - down * half[1] + half[2]) * inverse, 0.0, 1.0)
+    hollow = np.clip(1.0 + 0.32 * (height - softened(height, 0.02 * size)), 0.55, 1.25)
+    shaded = (rough + (1.45 - rough) * np.clip(facing, 0.0, 1.0)) * hollow
+    bounce = np.clip(-facing, 0.0, 1.0) * np.float32(0.22)
+    sheen = mirror**gloss * np.float32(shine)
+    return np.asarray(base * (shaded + bounce) + sheen, np.float32)
+
+
+def _stone(tint: Tint, *, dark: bool) -> list[tuple[float, Oklch]]:
+    hue, chroma = tint
+    if dark:
+        return [
+            (0.0, (0.07, 0.2 * chroma, hue)),
+            (0.6, (0.17, 0.4 * chroma, hue)),
+            (1.0, (0.34, 0.6 * chroma, hue)),
+        ]
+    # Stone of a strong color is darker than white stone, or it would look like candy.
+    drop = 0.9 * chroma
+    return [
+        (0.0, (0.74 - 2.4 * drop, 0.95 * chroma, hue)),
+        (0.45, (0.88 - 1.7 * drop, 0.75 * chroma, hue)),
+        (1.0, (0.975 - 0.5 * drop, 0.3 * chroma, hue)),
+    ]
+
+
+def _cloth(first: Tint, second: Tint, last: Tint) -> list[tuple[float, Oklch]]:
+    return [
+        (0.0, (0.22, 0.55 * first[1], first[0])),
+        (0.28, (0.42, first[1], first[0])),
+        (0.52, (0.60, second[1], second[0])),
+        (0.76, (0.78, 0.85 * last[1], last[0])),
+        (1.0, (0.89, 0.5 * last[1], last[0])),
+    ]
+
+
+def _absorbing(tint: Tint) -> Plane:
+    """Return how much of each primary a dye takes out of light."""
+    return -np.log(np.clip(light((0.52, 1.25 * tint[1], tint[0])), 0.012, 0.98))
+
+
+def _lamp(tint: Tint) -> Plane:
+    return light((0.76, 1.1 * tint[1], tint[0]))
+
+
+def _shade(tint: Tint, lightness: float) -> Plane:
+    return light((lightness, 0.5 * tint[1], tint[0]))
+
+
+def _by(tint: Tint, factor: float) -> Tint:
+    return tint[0], tint[1] * factor
+
+
+def _film(own: tuple[Tint, ...], turn: float, factor: float) -> list[tuple[float, Oklch]]:
+    """Return the colors of a film of oil by its thickness: orders of a rainbow, paler each time."""
+    stops: list[tuple[float, Oklch]] = []
+    for number in range(61):
+        place = number / 60
+        hue = 950.0 * place + turn
+        if own:
+            near = own[number // 7 % len(own)][0]
+            hue = near + 46.0 * math.sin(math.radians(hue))
+        level = 0.52 + 0.22 * math.sin(17.0 * place) + 0.10 * place
+        stops.append((place, (level, 0.14 * factor * (1.0 - 0.35 * place), hue % 360.0)))
+    return stops

@@ -1,0 +1,86 @@
+"""Space: nebulae, stars, galaxies, planets and moons, painted from the back to the front."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.darkroom import Film, bloom, developed, light, painted
+from kit.engines.scene.fields import Plane
+from kit.engines.scene.space.cast import Cast, cast
+from kit.engines.scene.space.galaxy import spiral
+from kit.engines.scene.space.gas import nebula
+from kit.engines.scene.space.spheres import add_planet
+from kit.engines.scene.space.stars import add_flare, add_flares, field_of_stars
+
+_OCTAVES = {"low": 6, "standard": 9, "high": 11}
+_FILMS = {
+    "pastel": Film(exposure=1.55, contrast=0.9, saturation=0.92, vignette=0.2),
+    "dramatic": Film(exposure=1.3, contrast=1.12, saturation=1.08, vignette=0.42),
+    "vivid": Film(exposure=1.4, contrast=1.06, saturation=1.2, vignette=0.28),
+    "calm": Film(exposure=1.15, contrast=0.98, saturation=0.98, vignette=0.28),
+}
+_FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28)
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted sky, shape (brief.height, brief.width, 3), sRGB.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    """
+    return painted(brief, progress, _painted)
+
+
+def _painted(brief: Brief, progress: Progress) -> Bytes:
+    rng = np.random.default_rng([brief.seed, 41])
+    octaves = _OCTAVES[brief.detail]
+    seen = cast(rng, brief)
+    progress.report(0.02)
+    picture, hidden = _depths(rng, brief, seen, octaves, progress.part(0.02, 0.5))
+    progress.report(0.5)
+    picture += field_of_stars(rng, hidden, seen.stars)
+    add_flares(rng, picture, seen.flares)
+    progress.report(0.6)
+    for planet in seen.planets:
+        add_planet(rng, picture, planet, octaves, progress.part(0.6, 0.8))
+    progress.report(0.8)
+    if seen.sun:
+        _rise(picture, seen.sun)
+    bloom(picture, threshold=0.8, strength=0.4)
+    progress.report(0.9)
+    pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))
+    progress.report(1.0)
+    return pixels
+
+
+def _depths(
+    rng: np.random.Generator, brief: Brief, seen: Cast, octaves: int, progress: Progress
+) -> tuple[Plane, Plane]:
+    """Return the light of gas and galaxies, and how much of the stars behind they hide."""
+    height, width = brief.height, brief.width
+    cloud = nebula(rng, height, width, seen.gas, octaves, progress.part(0.0, 0.6))
+    picture, hidden = cloud.shine, cloud.thickness
+    if seen.galaxies:
+        picture, hidden = picture * np.float32(0.5), hidden * np.float32(0.5)
+    for galaxy in seen.galaxies:
+        disc = spiral(rng, height, width, galaxy, octaves, progress.part(0.6, 1.0))
+        picture = picture + disc.shine
+        hidden = np.maximum(hidden, disc.thickness)
+    return picture, hidden
+
+
+def _rise(picture: Plane, at: tuple[float, float]) -> None:
+    """Add a sun at the rim of a planet, with the glare it makes in the lens."""
+    size = max(picture.shape[1:])
+    y, x = np.ogrid[0 : picture.shape[1], 0 : picture.shape[2]]
+    dx, dy = (x - at[0]) / size, (y - at[1]) / size
+    far = np.sqrt(dx * dx + dy * dy).astype(np.float32)
+    wide = np.sqrt(dx * dx / 9.0 + dy * dy * 6.0).astype(np.float32)
+    glare = 0.5 * np.exp(-far * 11.0) + 1.2 * np.exp(-far * 46.0) + 0.35 * np.exp(-wide * 26.0)
+    picture += glare * light((0.9, 0.07, 72))
+    add_flare(picture, at, 2.2 * size / 1024, light((0.99, 0.02, 90)) * np.float32(1.6))

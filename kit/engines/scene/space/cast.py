@@ -1,0 +1,232 @@
+"""What stands in a sky: words, composition and seed choose the bodies and their light."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.space.galaxy import Spiral
+from kit.engines.scene.space.gas import Gas
+from kit.engines.scene.space.spheres import Planet, unit
+from kit.engines.scene.tints import Tint, Trio, asked, strength, three
+
+#: Subject -> words for it; the first subject that a prompt names is the picture's.
+_SUBJECTS = {
+    "orbit": ("orbit", "sunrise", "horizon", "atmosphere", "eclipse"),
+    "ringed": ("saturn", "ringed", "ring", "rings"),
+    "planet": (
+        "planet", "planets", "exoplanet", "jupiter", "earth", "world", "giant", "mars", "neptune",
+        "venus", "moon", "moonscape", "lunar", "uranus", "asteroid",
+    ),
+    "galaxy": ("galaxy", "galaxies", "spiral", "andromeda", "milky"),
+    "stars": ("star", "starfield", "stars", "starry", "constellation", "cluster"),
+    "nebula": ("nebula", "nebulae", "nebulas", "gas", "cloud", "supernova", "interstellar"),
+}  # fmt: skip
+_OPEN = (("nebula", "planet", "ringed", "galaxy", "orbit"), (0.28, 0.22, 0.18, 0.18, 0.14))
+#: Kind of planet -> words for it.
+_KINDS = {
+    "ocean": ("earth", "ocean", "blue", "water", "sea", "habitable", "green", "terran"),
+    "moon": ("moon", "lunar", "moonscape", "asteroid", "crater", "mercury"),
+    "lava": ("lava", "volcanic", "volcano", "fire", "fiery", "burning", "molten"),
+    "icy": ("ice", "icy", "frozen", "frost", "winter", "europa", "snow", "snowy"),
+    "rocky": ("mars", "desert", "rocky", "dry", "red", "venus"),
+    "banded": ("jupiter", "saturn", "giant", "neptune", "uranus", "gas", "banded", "striped"),
+}
+#: Kind -> hue of the ground and of the air.
+_HUES = {
+    "ocean": (252.0, 240.0),
+    "moon": (255.0, 250.0),
+    "lava": (32.0, 30.0),
+    "icy": (225.0, 220.0),
+    "rocky": (42.0, 40.0),
+    "banded": (62.0, 70.0),
+}
+#: Tints of gas that the seed draws from: body, hottest parts, second gas.
+_GASES: list[tuple[Tint, Tint, Tint]] = [
+    ((352.0, 0.16), (55.0, 0.14), (215.0, 0.12)),
+    ((298.0, 0.16), (345.0, 0.15), (255.0, 0.14)),
+    ((205.0, 0.12), (85.0, 0.13), (20.0, 0.14)),
+    ((25.0, 0.16), (75.0, 0.14), (262.0, 0.14)),
+    ((262.0, 0.15), (205.0, 0.12), (320.0, 0.15)),
+    ((235.0, 0.13), (60.0, 0.11), (285.0, 0.14)),
+]
+_LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """What is painted, from the back to the front."""
+
+    subject: str
+    gas: Gas
+    galaxies: tuple[Spiral, ...]
+    planets: tuple[Planet, ...]
+    stars: float
+    flares: int
+    sun: tuple[float, float] | None
+
+
+def cast(rng: np.random.Generator, brief: Brief) -> Cast:
+    """Return what a brief's sky shows."""
+    subject = _subject(rng, brief)
+    tints = three(rng, brief, _GASES)
+    lively = _LIVELY.get(brief.mood, 1.0) * (0.45 if "minimal" in brief.composition else 1.0)
+    planets: tuple[Planet, ...] = ()
+    sun = None
+    if subject in ("planet", "ringed"):
+        planets = _planets(rng, brief, ringed=subject == "ringed")
+    elif subject == "orbit":
+        limb, sun = _limb(rng, brief)
+        planets = (limb,)
+    galaxies = (_spiral(rng, brief, tints),) if subject == "galaxy" else ()
+    return Cast(
+        subject=subject,
+        gas=_gas(rng, brief, tints, _filled(rng, subject, brief) * lively),
+        galaxies=galaxies,
+        planets=planets,
+        stars=(1.7 if subject == "stars" else 1.0) * (0.6 if brief.time_of_day == "day" else 1.0),
+        flares=round((14 if subject == "stars" else 7) * lively),
+        sun=sun,
+    )
+
+
+def _subject(rng: np.random.Generator, brief: Brief) -> str:
+    # Drawn in any case: the rest of the sky must not change when a word makes the choice.
+    drawn = str(rng.choice(_OPEN[0], p=_OPEN[1]))
+    named = (subject for subject, words in _SUBJECTS.items() if brief.says(*words))
+    return next(named, "orbit" if brief.time_of_day in ("dawn", "sunset") else drawn)
+
+
+def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
+    """Return how much of the sky the gas fills."""
+    if brief.says("nebula", "nebulae", "nebulas", "cloud"):
+        return float(rng.uniform(0.55, 0.95))
+    low, high = {"nebula": (0.45, 0.95), "galaxy": (0.0, 0.06), "stars": (0.12, 0.3)}.get(
+        subject, (0.12, 0.5)
+    )
+    more = 0.2 if brief.weather == "mist" else 0.0
+    return float(rng.uniform(low, high)) + more
+
+
+def _gas(rng: np.random.Generator, brief: Brief, tints: Trio, amount: float) -> Gas:
+    centered = "centered" in brief.composition
+    core = (0.5, 0.5) if centered else (float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6))
+    strongest = max(chroma for _, chroma in tints) / 0.15
+    return Gas(
+        hues=(tints[0][0], tints[1][0], tints[2][0]),
+        chroma=strength(brief) * min(1.15, strongest),
+        amount=min(1.0, amount),
+        core=core,
+    )
+
+
+def _planets(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> tuple[Planet, ...]:
+    first = _main(rng, brief, ringed=ringed)
+    if "minimal" in brief.composition or rng.random() < 0.35:
+        return (first,)
+    away = -1.0 if first.x > brief.width / 2 else 1.0
+    short = min(brief.width, brief.height)
+    moon = Planet(
+        kind="moon",
+        x=first.x + away * first.radius * (2.5 if ringed else rng.uniform(1.55, 2.0)),
+        y=first.y - first.radius * rng.uniform(0.35, 1.1),
+        radius=short * rng.uniform(0.022, 0.05),
+        sun=first.sun,
+        tilt=0.0,
+        opening=0.0,
+        hues=_HUES["moon"],
+        chroma=1.0,
+    )
+    return (moon, first)
+
+
+def _main(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> Planet:
+    short = min(brief.width, brief.height)
+    share = rng.uniform(0.15, 0.19) if ringed else rng.uniform(0.22, 0.34)
+    share *= {"close": 1.5, "wide": 0.6}.get(_distance(brief), 1.0)
+    side = float(rng.choice([-1.0, 1.0]))
+    x, y = 0.5 + side * rng.uniform(0.10, 0.18), rng.uniform(0.46, 0.62)
+    if "centered" in brief.composition:
+        x, y = 0.5, 0.5
+    kind = "banded" if ringed else _kind(rng, brief)
+    high = -0.75 if brief.time_of_day in ("dawn", "sunset", "dusk") else -0.4
+    return Planet(
+        kind=kind,
+        x=x * brief.width,
+        y=y * brief.height,
+        radius=share * short * (1.25 if brief.mood == "dramatic" else 1.0),
+        sun=unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55)),
+        tilt=rng.uniform(-0.5, 0.5),
+        opening=rng.uniform(0.14, 0.34) if ringed else 0.0,
+        hues=_planet_hues(rng, brief, kind),
+        chroma=strength(brief),
+    )
+
+
+def _limb(rng: np.random.Generator, brief: Brief) -> tuple[Planet, tuple[float, float]]:
+    """Return a planet so near that its rim is the horizon, and where the sun rises over it."""
+    width, height = brief.width, brief.height
+    radius = 1.25 * max(width, height)
+    rise = height * rng.uniform(0.60, 0.70)
+    shift = rng.uniform(-0.12, 0.12) * width
+    kind = _kind(rng, brief)
+    center_x, center_y = width / 2 + shift, rise + radius
+    off = width * (0.0 if "centered" in brief.composition else rng.uniform(-0.28, 0.28)) - shift
+    spot = (center_x + off, center_y - np.sqrt(radius**2 - off**2) * 1.002)
+    # The sun stands behind the planet: only a strip along the rim sees it.
+    behind = unit(0.36 * (spot[0] - center_x) / radius, 0.36 * (spot[1] - center_y) / radius, -0.93)
+    day = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35)
+    bright = brief.time_of_day == "day"
+    limb = Planet(
+        kind=kind,
+        x=center_x,
+        y=center_y,
+        radius=radius,
+        sun=day if bright else behind,
+        tilt=rng.uniform(-0.4, 0.4),
+        opening=0.0,
+        hues=_planet_hues(rng, brief, kind),
+        chroma=strength(brief),
+    )
+    return limb, spot
+
+
+def _spiral(rng: np.random.Generator, brief: Brief, tints: Trio) -> Spiral:
+    size = max(brief.width, brief.height)
+    reach = {"close": 0.78, "wide": 0.36}.get(_distance(brief), 0.55)
+    centered = "centered" in brief.composition
+    own = asked(brief)
+    hues = (tints[1][0], tints[0][0], tints[2][0]) if own else (70.0, 255.0, 355.0)
+    return Spiral(
+        x=brief.width * (0.5 if centered else rng.uniform(0.44, 0.56)),
+        y=brief.height * (0.5 if centered else rng.uniform(0.44, 0.56)),
+        radius=reach * size * rng.uniform(0.9, 1.1),
+        opening=rng.uniform(0.38, 0.9),
+        turn=rng.uniform(-0.7, 0.7) + (np.pi / 2 if brief.height > 1.2 * brief.width else 0.0),
+        arms=int(rng.choice([2, 2, 3, 4])),
+        pitch=rng.uniform(0.24, 0.38),
+        hues=hues,
+        chroma=strength(brief),
+    )
+
+
+def _kind(rng: np.random.Generator, brief: Brief) -> str:
+    drawn = str(rng.choice(list(_KINDS), p=[0.25, 0.1, 0.12, 0.15, 0.15, 0.23]))
+    return next((kind for kind, words in _KINDS.items() if brief.says(*words)), drawn)
+
+
+def _planet_hues(rng: np.random.Generator, brief: Brief, kind: str) -> tuple[float, float]:
+    ground, air = _HUES[kind]
+    if kind == "banded" and brief.says("neptune", "uranus"):
+        return 240.0, 235.0
+    if kind == "banded" and not brief.says("saturn", "jupiter"):
+        ground = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
+        air = ground
+    own = asked(brief)
+    return (own[0][0], own[-1][0]) if own else (ground, air)
+
+
+def _distance(brief: Brief) -> str:
+    return next((word for word in brief.composition if word in ("close", "wide")), "")

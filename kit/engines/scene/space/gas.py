@@ -1,0 +1,131 @@
+"""Nebulae: clouds of glowing gas with dust before them, lit by the stars inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Oklch, mix
+from kit.engines.media.noise import smooth_step
+from kit.engines.scene.darkroom import gradient, light, softened
+from kit.engines.scene.fields import Plane, across, grown, ridges, warped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gas:
+    """What a nebula looks like.
+
+    Parameters
+    ----------
+    hues : tuple of float
+        OKLCH hue in degrees of the main gas, of its hottest parts and of the second gas.
+    chroma : float
+        Factor on the strength of the colors.
+    amount : float
+        How much of the sky it fills, 0 (a breath) to 1 (all of it).
+    core : tuple of float
+        Where the stars that light it stand, as shares of width and height.
+    """
+
+    hues: tuple[float, float, float]
+    chroma: float
+    amount: float
+    core: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cloud:
+    """A painted nebula: its light, and how thick it is (0 to 1), which hides stars behind it."""
+
+    shine: Plane
+    thickness: Plane
+
+
+def nebula(
+    rng: np.random.Generator, height: int, width: int, gas: Gas, octaves: int, progress: Progress
+) -> Cloud:
+    """Return the light and the thickness of a nebula, each of shape (height, width, ...)."""
+    size = max(height, width)
+
+    def noise(cells: float, gain: float = 0.5) -> Plane:
+        return grown(
+            rng, height, width, cells=across(cells, height, width), octaves=octaves, gain=gain
+        )
+
+    wind, drift = noise(2.5), noise(2.5)
+    body = warped(noise(3.0, 0.54), wind, drift, 0.085 * size)
+    veil = warped(noise(4.0, 0.57), drift, body, 0.065 * size)
+    progress.report(0.25)
+    threads = warped(ridges(noise(4.0, 0.55), noise(9.0, 0.6)), wind, body, 0.05 * size)
+    dust = warped(noise(5.0, 0.56), veil, wind, 0.07 * size)
+    progress.report(0.5)
+    place = _place(rng, height, width, gas, wind)
+    near = _falloff(height, width, gas.core)
+    # The stars inside were born of the gas: it is densest round them.
+    density = place * smooth_step(-1.5, 1.7, body + 1.3 * near - 0.25) * (0.62 + 0.75 * threads)
+    dark = smooth_step(0.15, 1.5, dust + 0.35 * body) * np.clip(place * 1.4, 0.0, 1.0)
+    relief = _relief(density + 0.25 * dark, gas.core, size)
+    progress.report(0.65)
+    first = gradient(_stops(gas.hues[0], gas.hues[1], gas.chroma), np.clip(density * 0.82, 0, 1))
+    shine = first * (0.30 + 1.5 * near)
+    second = smooth_step(-0.3, 2.1, veil) * (0.15 + place) * (1.1 - near)
+    shine += gradient(
+        _stops(gas.hues[2], gas.hues[2] - 18, gas.chroma), 0.88 * second
+    ) * np.float32(0.5)
+    shine *= relief * (1.0 - 0.86 * dark)
+    progress.report(0.9)
+    haze = softened(place * near, 0.05 * size)
+    shine += haze * light((0.55, 0.13 * gas.chroma, gas.hues[1])) * np.float32(0.16)
+    thickness = np.clip(0.75 * density + 0.8 * dark, 0.0, 1.0)
+    return Cloud(
+        shine=np.asarray(np.maximum(shine, 0.0)), thickness=np.asarray(thickness, np.float32)
+    )
+
+
+def _place(rng: np.random.Generator, height: int, width: int, gas: Gas, wind: Plane) -> Plane:
+    """Return where the gas lies: a band through the core with ragged edges."""
+    y, x = np.ogrid[0:height, 0:width]
+    size = max(height, width)
+    dx = ((x - gas.core[0] * width) / size).astype(np.float32)
+    dy = ((y - gas.core[1] * height) / size).astype(np.float32)
+    turn = rng.uniform(0.0, np.pi)
+    along = dx * np.float32(np.cos(turn)) + dy * np.float32(np.sin(turn))
+    off = dy * np.float32(np.cos(turn)) - dx * np.float32(np.sin(turn)) + wind * np.float32(0.07)
+    wide = 0.07 + 0.33 * gas.amount
+    band = np.exp(-((off / wide) ** 2) - (along / (0.30 + 0.9 * gas.amount)) ** 2)
+    breath = 0.10 + 0.14 * gas.amount
+    return np.asarray(np.clip(band * (0.55 + 0.5 * gas.amount) + breath, 0.0, 1.0), np.float32)
+
+
+def _relief(density: Plane, core: tuple[float, float], size: int) -> Plane:
+    """Return brightness by how far each slope of the gas faces the stars inside."""
+    height, width = density.shape
+    soft = cv2.GaussianBlur(density, (0, 0), 0.0022 * size)
+    down = cv2.Scharr(soft, cv2.CV_32F, 0, 1, scale=size / 32)
+    over = cv2.Scharr(soft, cv2.CV_32F, 1, 0, scale=size / 32)
+    y, x = np.ogrid[0:height, 0:width]
+    dx = (core[0] * width - x).astype(np.float32)
+    dy = (core[1] * height - y).astype(np.float32)
+    facing = (over * dx + down * dy) / np.sqrt(dx * dx + dy * dy + (0.06 * size) ** 2)
+    return np.asarray(np.clip(1.0 - 0.034 * facing, 0.35, 1.8), np.float32)
+
+
+def _falloff(height: int, width: int, core: tuple[float, float]) -> Plane:
+    y, x = np.ogrid[0:height, 0:width]
+    size = max(height, width)
+    square = ((x - core[0] * width) / size) ** 2 + ((y - core[1] * height) / size) ** 2
+    return np.asarray(1.0 / (1.0 + 26.0 * square), np.float32)
+
+
+def _stops(cool: float, hot: float, chroma: float) -> list[tuple[float, Oklch]]:
+    return [
+        (0.0, (0.0, 0.0, cool)),
+        (0.16, (0.13, 0.06 * chroma, cool)),
+        (0.38, (0.33, 0.15 * chroma, cool)),
+        (0.62, mix((0.56, 0.19 * chroma, cool), (0.68, 0.17 * chroma, hot), 0.55)),
+        (0.84, (0.84, 0.13 * chroma, hot)),
+        (1.0, (0.98, 0.04 * chroma, hot)),
+    ]

@@ -1,0 +1,116 @@
+"""Smooth paths from what a survey saw: of a steadied camera and of a crop that follows."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.video.editing.framing import Frame
+from kit.engines.video.editing.survey import Moves, Survey, shots
+
+_CALM = 0.65  # seconds over which a steadied camera averages its way
+_GLIDE = 0.9  # seconds over which a crop averages its way
+#: How far the picture may be enlarged to hide the edges that steadying lays bare.
+_LEAST, _MOST = 1.04, 1.14
+_LARGEST = np.array([0.06, 0.06, 0.035, 0.04])  # of the corrections
+_PLACES = 49  # where a crop may stand
+_LAZY = 6.0  # what a move over the whole way costs, against looking at the best place
+
+Line = NDArray[np.float64]
+
+
+def steadied(seen: Survey, fps: float, frame: Frame) -> tuple[Moves, float]:
+    """Return the correction of each frame and by how much to enlarge the picture.
+
+    Parameters
+    ----------
+    frame : Frame
+        The picture's size and that of the part which is shown.
+
+    Returns
+    -------
+    corrections : ndarray
+        Shape (frames, 4), in the units of `Moves`.
+    zoom : float
+        1.04 to 1.14.
+    """
+    corrections = np.zeros_like(seen.moves)
+    for shot in shots(seen.cuts):
+        way = np.cumsum(seen.moves[shot], axis=0)
+        smooth = np.stack([_smoothed(line, _CALM * fps) for line in way.T], axis=1)
+        # A large correction is held back softly, so that it never runs into a wall.
+        corrections[shot] = _LARGEST * np.tanh((smooth - way) / _LARGEST)
+    wide, high = frame.window
+    across, down, turn, size = np.abs(corrections).T
+    width = frame.whole[0]
+    edges = (
+        2 * across * width / wide + turn * high / wide,
+        2 * down * width / high + turn * wide / high,
+    )
+    needed = 1 + float(np.maximum(*edges).max()) + float(size.max())
+    return corrections, float(np.clip(needed, _LEAST, _MOST))
+
+
+def followed(seen: Survey, share: float, *, across: bool, fps: float) -> Line:
+    """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
+
+    Parameters
+    ----------
+    share : float
+        Length of the crop, in shares of the frame's.
+    across : bool
+        Whether it moves to the side or up and down.
+    """
+    frames = len(seen.cuts)
+    out = np.full(frames, 0.5)
+    for shot in shots(seen.cuts):
+        inside = [(n, m) for n, m in seen.looks if shot.start <= n < shot.stop]
+        if not inside:
+            continue
+        held = np.stack([_held(look.sum(axis=0 if across else 1), share) for _, look in inside])
+        places = _best_way(held) / (_PLACES - 1)
+        at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
+        # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
+        out[shot] = np.clip(_smoothed(at, _GLIDE * fps), 0.0, 1.0)
+    return out
+
+
+def _held(weights: NDArray[np.floating], share: float) -> Line:
+    """Return how much of all attention a crop holds at each place."""
+    sums = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
+    knots = np.linspace(0.0, 1.0, len(sums))
+    starts = np.linspace(0.0, 1.0 - share, _PLACES)
+    held = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
+    return np.asarray(held / max(sums[-1], 1e-9))
+
+
+def _best_way(held: Line) -> Line:
+    """Return the place at each look that holds most while moving little, over all looks at once."""
+    places = np.arange(_PLACES) / (_PLACES - 1)
+    cost = _LAZY * 0.1 * np.abs(places[:, None] - places[None, :])
+    # Equal places are all as good as the middle one.
+    score = held[0] - 1e-4 * np.abs(places - 0.5)
+    back = []
+    for look in held[1:]:
+        reached = score[None, :] - cost
+        back.append(reached.argmax(axis=1))
+        score = reached.max(axis=1) + look - 1e-4 * np.abs(places - 0.5)
+    way = [int(score.argmax())]
+    for choice in reversed(back):
+        way.append(int(choice[way[-1]]))
+    return np.array(way[::-1], np.float64)
+
+
+def _smoothed(line: Line, sigma: float) -> Line:
+    """Average along a line with a bell of a width in frames; the ends go on as they are."""
+    if len(line) < 2 or sigma < 0.5:
+        return line
+    reach = round(3 * sigma)
+    bell = cv2.getGaussianKernel(2 * reach + 1, sigma).ravel()
+    # Mirrored through its ends, a steady pan stays a steady pan up to the last frame.
+    before = 2 * line[0] - line[1 : reach + 1][::-1]
+    after = 2 * line[-1] - line[-reach - 1 : -1][::-1]
+    padded = np.concatenate([before, line, after])
+    padded = np.pad(padded, (reach - len(before), reach - len(after)), mode="edge")
+    return np.convolve(padded, bell, "valid")

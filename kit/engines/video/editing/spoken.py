@@ -1,0 +1,146 @@
+"""When each word of a text is said in a sound, by how long words take to say and where it is loud.
+
+Nothing here recognizes speech: syllables are laid over the time in which somebody is heard, and
+the ends of sentences over the pauses that are nearest to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media.color import Floats
+from kit.engines.media.sound import RATE, Sound
+from kit.engines.text import speech
+from kit.engines.video.editing.pauses import ENDS, STOPS, Line, anchored
+from kit.errors import EngineError
+
+#: Seconds of one step of the analysis.
+_STEP = 0.02
+#: A pause is at least so long; a shorter one belongs to the words.
+_PAUSE = 0.22
+#: Decibels between the loud and the quiet parts of a sound that is taken for speech.
+_RANGE = 12.0
+#: How much faster than usual a text may be said, and how much slower it is shown at most.
+_FASTEST, _SLOWEST = 2.6, 1.8
+#: How much faster than usual somebody who is heard may speak.
+_HURRIED = 1.9
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is written, and the seconds from and to which it is said."""
+
+    text: str
+    start: float
+    end: float
+
+
+def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
+    """Return the words of a text with the times at which they are said.
+
+    Parameters
+    ----------
+    seconds : float
+        Length of the clip.
+    sound : Sound, optional
+        Where the text is heard. Without it, or where it is loud throughout, the words are spread
+        over the clip at an even pace, no slower than a slow reader.
+
+    Raises
+    ------
+    EngineError
+        The text takes much longer to say than there is time (``captions_too_long``).
+
+    Examples
+    --------
+    >>> [word.text for word in timed("Honey never spoils.", 3.0)]
+    ['Honey', 'never', 'spoils.']
+    """
+    texts = text.split()
+    if not texts:
+        return []
+    heard = None if sound is None else _heard(sound, seconds)
+    if heard is not None and sum(map(_spoken, texts)) > _HURRIED * heard.sum() * _STEP:
+        heard = None  # too short for these words: what is heard is something else
+    ends = np.cumsum([_weight(word, pauses=heard is None) for word in texts])
+    active = np.ones(max(1, round(seconds / _STEP)), bool) if heard is None else heard
+    clock = np.concatenate([[0.0], np.cumsum(active) * _STEP])
+    _check(ends[-1], clock[-1])
+    whole = min(clock[-1], ends[-1] * _SLOWEST) if heard is None else clock[-1]
+    bounds = np.concatenate([[0.0], ends * (whole / ends[-1])])
+    if heard is not None:
+        bounds = anchored(bounds, texts, _pauses(active, clock))
+    return _placed(texts, bounds, clock)
+
+
+def _heard(sound: Sound, seconds: float) -> NDArray[np.bool_] | None:
+    """Return in which steps somebody is heard, or None where there is no telling."""
+    level = _levels(sound, seconds)
+    quiet, loud = np.percentile(level, 8), np.percentile(level, 92)
+    if loud - quiet < _RANGE or loud < -60:
+        return None
+    threshold = max(quiet + 0.3 * (loud - quiet), loud - 30)
+    active = (level > threshold).astype(np.uint8)[None]
+    # Close what is too short for a pause, then drop what is too short for a syllable.
+    gap, blip = round(_PAUSE / _STEP) | 1, 3
+    closed = cv2.morphologyEx(active, cv2.MORPH_CLOSE, np.ones((1, gap), np.uint8))
+    opened = cv2.morphologyEx(closed, cv2.MORPH_OPEN, np.ones((1, blip), np.uint8))[0]
+    return opened > 0 if opened.any() else None
+
+
+def _levels(sound: Sound, seconds: float) -> Floats:
+    step = round(RATE * _STEP)
+    count = max(1, round(seconds / _STEP))
+    line = np.zeros(count * step, np.float32)
+    mono = sound.samples[:, : len(line)].mean(axis=0)
+    line[: len(mono)] = mono
+    power = np.square(line).reshape(count, step).mean(axis=1)
+    return np.asarray(10 * np.log10(power + 1e-9), np.float32)
+
+
+def _spoken(word: str) -> float:
+    """Return how long a word takes to say, in seconds."""
+    parts = speech.words(word)
+    return sum(map(speech.syllables, parts)) / speech.RATE if parts else 0.05
+
+
+def _weight(word: str, *, pauses: bool) -> float:
+    """Return how long a word takes to say, with the pause behind it where asked."""
+    if not pauses or not word.endswith(ENDS):
+        return _spoken(word)
+    return _spoken(word) + (speech.STOP if word.endswith(STOPS) else speech.COMMA)
+
+
+def _check(needed: float, there: float) -> None:
+    if needed > _FASTEST * there:
+        raise EngineError(
+            f"the captions take about {needed:.0f} s to say, but there are only {there:.1f} s:"
+            " shorten them or choose a longer part",
+            code="captions_too_long",
+        )
+
+
+def _pauses(active: NDArray[np.bool_], clock: Line) -> list[float]:
+    """Return at which moments of heard time somebody falls silent, the two ends left out."""
+    edges = np.flatnonzero(np.diff(active.astype(np.int8)) == -1) + 1
+    return [float(clock[edge]) for edge in edges if 0 < clock[edge] < clock[-1] - 1e-6]
+
+
+def _placed(texts: Sequence[str], bounds: Line, clock: Line) -> list[Word]:
+    """Turn bounds in heard time into times of the clip."""
+    hair = 1e-6
+    times = np.arange(len(clock)) * _STEP
+    # Where the clock stands still a word begins after the pause and ends before it.
+    starts = times[np.clip(np.searchsorted(clock, bounds[:-1] + hair) - 1, 0, None)]
+    stops = times[np.clip(np.searchsorted(clock, bounds[1:] - hair), 0, len(times) - 1)]
+    starts = np.concatenate([starts, [np.inf]])
+    return [
+        Word(text, float(start), float(max(start + _STEP, min(stop, following))))
+        for text, stop, (start, following) in zip(texts, stops, pairwise(starts), strict=True)
+    ]

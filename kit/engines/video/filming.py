@@ -1,0 +1,115 @@
+"""Filming: frames that can be drawn at any moment become a clip with a poster frame and sound.
+
+What is common to all moving pictures stands here; what is in the picture is a function from the
+number of a frame to the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.media import sound
+from kit.engines.media.clip import FORMATS, Clip, rgb_of
+from kit.engines.media.color import Bytes
+from kit.engines.media.picture import write_thumbnail
+
+_POSTER = 0.4  # the preview shows this moment of the clip
+_FADE = 0.6  # seconds in which a soundtrack fades out
+
+#: From the number of a frame to the frame, I420, shape (height * 3 / 2, width).
+Draw: TypeAlias = Callable[[int], Bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """What the settings ask of a clip.
+
+    Parameters
+    ----------
+    width, height : int
+        Of a frame, in pixels, even.
+    motion : float
+        How far things move, 0 to 1.
+    loop : bool
+        Whether the frame after the last one is the first.
+    """
+
+    width: int
+    height: int
+    fps: int
+    frames: int
+    camera: str = "still"
+    motion: float = 0.6
+    loop: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Length of the clip."""
+        return self.frames / self.fps
+
+    def moment(self, number: int) -> float:
+        """Return when a frame is seen: 0 at the start; 1 at the last, in a loop the next one."""
+        return number / (self.frames if self.loop else max(1, self.frames - 1))
+
+
+def take_of(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
+    """Return the take that a model's settings ask for."""
+    return Take(
+        width=size[0],
+        height=size[1],
+        fps=values["fps"],
+        frames=max(1, round(values["duration"] * values["fps"])),
+        camera=values.get("camera", "still"),
+        motion=values["motion"],
+        loop=values["loop"],
+    )
+
+
+def filmed(
+    job: Job,
+    progress: Progress,
+    take: Take,
+    draw: Draw,
+    *,
+    name: str,
+    metadata: Mapping[str, Any],
+) -> Asset:
+    """Draw and encode all frames of a take, and return the clip.
+
+    The soundtrack is read before the first frame is drawn, so that a broken one costs no time.
+    """
+    values = job.parameters
+    content_type, ending, codec = FORMATS[values["format"]]
+    track = _soundtrack(job, take)
+    progress.report(0.02)
+    path = job.folder / f"{name}{ending}"
+    thumbnail = job.folder / "thumbnail.jpg"
+    drawing = progress.part(0.02, 0.98)
+    with Clip(path, take.width, take.height, fps=take.fps, codec=codec, sound=track) as clip:
+        for number in drawing.over(range(take.frames)):
+            frame = draw(number)
+            if number == int(_POSTER * take.frames):
+                thumbnail = write_thumbnail(rgb_of(frame), job.folder)
+            clip.add(frame)
+    progress.report(1.0)
+    return Asset(
+        path=path,
+        content_type=content_type,
+        width=take.width,
+        height=take.height,
+        duration_seconds=take.seconds,
+        thumbnail=thumbnail,
+        metadata={**metadata, "seed": job.seed, "frames": take.frames},
+    )
+
+
+def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
+    paths = job.media.get("soundtrack")
+    if not paths:
+        return None
+    heard = sound.leveled(sound.opened(paths[0], seconds=take.seconds))
+    fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
+    return sound.fitted(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)

@@ -1,0 +1,188 @@
+"""The sky all around, as far as a flight looks: a strip wrapped on a cylinder, painted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.scene.land import tone
+from kit.engines.scene.land.look import Look
+from kit.engines.video.flythrough.terrain import SIDE, noise
+
+_TOP = 1.0  # tangent of the highest place that is painted
+_BELOW = 0.12  # and of the lowest: a nose that points down still sees haze
+
+
+@dataclass(frozen=True, slots=True)
+class Heaven:
+    """A strip of sky.
+
+    Parameters
+    ----------
+    picture : ndarray of uint8
+        Shape (rows, columns, 3), encoded sRGB; its last rows lie below the horizon.
+    start : float
+        Azimuth of its first column, in radians.
+    scale : float
+        Pixels to a radian, and to a tangent of 1.
+    sun : float
+        Azimuth of the sun or moon.
+    """
+
+    picture: Bytes
+    start: float
+    scale: float
+    sun: float
+
+    def seen(self, heading: float, across: Floats, up: Floats) -> Bytes:
+        """Return the sky that a camera sees.
+
+        Parameters
+        ----------
+        across : ndarray, shape (columns,)
+            Tangents from the middle of the view to the right.
+        up : ndarray, shape (rows,)
+            Tangents above the horizon.
+
+        Returns
+        -------
+        ndarray of uint8
+            Shape (rows, columns, 3).
+        """
+        turned = np.arctan(across) + np.float32(heading - self.start)
+        x = np.broadcast_to((turned * self.scale).astype(np.float32), (len(up), len(across)))
+        slant = np.cos(np.arctan(across)).astype(np.float32)
+        y = (np.float32(_TOP) - up[:, None] * slant) * np.float32(self.scale)
+        return np.asarray(
+            cv2.remap(
+                self.picture,
+                np.ascontiguousarray(x),
+                np.ascontiguousarray(y, np.float32),
+                cv2.INTER_LINEAR,
+                borderMode=cv2.BORDER_REPLICATE,
+            )
+        )
+
+
+def heaven(
+    look: Look, span: tuple[float, float], sun: float, scale: float, rng: np.random.Generator
+) -> Heaven:
+    """Return the sky between two azimuths.
+
+    Parameters
+    ----------
+    span : tuple of float
+        Where it starts and ends, in radians.
+    sun : float
+        Azimuth of the sun, or by night of the moon.
+    scale : float
+        Pixels to a radian at which it will be seen.
+    """
+    # Soft things need no more pixels than this, and a wide strip would cost seconds.
+    scale = min(scale, 900.0)
+    columns = int((span[1] - span[0]) * scale) + 2
+    rows = int((_TOP + _BELOW) * scale)
+    azimuth = (span[0] + np.arange(columns, dtype=np.float32) / np.float32(scale))[None]
+    up = (np.float32(_TOP) - np.arange(rows, dtype=np.float32) / np.float32(scale))[:, None]
+    height = np.clip(up / np.float32(_TOP), 0.0, 1.0)
+    fade = tone.gradient(list(look.sky), np.sqrt(height[:, 0]) * np.float32(0.94))
+    planes = np.repeat(fade[:, :, None], columns, axis=2)
+    far = _distance(azimuth, up, sun, look)
+    shine = tone.light(look.sun)
+    planes += shine * (look.glow * (0.55 * np.exp(-far * 7.0) + 0.30 * np.exp(-far * 2.4)))
+    if look.stars > 0.05:
+        _add_stars(planes, look.stars, rng)
+    if look.elevation > 0:
+        planes += shine * (_disc(far, look) * (1.0 - 0.85 * (look.clouds > 0.7)))
+    cover, bright = _clouds(look, azimuth, up, sun, rng)
+    cloud = tone.mixed(tone.light(look.cloud_shade), tone.light(look.cloud_lit) * 1.15, bright)
+    cloud += shine * (np.exp(-far * 5.0) * look.glow * 0.7 * (1.0 - 0.6 * cover))
+    planes += (cloud - planes) * (cover * 0.92)
+    _add_haze(planes, look, up)
+    picture = tone.developed(
+        planes.astype(np.float32),
+        rng,
+        exposure=look.exposure,
+        saturation=look.saturation,
+        vignette=0.0,
+        grain=0.0,
+    )
+    return Heaven(picture, span[0], scale, sun)
+
+
+def air_color(look: Look, rng: np.random.Generator) -> Floats:
+    """Return what distance fades to, encoded sRGB, shape (3,), 0 to 255."""
+    planes = np.repeat(np.repeat(tone.light(look.air), 16, axis=1), 16, axis=2)
+    flat = tone.developed(
+        planes,
+        rng,
+        exposure=look.exposure,
+        saturation=look.saturation,
+        vignette=0.0,
+        grain=0.0,
+    )
+    return np.asarray(flat.reshape(-1, 3).mean(axis=0), np.float32)
+
+
+def _distance(azimuth: Floats, up: Floats, sun: float, look: Look) -> Floats:
+    height = np.float32(max(look.elevation, -0.03) * 0.55 + 0.02)
+    return np.asarray(np.hypot(azimuth - np.float32(sun), up - height), np.float32)
+
+
+def _disc(far: Floats, look: Look) -> Floats:
+    night = look.stars > 0.5
+    radius = 0.026 if night else 0.022
+    return np.asarray(smooth_step(radius * 1.08, radius * 0.94, far) * (1.5 if night else 7.0))
+
+
+def _add_stars(planes: Floats, strength: float, rng: np.random.Generator) -> None:
+    _, rows, columns = planes.shape
+    count = rows * columns // 620
+    y = (rng.random(count) ** 1.15 * rows * 0.86).astype(int)
+    x = rng.integers(0, columns, count)
+    lights = np.zeros((rows, columns), np.float32)
+    lights[y, x] = np.clip(rng.pareto(1.7, count) * 0.30, 0.0, 4.5)
+    soft = cv2.GaussianBlur(lights, (0, 0), 0.75) * np.float32(3.0 * strength)
+    planes += soft * np.linspace(1.0, 0.05, rows, dtype=np.float32)[:, None]
+
+
+def _clouds(
+    look: Look, azimuth: Floats, up: Floats, sun: float, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return how much clouds cover, and how much of the sun they catch, 0 to 1 each.
+
+    They lie in a plane overhead, so that they shrink and close up toward the horizon.
+    """
+    flat = noise(rng, 4, 8, 0.55)
+    near = np.float32(1.0) / (np.maximum(up, 0.0) + np.float32(0.06))
+    u = np.sin(azimuth) * near * np.float32(74.0)
+    v = np.cos(azimuth) * near * np.float32(74.0)
+    high = _sampled(flat, u, v)
+    toward = np.float32(9.0)
+    other = _sampled(flat, u + np.sin(sun) * toward, v + np.cos(sun) * toward)
+    threshold = 1.0 - 2.0 * look.clouds
+    cover = smooth_step(threshold, threshold + 1.15, high)
+    cover *= smooth_step(0.0, 0.10, up)
+    return cover, np.clip(0.5 + (high - other) * np.float32(0.5), 0.0, 1.0)
+
+
+def _sampled(flat: Floats, u: Floats, v: Floats) -> Floats:
+    return np.asarray(
+        cv2.remap(
+            flat,
+            np.mod(u, SIDE).astype(np.float32),
+            np.mod(v, SIDE).astype(np.float32),
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_WRAP,
+        )
+    )
+
+
+def _add_haze(planes: Floats, look: Look, up: Floats) -> None:
+    """Let the air close the gap between the land's last ridge and the sky."""
+    share = np.exp(-np.maximum(up, 0.0) * np.float32(16.0 / max(0.5, look.haze)))
+    planes += (tone.light(look.air) - planes) * (0.75 * share)

@@ -1,0 +1,1 @@
+"""Ken Burns: a camera that pans and zooms over a still picture."""

@@ -1,0 +1,197 @@
+"""Life: what changes within a painting itself: clouds, lights, ripples and the hour.
+
+Each works on the planes before a camera looks at them, so that it moves along with the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.video.animate.relief import Planes
+from kit.engines.video.filming import Take
+from kit.engines.video.tiles import clouds, tileable
+
+_GROUPS = 24
+_DRIFT = 0.018  # widths that clouds go in a second
+_PERIOD = 5.0  # seconds in which slow things come around
+
+
+def turns(take: Take, period: float = _PERIOD) -> int:
+    """Return how often something that takes about a period comes around in a clip."""
+    return max(1, round(take.seconds / period))
+
+
+class Hours:
+    """Paintings of one place at different hours, one fading into the next."""
+
+    def __init__(self, paintings: Sequence[Planes], *, loop: bool) -> None:
+        self._paintings, self._loop = paintings, loop
+
+    def at(self, moment: float) -> Planes:
+        """Return the place at a moment of the clip, in planes that may be written to."""
+        if len(self._paintings) == 1:
+            luma, chroma = self._paintings[0]
+            return luma.copy(), chroma.copy()
+        if self._loop:
+            moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
+        place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
+        first = min(int(place), len(self._paintings) - 2)
+        share = place - first
+        one, other = self._paintings[first : first + 2]
+        return (
+            cv2.addWeighted(one[0], 1 - share, other[0], share, 0.0),
+            cv2.addWeighted(one[1], 1 - share, other[1], share, 0.0),
+        )
+
+
+class Clouds:
+    """Thin clouds that drift over the sky.
+
+    Parameters
+    ----------
+    sky : ndarray of float32
+        Where there is sky, 0 to 1.
+    horizon : float
+        Share of the height at which they close up.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        sky: Floats,
+        horizon: float,
+        take: Take,
+        rng: np.random.Generator,
+    ) -> None:
+        width, height = size
+        self._take, self._width = take, width
+        rows = min(height, max(8, int(height * min(1.0, horizon + 0.25))))
+        # Drawn as a plane overhead: rows near the horizon lie far away and close together.
+        flat = clouds(rng, 512, width, cells=(7, 4), most=150, octaves=5)
+        up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)
+        away = (np.float32(60.0) / (up + np.float32(0.14))) % 512
+        tile = flat[away.astype(int)]
+        tile = cv2.GaussianBlur(tile, (0, 0), 1.2)
+        fade = smooth_step(0.02, 0.20, up)[:, None]
+        self._tile = np.hstack([tile, tile])
+        mask = cv2.resize(sky, (width, height), interpolation=cv2.INTER_LINEAR)[:rows] * fade
+        self._mask = np.rint(mask * 255).astype(np.uint8)
+
+    def draw(self, planes: Planes, moment: float) -> None:
+        """Draw the clouds of a moment over the sky, in place."""
+        rows = self._mask.shape[0]
+        left = -self._gone(moment) * self._width % self._width
+        center = (left + (self._width - 1) / 2, (rows - 1) / 2)
+        patch = cv2.getRectSubPix(self._tile, (self._width, rows), center)
+        cover = cv2.multiply(patch, self._mask, scale=1 / 255)
+        luma = planes[0][:rows]
+        # Clouds take the light that is there: bright by day, barely seen by night.
+        light = cv2.multiply(cover, cv2.convertScaleAbs(luma, alpha=0.45, beta=10), scale=1 / 255)
+        cv2.add(luma, light, dst=luma)
+
+    def _gone(self, moment: float) -> float:
+        """Return how far they got, in widths; in a loop all around, or there and back."""
+        far = _DRIFT * self._take.seconds
+        if not self._take.loop:
+            return far * moment
+        whole = round(far)
+        return whole * moment if whole else far / 2 * math.sin(2 * math.pi * moment)
+
+
+class Flicker:
+    """Lights that waver: small bright spots, in groups that each go their own way."""
+
+    def __init__(self, luma: Bytes, take: Take, rng: np.random.Generator) -> None:
+        self._take = take
+        height, width = luma.shape
+        around = cv2.blur(luma, (max(3, width // 60) | 1,) * 2)
+        spots = cv2.subtract(luma, around)
+        spots[(spots < 26) | (luma < 120)] = 0
+        self._spots = cv2.GaussianBlur(spots, (0, 0), 0.8)
+        cells = rng.integers(0, _GROUPS, (max(4, height // 14), max(4, width // 14)))
+        self._groups = cv2.resize(
+            cells.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST
+        )
+        self._phases = rng.random((3, _GROUPS))
+        self._calm = rng.random(_GROUPS) < 0.45
+
+    def draw(self, planes: Planes, moment: float) -> None:
+        """Dim the lights as they are at a moment, in place."""
+        rounds = turns(self._take)
+        dim = np.zeros(256, np.uint8)
+        waves = [
+            np.sin(2 * np.pi * (count * rounds * moment + phase))
+            for count, phase in zip((1, 3, 7), self._phases, strict=True)
+        ]
+        level = np.clip(0.30 + 0.32 * waves[0] + 0.24 * waves[1] + 0.16 * waves[2], 0.0, 1.0)
+        dim[:_GROUPS] = np.where(self._calm, 0, 255 * level).astype(np.uint8)
+        amount = cv2.multiply(self._spots, cv2.LUT(self._groups, dim), scale=1 / 255)
+        cv2.subtract(planes[0], amount, dst=planes[0])
+
+
+class Ripples:
+    """Shifts that go round and round: still water stirs, ink flows.
+
+    Parameters
+    ----------
+    mask : ndarray of float32
+        How far each place is moved, as a share of the frame's height, of any size.
+    cells : tuple of int
+        Blobs down and across.
+    """
+
+    def __init__(
+        self, mask: Floats, cells: tuple[int, int], take: Take, rng: np.random.Generator
+    ) -> None:
+        self._turns = turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
+        size = (take.width, take.height)
+        amount = cv2.resize(mask, size, interpolation=cv2.INTER_LINEAR) * take.height
+        self._fields: dict[float, list[Floats]] = {1.0: [], 0.5: []}
+        for _ in range(4):
+            noise = tileable(rng, take.height // 2, take.width // 2, cells=cells, octaves=2)
+            field = cv2.resize(noise, size, interpolation=cv2.INTER_LINEAR) * amount
+            self._fields[1.0].append(field)
+            half = cv2.resize(field, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+            self._fields[0.5].append(half * np.float32(0.5))
+        self._turn = 0.0
+
+    def turn_to(self, moment: float) -> None:
+        """Set the moment that is drawn next."""
+        self._turn = 2 * math.pi * self._turns * moment
+
+    def __call__(self, maps: tuple[Floats, Floats], share: float) -> None:
+        """Add the shifts of the moment to maps of one size."""
+        one, other, third, fourth = self._fields[share]
+        cos, sin = math.cos(self._turn), math.sin(self._turn)
+        cv2.scaleAdd(one, cos, maps[0], dst=maps[0])
+        cv2.scaleAdd(other, sin, maps[0], dst=maps[0])
+        cv2.scaleAdd(third, cos, maps[1], dst=maps[1])
+        cv2.scaleAdd(fourth, sin, maps[1], dst=maps[1])
+
+
+def open_water(picture: Bytes, horizon: float) -> Floats:
+    """Return how far the waves of a small picture heave, as shares of the height."""
+    down = np.linspace(0.0, 1.0, picture.shape[0], dtype=np.float32)[:, None]
+    near = np.clip((down - horizon - 0.02) / (1 - horizon), 0.0, 1.0)
+    return np.repeat(np.asarray(0.018 * near**0.8, np.float32), picture.shape[1], axis=1)
+
+
+def still_water(picture: Bytes, horizon: float) -> Floats:
+    """Return how far the water of a small picture may stir, as shares of the height.
+
+    Water is what lies smooth below the horizon; a smooth meadow sways a little with it.
+    """
+    luma = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    # Grass and leaves are rough up and down; a mirror is streaked across.
+    rough = cv2.GaussianBlur(np.abs(cv2.Sobel(luma, cv2.CV_32F, 1, 0)), (0, 0), 3.0)
+    smooth = smooth_step(15.0, 6.0, rough)
+    down = np.linspace(0.0, 1.0, picture.shape[0], dtype=np.float32)[:, None]
+    below = smooth_step(horizon + 0.02, horizon + 0.10, down)
+    near = np.clip((down - horizon) / (1 - horizon), 0.0, 1.0)
+    return np.asarray(smooth * below * (0.0006 + 0.0022 * near), np.float32)

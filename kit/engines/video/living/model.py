@@ -1,0 +1,83 @@
+"""Living Scene: a painted still that comes alive."""
+
+from __future__ import annotations
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.landscape import settings as landscape
+from kit.engines.scene.families import FAMILIES
+from kit.engines.video import settings
+from kit.wire import Parameter
+
+_FAMILY = Parameter(
+    name="family",
+    type="string",
+    default="auto",
+    enum=["auto", *FAMILIES],
+    description="What is painted; auto reads it from the prompt",
+)
+_WEATHER = settings.weather(
+    "auto",
+    ["auto", "none", "rain", "snow", "fog", "dust", "fireflies", "embers"],
+    "What is in the air; auto follows the prompt",
+)
+_HOURS = Parameter(
+    name="hours",
+    type="string",
+    default="fixed",
+    enum=["fixed", "day_to_night", "night_to_day"],
+    description="Keep the prompt's time of day, or let it pass during the clip",
+)
+_CLOUDS = Parameter(
+    name="clouds",
+    type="boolean",
+    default=True,
+    description="Thin clouds drift where there is sky",
+)
+_CAMERA = settings.camera(
+    "push", ["push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still"]
+)
+
+
+class LivingScene(Engine):
+    """Paints a scene and films it as if one stood before it."""
+
+    definition = Definition(
+        id="living-scene",
+        title="Living Scene",
+        asset_type="video",
+        category="Video Generation",
+        description=(
+            "A scene painted by rule from the prompt's words (lakes, deserts, woods, seas, streets,"
+            " space, ink, line art) and brought to life: depth, weather, clouds, ripples, lights"
+            " and passing hours. The depth is guessed, and nothing walks or flies through it."
+        ),
+        settings=(
+            settings.duration(5),
+            settings.resolution("720p"),
+            settings.aspect_ratio("16:9"),
+            _FAMILY,
+            _CAMERA,
+            settings.motion(0.6),
+            _WEATHER,
+            _HOURS,
+            _CLOUDS,
+            landscape.palette(),
+            settings.loop("Swing out and back, so that the clip can repeat"),
+            settings.fps(),
+            settings.file_format(),
+            seed_parameter(),
+        ),
+        media=(settings.soundtrack(),),
+        pricing=settings.prices(
+            "0.03",
+            base="0.06",
+            # Each hour is a painting of its own.
+            factors={"hours": {"day_to_night": "1.3", "night_to_day": "1.3"}},
+        ),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Paint the prompt's scene and film it, as long and as large as was asked for."""
+        from kit.engines.video.living.scene import film
+
+        return film(job, progress)

@@ -1,0 +1,154 @@
+"""How a scene comes alive: paint it, guess its depth, then move camera, air and light."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.media.color import Bytes
+from kit.engines.scene.brief import Brief, read
+from kit.engines.scene.families import paint
+from kit.engines.video.animate.relief import Relief, large
+from kit.engines.video.camera import view
+from kit.engines.video.filming import Take, filmed, take_of
+from kit.engines.video.living import depths
+from kit.engines.video.living.life import Clouds, Flicker, Hours, Ripples, open_water, still_water
+from kit.engines.video.settings import frame_size
+from kit.engines.video.sheets import views
+from kit.engines.video.weather import Weather
+
+_MOST = 1600  # pixels of the longer side that are painted
+_HOURS = {
+    "fixed": (),
+    "day_to_night": ("day", "sunset", "night"),
+    "night_to_day": ("night", "dawn", "day"),
+}
+_SKIES = ("lake", "desert", "sea", "forest", "poster")
+_INKS = ("liquid", "flow")
+_FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
+_AIRS = {"rain": "rain", "snow": "snow", "mist": "fog"}
+_FALLING = ("rain", "snow")
+
+
+def film(job: Job, progress: Progress) -> Asset:
+    """Render a job of the living-scene model."""
+    values = job.parameters
+    progress.report(0.0)
+    take = take_of(values, frame_size(values))
+    brief = _sized(read(job.prompt, {**values, "size": 512}, job.seed), take)
+    weather = _weather(brief, values["weather"])
+    hours = _HOURS[values["hours"]] or (brief.time_of_day,)
+    end = 0.10 + 0.06 * len(hours)
+    paintings = [
+        paint(_quiet(brief, hour), progress.part(*_stretch(number, len(hours), end)))
+        for number, hour in enumerate(hours)
+    ]
+    living = Living(brief, paintings, take, weather=weather, clouds=values["clouds"])
+    facts = {"scene": brief.facts(), "weather": weather, "hours": list(hours)}
+    drawing = progress.part(end, 1.0)
+    return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts)
+
+
+class Living:
+    """A painted scene that can be seen at any frame.
+
+    Parameters
+    ----------
+    paintings : list of ndarray of uint8
+        The place at one or more hours, shape (height, width, 3) each, of the frame's shape.
+    """
+
+    def __init__(
+        self, brief: Brief, paintings: list[Bytes], take: Take, *, weather: str, clouds: bool
+    ) -> None:
+        self._take = take
+        rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
+        picture = depths.small(paintings[0])
+        sky = depths.sky_of(picture)
+        self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
+        planes = [self._relief.planes(painting) for painting in paintings]
+        self._hours = Hours(planes, loop=take.loop)
+        size = (self._relief.width, self._relief.height)
+        horizon = depths.horizon_of(sky)
+        self._life: list[Clouds | Flicker] = []
+        if clouds and brief.family in _SKIES:
+            self._life.append(Clouds(size, sky, horizon, take, rng[0]))
+        if brief.family == "city":
+            self._life.append(Flicker(planes[-1][0], take, rng[1]))
+        self._ripples = _ripples(brief.family, picture, horizon, take, rng[2])
+        self._weather = (
+            None
+            if weather == "none"
+            else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
+        )
+        self._still = len(planes) == 1 and not self._life
+        self._planes = planes[0]
+
+    def frame(self, number: int) -> Bytes:
+        """Return a frame, I420, shape (height * 3 / 2, width)."""
+        take, moment = self._take, self._take.moment(number)
+        out = np.empty((take.height * 3 // 2, take.width), np.uint8)
+        frame = views(out, take.width, take.height)
+        planes = self._planes if self._still else self._hours.at(moment)
+        for life in self._life:
+            life.draw(planes, moment)
+        if self._ripples is not None:
+            self._ripples.turn_to(moment)
+        seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
+        self._relief.draw(frame, planes, seen, self._ripples)
+        if self._weather is not None:
+            self._weather.draw(frame, moment)
+        return out
+
+
+def _sized(brief: Brief, take: Take) -> Brief:
+    """Return a brief for a painting of the frame's shape, with its margins."""
+    width, height = large(take)
+    scale = min(1.0, _MOST / max(width, height))
+    return replace(brief, width=round(width * scale), height=round(height * scale))
+
+
+def _quiet(brief: Brief, hour: str) -> Brief:
+    """Return a brief without what falls or glimmers: that is drawn in motion.
+
+    A street keeps its rain, of which it is wet.
+    """
+    weather = brief.weather
+    if weather in _FALLING and brief.family != "city":
+        weather = "mist"
+    extras = tuple(extra for extra in brief.extras if extra != "fireflies")
+    return replace(brief, time_of_day=hour, weather=weather, extras=extras)
+
+
+def _weather(brief: Brief, asked: str) -> str:
+    """Return what is in the air: what was asked for, else what the prompt says."""
+    if asked != "auto":
+        return asked
+    if brief.family in (*_INKS, "space"):
+        return "none"
+    if "fireflies" in brief.extras:
+        return "fireflies"
+    if brief.family == "desert" and brief.weather != "clear":
+        return "dust"
+    # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
+    said = brief.weather != "mist" or brief.says(*_FOGGY)
+    return _AIRS.get(brief.weather, "none") if said else "none"
+
+
+def _ripples(
+    family: str, picture: Bytes, horizon: float, take: Take, rng: np.random.Generator
+) -> Ripples | None:
+    if family == "lake":
+        return Ripples(still_water(picture, horizon), (48, 10), take, rng)
+    if family == "sea":
+        return Ripples(open_water(picture, horizon), (12, 5), take, rng)
+    if family in _INKS:
+        amount = np.full(picture.shape[:2], 0.004 + 0.012 * take.motion, np.float32)
+        return Ripples(amount, (3, 4), take, rng)
+    return None
+
+
+def _stretch(number: int, count: int, end: float) -> tuple[float, float]:
+    return end * number / count, end * (number + 1) / count

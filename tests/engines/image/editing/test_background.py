@@ -1,0 +1,192 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.image.editing.background import Background
+from kit.engines.image.editing.painted import behind
+from kit.errors import EngineError
+from tests.engines.image.editing.pictures import BALL, ball, pixels_of, render, saved
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    return saved(ball(), tmp_path / "in" / "ball.png")
+
+
+def near(pixel: np.ndarray, color: tuple[int, int, int], slack: int = 12) -> bool:
+    return bool((np.abs(pixel[:3].astype(int) - color) <= slack).all())
+
+
+@pytest.mark.parametrize("kind", ["png", "webp"])
+def test_removing_leaves_the_subject_on_nothing(tmp_path: Path, image: Path, kind: str) -> None:
+    asset = render(Background(), tmp_path / "out", media={"image": image}, format=kind)
+
+    pixels = pixels_of(asset)
+    assert pixels.shape == (180, 240, 4)
+    assert pixels[90, 120, 3] == 255
+    assert near(pixels[90, 120], BALL)
+    assert pixels[5, 5, 3] == 0
+    assert asset.metadata["subjectShare"] == pytest.approx(np.pi * 45**2 / (180 * 240), rel=0.06)
+
+
+def test_a_jpeg_shows_white_where_the_background_was(tmp_path: Path, image: Path) -> None:
+    asset = render(Background(), tmp_path / "out", media={"image": image}, format="jpeg")
+
+    assert asset.content_type == "image/jpeg"
+    assert near(pixels_of(asset)[5, 5], (255, 255, 255), 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "corner"),
+    [
+        ({"color": "teal"}, (0, 128, 128)),
+        ({"color": "#f80"}, (255, 136, 0)),
+        ({"prompt": "white to black"}, (255, 255, 255)),
+        ({"prompt": "Navy"}, (0, 0, 118)),
+    ],
+)
+def test_replacing_puts_the_named_color_behind(
+    tmp_path: Path, image: Path, values: dict[str, str], corner: tuple[int, int, int]
+) -> None:
+    asset = render(
+        Background(), tmp_path / "out", media={"image": image}, operation="replace", **values
+    )
+
+    pixels = pixels_of(asset)
+    assert near(pixels[2, 2], corner, 16)
+    assert near(pixels[90, 120], BALL)
+
+
+def test_a_place_in_the_prompt_is_painted_and_the_seed_varies_it(
+    tmp_path: Path, image: Path
+) -> None:
+    one, again, other = (
+        render(
+            Background(),
+            tmp_path / name,
+            media={"image": image},
+            operation="replace",
+            prompt="mountains at dusk",
+            seed=seed,
+        ).path.read_bytes()
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+
+    assert one == again
+    assert one != other
+
+
+def test_a_backdrop_goes_before_words(tmp_path: Path, image: Path) -> None:
+    green = saved(np.full((50, 90, 3), (10, 200, 30), np.uint8), tmp_path / "in" / "green.png")
+
+    asset = render(
+        Background(),
+        tmp_path / "out",
+        media={"image": image, "backdrop": green},
+        operation="replace",
+        prompt="red",
+    )
+
+    assert near(pixels_of(asset)[3, 3], (10, 200, 30), 2)
+
+
+def test_blurring_softens_what_is_behind_and_not_the_subject(tmp_path: Path) -> None:
+    pixels = ball()
+    pixels[::6] = pixels[::6] // 2
+    pixels[60:120, 90:150] = ball()[60:120, 90:150]
+    image = saved(pixels, tmp_path / "in" / "stripes.png")
+
+    asset = render(
+        Background(),
+        tmp_path / "out",
+        media={"image": image},
+        operation="blur",
+        blur_strength=1,
+    )
+
+    out = pixels_of(asset)
+    assert out[:40, 10, 0].astype(float).std() < 0.4 * pixels[:40, 10, 0].astype(float).std()
+    assert near(out[90, 120], BALL)
+
+
+def test_feathering_softens_the_edge(tmp_path: Path, image: Path) -> None:
+    hard, soft = (
+        pixels_of(render(Background(), tmp_path / str(f), media={"image": image}, feather=f))
+        for f in (0, 12)
+    )
+
+    def between(pixels: np.ndarray) -> int:
+        return int(((pixels[..., 3] > 20) & (pixels[..., 3] < 235)).sum())
+
+    assert between(soft) > 2 * between(hard)
+
+
+def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path) -> None:
+    pixels = np.dstack([ball(), np.zeros((180, 240), np.uint8)])
+    pixels[:, :120, 3] = 255
+    image = saved(pixels, tmp_path / "in" / "half.png")
+
+    asset = render(
+        Background(), tmp_path / "out", media={"image": image}, operation="replace", color="black"
+    )
+
+    out = pixels_of(asset)
+    assert (out[:, 130:] == 0).all()
+    assert np.array_equal(out[:, :110], ball()[:, :110])
+
+
+def test_a_picture_without_a_subject_says_so(tmp_path: Path) -> None:
+    image = saved(np.full((60, 80, 3), 120, np.uint8), tmp_path / "in" / "plain.png")
+
+    with pytest.raises(EngineError, match="no subject") as caught:
+        render(Background(), tmp_path / "out", media={"image": image})
+
+    assert caught.value.code == "no_subject"
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [({"color": "blurple"}, "unknown_color"), ({"prompt": "quite nice"}, "unknown_background")],
+)
+def test_words_that_mean_nothing_here_are_refused(
+    tmp_path: Path, image: Path, values: dict[str, str], code: str
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        render(
+            Background(), tmp_path / "out", media={"image": image}, operation="replace", **values
+        )
+
+    assert caught.value.code == code
+
+
+def test_the_preview_shows_checkers_for_transparency(tmp_path: Path, image: Path) -> None:
+    asset = render(Background(), tmp_path / "out", media={"image": image})
+
+    assert asset.thumbnail is not None
+    with Image.open(asset.thumbnail) as preview:
+        corner = np.asarray(preview)[:40, :40].astype(int)
+        assert preview.format == "JPEG"
+    assert corner.min() > 190
+    assert np.ptp(corner) > 20
+
+
+def test_progress_rises_to_1_and_a_canceled_job_stops(tmp_path: Path, image: Path) -> None:
+    seen: list[float] = []
+    render(Background(), tmp_path / "a", media={"image": image}, progress=Progress(seen.append))
+    stopped = Progress(lambda done: stopped.cancel() if done > 0.2 else None)
+
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0.0, 1.0)
+    with pytest.raises(CanceledError):
+        render(Background(), tmp_path / "b", media={"image": image}, progress=stopped)
+    assert not list((tmp_path / "b").iterdir())
+
+
+@pytest.mark.parametrize("size", [(300, 4), (5, 200), (2100, 60)])
+def test_a_landscape_is_painted_in_any_shape(size: tuple[int, int]) -> None:
+    pixels = behind("sea at sunset", *size, 1, Progress())
+
+    assert pixels.shape == (size[1], size[0], 3)

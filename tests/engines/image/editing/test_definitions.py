@@ -1,0 +1,52 @@
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+
+from kit import parameters, pricing
+from kit.engines.base import Definition
+from kit.engines.image.editing.background import Background
+from kit.engines.image.editing.reframe import Reframe
+from kit.engines.image.editing.restyle import Restyle
+from kit.engines.image.editing.retouch import Retouch
+from kit.engines.image.titlecard import TitleCard
+from kit.wire import CATEGORIES, Model
+
+DEFINITIONS = [kind.definition for kind in (Background, Reframe, Restyle, Retouch, TitleCard)]
+
+LISTING = """
+import sys
+import kit.engines.image.titlecard
+import kit.engines.image.editing.background, kit.engines.image.editing.reframe
+import kit.engines.image.editing.restyle, kit.engines.image.editing.retouch
+heavy = {"numpy", "cv2", "av", "PIL"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: d.id)
+def test_a_definition_is_valid_and_priced(definition: Definition) -> None:
+    model = Model(
+        id=definition.id,
+        asset_type=definition.asset_type,
+        setting_parameters=list(definition.settings),
+        media_parameters=list(definition.media),
+        pricing=definition.pricing,
+    )
+
+    pricing.check_rule(model)
+    assert definition.category in CATEGORIES["image"]
+    cheapest, usual = pricing.least(model), pricing.at_defaults(model)
+    assert Decimal("0.01") <= cheapest <= usual <= Decimal("0.06")
+    for parameter in definition.settings:
+        if parameter.default is not None:
+            assert parameters.problem_with(parameter, parameter.default) is None
+
+
+def test_definitions_load_nothing_heavy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr

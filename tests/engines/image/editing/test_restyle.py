@@ -1,0 +1,147 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.image.editing.grading import graded
+from kit.engines.image.editing.looks import LOOKS, WORDS, Look, look_of
+from kit.engines.image.editing.restyle import Restyle
+from kit.errors import EngineError
+from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    return saved(ball(160, 120), tmp_path / "in" / "ball.png")
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_every_look_changes_the_picture_and_keeps_its_drawing(name: str) -> None:
+    ramp = np.linspace(20, 235, 200)[None, :, None] + np.array([20, 0, -20])
+    old = np.repeat(ramp, 120, axis=0)
+    new = graded(old.astype(np.uint8), LOOKS[name]).astype(float)
+
+    assert np.abs(new - old).mean() > 2
+    assert np.corrcoef(new.mean(axis=2).ravel(), old.mean(axis=2).ravel())[0, 1] > 0.9
+
+
+def test_no_look_changes_nothing() -> None:
+    assert np.abs(graded(ball(), Look()).astype(int) - ball()).max() <= 1
+
+
+def test_warm_and_cold_pull_apart_and_noir_has_no_color() -> None:
+    warm, cold, noir = (graded(ball(), LOOKS[n]).astype(int) for n in ("warm", "cold", "noir"))
+
+    assert (warm[..., 0] - warm[..., 2]).mean() > (cold[..., 0] - cold[..., 2]).mean() + 20
+    assert np.ptp(noir, axis=2).max() <= 2
+
+
+@pytest.mark.parametrize(("word", "look"), [("movie", "cinematic"), ("retro", "vintage")])
+def test_words_of_the_prompt_choose_the_look_and_a_setting_overrules_them(
+    word: str, look: str
+) -> None:
+    assert look_of("auto", f"make it {word} please")[0] == look
+    assert look_of("cold", f"make it {word} please")[0] == "cold"
+    assert look_of("auto", "make it nice") == ("none", Look())
+
+
+def test_every_word_names_a_look_that_there_is() -> None:
+    assert set(WORDS.values()) == set(LOOKS)
+
+
+def test_a_color_word_tints() -> None:
+    gray = np.full((20, 20, 3), 90, np.uint8)
+
+    teal = graded(gray, look_of("auto", "teal")[1]).astype(int).mean(axis=(0, 1))
+    red = graded(gray, look_of("auto", "crimson")[1]).astype(int).mean(axis=(0, 1))
+
+    assert teal[0] < teal[1]
+    assert red[0] > red[1]
+
+
+@pytest.mark.parametrize("manner", ["painting", "sketch", "poster"])
+@pytest.mark.parametrize("size", [(160, 120), (9, 70)])
+def test_every_manner_redraws_pictures_of_any_shape(
+    tmp_path: Path, manner: str, size: tuple[int, int]
+) -> None:
+    image = saved(ball(*size), tmp_path / "in.png")
+
+    one, again = (
+        render(Restyle(), tmp_path / name, media={"image": image}, stylize=manner, strength=1)
+        for name in "ab"
+    )
+
+    assert pixels_of(one).shape == (size[1], size[0], 3)
+    assert one.path.read_bytes() == again.path.read_bytes()
+    assert np.abs(pixels_of(one).astype(int) - ball(*size)).mean() > 1
+
+
+def test_a_sketch_is_gray_on_paper_and_a_poster_has_few_colors(tmp_path: Path, image: Path) -> None:
+    sketch, poster = (
+        pixels_of(
+            render(Restyle(), tmp_path / m, media={"image": image}, stylize=m, strength=1)
+        ).astype(int)
+        for m in ("sketch", "poster")
+    )
+
+    assert np.ptp(sketch, axis=2).max() < 25
+    colors, counts = np.unique(poster.reshape(-1, 3), axis=0, return_counts=True)
+    assert np.sort(counts)[-7:].sum() > 0.6 * poster.shape[0] * poster.shape[1]
+    assert len(colors) > 2
+
+
+def test_strength_mixes_the_old_picture_in(tmp_path: Path, image: Path) -> None:
+    def change(strength: float) -> float:
+        asset = render(
+            Restyle(),
+            tmp_path / str(strength),
+            media={"image": image},
+            look="noir",
+            strength=strength,
+        )
+        return float(np.abs(pixels_of(asset).astype(int) - ball(160, 120)).mean())
+
+    assert change(0) == 0
+    assert change(0) < change(0.4) < change(1)
+
+
+def test_a_title_is_set_on_the_picture(tmp_path: Path, image: Path) -> None:
+    asset = render(
+        Restyle(), tmp_path / "out", media={"image": image}, text="Hello", position="top"
+    )
+
+    assert asset.metadata["lines"] == ["HELLO"]
+    assert asset.metadata["position"] == "top"
+    assert (pixels_of(asset)[:60].min(axis=2) > 240).sum() > 100
+
+
+def test_nothing_to_do_is_an_error_that_names_what_there_is(tmp_path: Path, image: Path) -> None:
+    with pytest.raises(EngineError, match="choose a look") as caught:
+        render(Restyle(), tmp_path / "out", media={"image": image}, prompt="make it better")
+
+    assert caught.value.code == "nothing_to_do"
+
+
+def test_transparency_is_kept(tmp_path: Path) -> None:
+    pixels = np.dstack([ball(60, 40), np.full((40, 60), 255, np.uint8)])
+    pixels[:20, :, 3] = 0
+    image = saved(pixels, tmp_path / "in.png")
+
+    out = pixels_of(render(Restyle(), tmp_path / "out", media={"image": image}, look="warm"))
+
+    assert np.array_equal(out[..., 3], pixels[..., 3])
+
+
+def test_progress_rises_to_1_and_a_canceled_job_stops(tmp_path: Path, image: Path) -> None:
+    seen: list[float] = []
+    media = {"image": image}
+    render(
+        Restyle(), tmp_path / "a", media=media, stylize="painting", progress=Progress(seen.append)
+    )
+    stopped = Progress(lambda done: stopped.cancel() if done > 0.2 else None)
+
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0.0, 1.0)
+    with pytest.raises(CanceledError):
+        render(Restyle(), tmp_path / "b", media=media, stylize="painting", progress=stopped)

@@ -1,0 +1,205 @@
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.image.editing.repairs import enlarged, sharpened
+from kit.engines.image.editing.retouch import Retouch
+from kit.errors import EngineError
+from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
+
+
+def stripes(height: int = 150, width: int = 200) -> np.ndarray:
+    columns = np.where(np.arange(width) % 20 < 10, 60, 190)
+    return np.repeat(np.repeat(columns[None, :, None], height, 0), 3, 2).astype(np.uint8)
+
+
+def masked(shape: tuple[int, ...], box: tuple[int, int, int, int]) -> np.ndarray:
+    mask = np.zeros(shape[:2], np.uint8)
+    x, y, width, height = box
+    mask[y : y + height, x : x + width] = 255
+    return mask
+
+
+def erase(tmp_path: Path, pixels: np.ndarray, mask: np.ndarray, **values: object) -> np.ndarray:
+    media = {"image": saved(pixels, tmp_path / "i.png"), "mask": saved(mask, tmp_path / "m.png")}
+    return pixels_of(render(Retouch(), tmp_path / "out", media=media, operation="erase", **values))
+
+
+def test_erasing_continues_the_pattern_around_the_hole(tmp_path: Path) -> None:
+    whole = stripes()
+    spoiled = whole.copy()
+    cv2.circle(spoiled, (100, 75), 18, (255, 0, 0), -1)
+    mask = masked(whole.shape, (78, 53, 44, 44))
+
+    out = erase(tmp_path, spoiled, mask)
+
+    off = np.abs(out.astype(int) - whole)[55:95, 80:120]
+    assert (off.max(axis=2) < 40).mean() > 0.9
+    assert np.array_equal(out[:30], whole[:30])
+
+
+def test_erasing_takes_the_object_away(tmp_path: Path) -> None:
+    pixels = ball(120, 90)
+
+    out = erase(tmp_path, pixels, masked(pixels.shape, (35, 20, 50, 50)))
+
+    assert out[45, 60, 0] < 110
+    assert out[45, 60, 2] > 120
+
+
+def test_erasing_twice_gives_equal_bytes(tmp_path: Path) -> None:
+    pixels, mask = stripes(80, 100), masked((80, 100), (40, 30, 15, 15))
+
+    assert np.array_equal(erase(tmp_path, pixels, mask), erase(tmp_path, pixels, mask))
+
+
+def test_a_mask_of_the_same_shape_in_another_size_is_scaled(tmp_path: Path) -> None:
+    pixels = ball(120, 90)
+    large = masked((180, 240), (70, 40, 100, 100))
+
+    assert erase(tmp_path, pixels, large)[45, 60, 0] < 110
+
+
+@pytest.mark.parametrize(
+    ("mask", "code"),
+    [
+        (np.zeros((150, 200), np.uint8), "mask_empty"),
+        (np.full((150, 200), 255, np.uint8), "mask_full"),
+        (masked((200, 200), (10, 10, 50, 50)), "mask_shape"),
+    ],
+)
+def test_a_mask_that_cannot_be_meant_is_refused(
+    tmp_path: Path, mask: np.ndarray, code: str
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        erase(tmp_path, stripes(), mask)
+
+    assert caught.value.code == code
+
+
+def test_erasing_without_a_mask_says_what_is_missing(tmp_path: Path) -> None:
+    image = saved(ball(), tmp_path / "in.png")
+
+    with pytest.raises(EngineError, match="'mask'") as caught:
+        render(Retouch(), tmp_path / "out", media={"image": image}, operation="erase")
+
+    assert caught.value.code == "medium_missing"
+
+
+@pytest.mark.parametrize("edge", [(0, 0, 30, 30), (75, 50, 25, 25), (0, 20, 100, 15)])
+def test_a_hole_may_touch_the_edge_of_the_picture(
+    tmp_path: Path, edge: tuple[int, int, int, int]
+) -> None:
+    pixels = stripes(75, 100)
+
+    out = erase(tmp_path, pixels, masked(pixels.shape, edge))
+
+    assert out.shape == pixels.shape
+
+
+@pytest.mark.parametrize("size", [(9, 9), (5, 40)])
+def test_a_tiny_picture_is_filled_too(tmp_path: Path, size: tuple[int, int]) -> None:
+    pixels = np.full((*size, 3), 80, np.uint8)
+    mask = masked(size, (2, 2, 2, 2))
+    pixels[mask > 0] = 255
+
+    assert erase(tmp_path, pixels, mask).max() < 120
+
+
+@pytest.mark.parametrize("scale", [2, 4])
+def test_an_enlarged_picture_shrinks_back_to_what_it_was(scale: int) -> None:
+    pixels = cv2.GaussianBlur(ball(), (0, 0), 1)
+    large = enlarged(pixels, scale, 0.5)
+
+    height, width = pixels.shape[:2]
+    back = cv2.resize(large, (width, height), interpolation=cv2.INTER_AREA)
+    assert large.shape == (scale * height, scale * width, 3)
+    assert np.abs(back.astype(int) - pixels).mean() < 1.0
+
+
+def test_bands_of_an_enlarged_picture_meet_without_a_seam(tmp_path: Path) -> None:
+    pixels = ball(60, 400)
+    image = saved(pixels, tmp_path / "in.png")
+
+    asset = render(Retouch(), tmp_path / "out", media={"image": image}, operation="upscale")
+
+    whole = enlarged(pixels, 2, 0.5)
+    assert np.abs(pixels_of(asset).astype(int) - whole).max() <= 1
+
+
+def test_upscaling_keeps_transparency(tmp_path: Path) -> None:
+    pixels = np.dstack([ball(40, 30), np.full((30, 40), 255, np.uint8)])
+    pixels[:, :20, 3] = 0
+    image = saved(pixels, tmp_path / "in.png")
+
+    out = pixels_of(render(Retouch(), tmp_path / "out", media={"image": image}, scale=4))
+
+    assert out.shape == (120, 160, 4)
+    assert out[60, 10, 3] == 0
+    assert out[60, 150, 3] == 255
+
+
+def test_a_result_of_more_than_40_megapixels_is_refused(tmp_path: Path) -> None:
+    image = saved(np.zeros((1500, 1800, 3), np.uint8), tmp_path / "in.png")
+
+    with pytest.raises(EngineError, match="1800 x 1500") as caught:
+        render(Retouch(), tmp_path / "out", media={"image": image}, scale=4)
+
+    assert caught.value.code == "too_large"
+
+
+def test_denoising_takes_out_noise_and_leaves_edges(tmp_path: Path) -> None:
+    clean = stripes(100, 120)
+    noisy = clean + np.random.default_rng(1).normal(0, 10, clean.shape)
+    image = saved(noisy.clip(0, 255).astype(np.uint8), tmp_path / "in.png")
+
+    asset = render(
+        Retouch(), tmp_path / "out", media={"image": image}, operation="denoise", strength=0.8
+    )
+
+    assert (
+        np.abs(pixels_of(asset) - clean.astype(float)).mean() < 0.5 * np.abs(noisy - clean).mean()
+    )
+
+
+def test_sharpening_steepens_an_edge_without_halos() -> None:
+    pixels = np.full((40, 40, 3), 60, np.uint8)
+    pixels[:, 20:] = 180
+    soft = cv2.GaussianBlur(pixels, (0, 0), 1.5)
+
+    crisp = sharpened(soft, 1.5, 1.0)
+
+    steepest = np.abs(np.diff(crisp[20, :, 0].astype(int))).max()
+    assert steepest > 1.25 * np.abs(np.diff(soft[20, :, 0].astype(int))).max()
+    assert crisp.max() <= 180 + 16
+    assert crisp.min() >= 60 - 16
+
+
+@pytest.mark.parametrize("operation", ["denoise", "sharpen"])
+def test_no_strength_changes_nothing(tmp_path: Path, operation: str) -> None:
+    image = saved(ball(60, 40), tmp_path / "in.png")
+
+    asset = render(
+        Retouch(), tmp_path / "out", media={"image": image}, operation=operation, strength=0
+    )
+
+    assert np.array_equal(pixels_of(asset), ball(60, 40))
+
+
+@pytest.mark.parametrize("operation", ["denoise", "upscale", "erase"])
+def test_long_work_reports_and_can_be_stopped(tmp_path: Path, operation: str) -> None:
+    media = {
+        "image": saved(ball(200, 400), tmp_path / "i.png"),
+        "mask": saved(masked((400, 200), (60, 60, 80, 90)), tmp_path / "m.png"),
+    }
+    seen: list[float] = []
+    progress = Progress(lambda done: (seen.append(done), progress.cancel() if done > 0.3 else 0))
+
+    with pytest.raises(CanceledError):
+        render(Retouch(), tmp_path / "out", media=media, operation=operation, progress=progress)
+
+    assert len(seen) >= 3
+    assert seen[-1] < 0.9

@@ -1,0 +1,44 @@
+import pytest
+
+from kit.engines.scene.brief import read
+from kit.engines.scene.land.look import Look, look_for
+
+
+def look(prompt: str, **values: object) -> Look:
+    return look_for(read(prompt, {"aspect_ratio": "1:1", "size": 512, **values}, 1))
+
+
+def test_stars_belong_to_the_night() -> None:
+    assert look("clear night").stars > look("clear dusk").stars > look("clear noon").stars == 0
+
+
+def test_rain_dims_the_sun_and_covers_the_sky() -> None:
+    clear, rain = look("lake at noon, clear"), look("lake at noon, rain")
+
+    assert rain.sun_power < 0.5 * clear.sun_power
+    assert rain.clouds > clear.clouds
+    assert rain.haze > clear.haze
+
+
+@pytest.mark.parametrize("hour", ["dawn", "noon", "sunset", "dusk", "night"])
+def test_a_color_word_turns_the_zenith(hour: str) -> None:
+    sky = look(f"teal lake at {hour}").sky
+
+    assert abs(sky[-1][2] - 192) < 1
+
+
+def test_the_last_of_two_color_words_turns_the_horizon() -> None:
+    sky = look("violet and orange lake at sunset, clear").sky
+
+    assert (round(sky[-1][2]), round(sky[0][2])) == (297, 55)
+
+
+def test_a_palette_beats_color_words() -> None:
+    assert (
+        look("teal clear noon", palette="ember").sky
+        == look("crimson clear noon", palette="ember").sky
+    )
+
+
+def test_moods_change_saturation() -> None:
+    assert look("vivid lake").saturation > look("lake").saturation > look("pastel lake").saturation

@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.media.footage import Footage
+from kit.engines.video.editing.framing import frame_of
+from kit.engines.video.editing.paths import followed, steadied
+from kit.engines.video.editing.plan import plan_of
+from kit.engines.video.editing.survey import Survey, shots, survey
+from tests.engines.media.films import filmed
+
+VALUES = {"start": 0, "speed": 1, "aspect_ratio": "keep", "resolution": "keep"}
+FRAME = frame_of((320, 180), (320, 180), "smart_crop")
+
+
+def scenery(seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    small = rng.integers(20, 235, (30, 50, 3), np.uint8)
+    return cv2.resize(small, (500, 300), interpolation=cv2.INTER_CUBIC)
+
+
+def shaken(count: int = 40) -> list[np.ndarray]:
+    """Return a slow pan by an unsteady hand."""
+    rng = np.random.default_rng(3)
+    jitter = rng.normal(0, 3, (count, 2)).round().astype(int)
+    base = scenery()
+    return [base[40 + y : 220 + y, 40 + n + x : 360 + n + x] for n, (x, y) in enumerate(jitter)]
+
+
+def seen(path: Path, *, shake: bool = False, subject: bool = False) -> Survey:
+    with Footage(path) as footage:
+        return survey(footage, plan_of(VALUES, footage), Progress(), shake=shake, subject=subject)
+
+
+def test_a_steadied_way_keeps_the_pan_and_loses_the_shake(tmp_path: Path) -> None:
+    found = seen(filmed(tmp_path / "a.mp4", shaken()), shake=True)
+
+    corrections, zoom = steadied(found, 30.0, FRAME)
+    way = np.cumsum(found.moves, axis=0)[:, :2] * 320
+    steady = way + corrections[:, :2] * 320
+
+    # What the survey calls a move is the picture's: a pan to the right moves it to the left.
+    assert way[-1, 0] == pytest.approx(-39, abs=8)
+    assert np.diff(steady, axis=0).std(axis=0).max() < 0.25 * np.diff(way, axis=0).std(axis=0).min()
+    assert steady[-1, 0] == pytest.approx(-39, abs=8)
+    assert 1.04 <= zoom <= 1.14
+
+
+def test_a_camera_on_a_stand_is_left_alone(tmp_path: Path) -> None:
+    still = [scenery()[:180, :320]] * 20
+
+    corrections, zoom = steadied(seen(filmed(tmp_path / "a.mp4", still), shake=True), 30.0, FRAME)
+
+    assert np.abs(corrections).max() < 0.002
+    assert zoom == pytest.approx(1.04, abs=0.01)
+
+
+def test_a_new_shot_is_noticed_and_starts_a_way_of_its_own(tmp_path: Path) -> None:
+    one, other = scenery(1)[:180, :320], scenery(9)[:180, :320]
+
+    found = seen(filmed(tmp_path / "a.mp4", [one] * 12 + [other] * 12), shake=True)
+
+    assert np.flatnonzero(found.cuts).tolist() == [0, 12]
+    assert [(s.start, s.stop) for s in shots(found.cuts)] == [(0, 12), (12, 24)]
+    assert not found.moves[12].any()
+
+
+def test_a_crop_follows_what_moves(tmp_path: Path) -> None:
+    frames = []
+    for number in range(60):
+        pixels = np.full((180, 320, 3), (70, 90, 80), np.uint8)
+        cv2.circle(pixels, (40 + 4 * number, 90), 22, (250, 80, 40), -1)
+        frames.append(pixels)
+
+    found = seen(filmed(tmp_path / "a.mp4", frames), subject=True)
+    left = followed(found, 0.32, across=True, fps=30.0) * (320 - 102)
+
+    ball = 40 + 4 * np.arange(60)
+    inside = (ball > left) & (ball < left + 102)
+    assert inside.mean() > 0.9
+    assert np.abs(np.diff(left, 2)).max() < 1.0, "it glides"
+    assert left.min() >= 0
+    assert left.max() <= 320 - 102
+
+
+def test_a_plain_picture_is_cropped_in_the_middle() -> None:
+    cuts = np.zeros(10, bool)
+    cuts[0] = True
+    flat = Survey(np.zeros((10, 4)), cuts, [(0, np.ones((54, 96), np.float32))])
+
+    assert np.allclose(followed(flat, 0.4, across=True, fps=30.0), 0.5, atol=0.02)
+
+
+def test_a_survey_can_be_canceled(tmp_path: Path) -> None:
+    path = filmed(tmp_path / "a.mp4", shaken(20))
+    progress = Progress(lambda done: progress.cancel() if done > 0.3 else None)
+
+    with Footage(path) as footage, pytest.raises(CanceledError):
+        survey(footage, plan_of(VALUES, footage), progress, shake=True, subject=False)

@@ -1,0 +1,98 @@
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.video.living.model import LivingScene
+from tests.engines.video.showing import decoded, distance, job_for, rendered
+
+SPACE = "a nebula with a ringed planet"
+
+
+def test_a_scene_moves_and_says_what_it_shows(tmp_path: Path) -> None:
+    asset = rendered(LivingScene(), tmp_path, SPACE, camera="pan_left", motion=1.0, fps=6)
+    shown = decoded(asset)
+
+    assert (asset.width, asset.height) == (640, 360)
+    assert distance(shown[0], shown[-1]) > 1.5
+    assert asset.metadata["scene"]["family"] == "space"
+    assert asset.metadata["weather"] == "none"
+    assert asset.thumbnail is not None
+
+
+def test_ink_flows_while_the_camera_stands_still_and_a_loop_closes(tmp_path: Path) -> None:
+    asset = rendered(
+        LivingScene(), tmp_path, "blue ink", camera="still", loop=True, motion=1.0, fps=12
+    )
+    shown = decoded(asset)
+    steps = [distance(a, b) for a, b in pairwise(shown)]
+
+    assert distance(shown[0], shown[6]) > 2
+    assert distance(shown[-1], shown[0]) < 1.7 * max(steps)
+
+
+def test_the_hour_can_pass(tmp_path: Path) -> None:
+    asset = rendered(LivingScene(), tmp_path, "desert dunes", hours="day_to_night", fps=6)
+    first, last = decoded(asset)[0], decoded(asset)[-1]
+
+    assert asset.metadata["hours"] == ["day", "sunset", "night"]
+    assert last.mean() < 0.6 * first.mean()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked", "shown"),
+    [
+        ("snowfall over a lake", "auto", "snow"),
+        ("a foggy lake", "auto", "fog"),
+        ("fireflies by a lake", "auto", "fireflies"),
+        ("a clear lake", "auto", "none"),
+        ("a clear lake", "embers", "embers"),
+        ("snowfall over a lake", "none", "none"),
+    ],
+)
+def test_the_air_follows_the_prompt_or_the_setting(
+    tmp_path: Path, prompt: str, asked: str, shown: str
+) -> None:
+    asset = rendered(LivingScene(), tmp_path, prompt, weather=asked, family="poster", fps=2)
+
+    assert asset.metadata["weather"] == shown
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path: Path) -> None:
+    one, again, other = (
+        rendered(LivingScene(), tmp_path / name, SPACE, seed=seed, fps=6).path.read_bytes()
+        for name, seed in (("a", 5), ("b", 5), ("c", 6))
+    )
+
+    assert one == again
+    assert one != other
+
+
+def test_a_tall_webm_is_a_tall_webm(tmp_path: Path) -> None:
+    asset = rendered(
+        LivingScene(), tmp_path, SPACE, aspect_ratio="9:16", format="webm", fps=6, camera="rise"
+    )
+
+    with av.open(str(asset.path)) as container:
+        stream = container.streams.video[0]
+        assert (stream.width, stream.height) == (360, 640)
+        assert "vp9" in stream.codec_context.name
+    assert asset.content_type == "video/webm"
+
+
+def test_progress_rises_to_1_and_a_cancel_leaves_no_thread(tmp_path: Path) -> None:
+    seen: list[float] = []
+    job = job_for(LivingScene(), tmp_path, SPACE, fps=6)
+    LivingScene().render(job, Progress(seen.append))
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0.0, 1.0)
+    assert max(np.diff(seen)) < 0.3
+
+    progress = Progress(lambda done: progress.cancel() if done > 0.4 else None)
+    with pytest.raises(CanceledError):
+        LivingScene().render(job, progress)
+    assert [t.name for t in threading.enumerate() if t.name == "clip-encoder"] == []

@@ -1,0 +1,96 @@
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+from kit import parameters, pricing
+from kit.engines.base import Definition
+from kit.engines.landscape.settings import ASPECTS
+from kit.engines.video.animate.model import Animate
+from kit.engines.video.drift import Drift
+from kit.engines.video.flythrough.model import FlyThrough
+from kit.engines.video.kenburns.model import KenBurns
+from kit.engines.video.living.model import LivingScene
+from kit.engines.video.settings import frame_size
+from kit.wire import CATEGORIES, Model
+
+MODELS = [engine.definition for engine in (Drift, FlyThrough, LivingScene, Animate, KenBurns)]
+LISTING = """
+import sys
+import kit.engines.video.drift, kit.engines.video.flythrough.model
+import kit.engines.video.living.model, kit.engines.video.animate.model
+import kit.engines.video.kenburns.model
+heavy = {"numpy", "cv2", "av", "PIL"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def model_of(definition: Definition) -> Model:
+    return Model(
+        id=definition.id,
+        asset_type=definition.asset_type,
+        setting_parameters=list(definition.settings),
+        media_parameters=list(definition.media),
+        pricing=definition.pricing,
+    )
+
+
+def test_definitions_load_nothing_heavy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("definition", MODELS, ids=lambda d: d.id)
+def test_a_definition_is_valid_and_its_rule_prices_it(definition: Definition) -> None:
+    model = model_of(definition)
+
+    pricing.check_rule(model)
+    assert definition.category in CATEGORIES["video"]
+    assert 0 < pricing.least(model) <= pricing.at_defaults(model) < 1
+    for parameter in definition.settings:
+        assert parameter.description
+        if parameter.default is not None:
+            assert parameters.problem_with(parameter, parameter.default) is None
+
+
+@pytest.mark.parametrize("definition", MODELS, ids=lambda d: d.id)
+def test_longer_sharper_and_faster_clips_cost_more(definition: Definition) -> None:
+    defaults = {p.name: p.default for p in definition.settings}
+
+    def cost(**values: object) -> float:
+        return float(pricing.price(definition.pricing, {**defaults, **values}).total)
+
+    assert cost(duration=2) < cost(duration=8)
+    sizes = [cost(resolution=size) for size in ("360p", "480p", "720p", "1080p")]
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) == 4
+    assert cost(fps=24) < cost(fps=60)
+    assert cost(format="mp4") < cost(format="webm")
+
+
+@pytest.mark.parametrize(
+    ("aspect", "resolution"), [*itertools.product(ASPECTS, ("360p", "480p", "720p", "1080p"))]
+)
+def test_frames_are_even_and_their_smaller_side_is_the_resolution(
+    aspect: str, resolution: str
+) -> None:
+    width, height = frame_size({"aspect_ratio": aspect, "resolution": resolution})
+
+    across, down = ASPECTS[aspect]
+    assert width % 2 == height % 2 == 0
+    assert min(width, height) == int(resolution[:-1])
+    assert width / height == pytest.approx(across / down, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kept", "size"),
+    [((1000, 500), (720, 360)), ((333, 500), (360, 540)), ((4000, 100), (1080, 360))],
+)
+def test_the_shape_of_the_input_is_kept_within_bounds(
+    kept: tuple[int, int], size: tuple[int, int]
+) -> None:
+    assert frame_size({"aspect_ratio": "keep", "resolution": "360p"}, kept) == size

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from kit.engines.media.clip import rgb_of
+from kit.engines.video.sheets import views
+from kit.engines.video.weather import KINDS, Weather
+
+SIZE = (160, 90)
+AIRS = [kind for kind in KINDS if kind != "none"]
+
+
+def gray(value: int = 70) -> np.ndarray:
+    frame = np.full((135, 160), 128, np.uint8)
+    frame[:90] = value
+    return frame
+
+
+def weather(kind: str, *, loop: bool = False, seconds: float = 4.0) -> Weather:
+    return Weather(kind, SIZE, np.random.default_rng(2), seconds, loop)
+
+
+def drawn(air: Weather, moment: float) -> np.ndarray:
+    frame = gray()
+    air.draw(views(frame, *SIZE), moment)
+    return frame.astype(int)
+
+
+@pytest.mark.parametrize("kind", AIRS)
+def test_every_kind_is_seen_and_moves(kind: str) -> None:
+    air = weather(kind)
+    one, other = drawn(air, 0.2), drawn(air, 0.5)
+
+    assert np.abs(one - gray()).max() > 12
+    assert np.abs(one - other).max() > 8
+
+
+@pytest.mark.parametrize("kind", AIRS)
+def test_the_same_seed_gives_the_same_air(kind: str) -> None:
+    assert np.array_equal(drawn(weather(kind), 0.3), drawn(weather(kind), 0.3))
+
+
+@pytest.mark.parametrize("kind", AIRS)
+@pytest.mark.parametrize("seconds", [1.0, 4.5])
+def test_a_loop_comes_back_to_where_it_began(kind: str, seconds: float) -> None:
+    air = weather(kind, loop=True, seconds=seconds)
+
+    assert np.abs(drawn(air, 0.0) - drawn(air, 1.0)).mean() < 0.05
+
+
+@pytest.mark.parametrize("kind", ["rain", "snow"])
+def test_what_falls_falls_downward(kind: str) -> None:
+    air = weather(kind)
+    one, later = drawn(air, 0.50)[:90] - 70, drawn(air, 0.51)[:90] - 70
+    fits = [float((np.roll(one, rows, axis=0) * later).sum()) for rows in range(-12, 13)]
+
+    assert np.argmax(fits) > 12
+
+
+def test_embers_are_warm_and_fog_has_no_color() -> None:
+    def color(kind: str) -> np.ndarray:
+        frame = gray(40)
+        weather(kind).draw(views(frame, *SIZE), 0.4)
+        shown = rgb_of(frame).astype(int).reshape(-1, 3)
+        bright = shown.sum(axis=1)
+        return shown[bright >= np.quantile(bright, 0.995)].mean(axis=0)
+
+    red, _, blue = color("embers")
+    assert red > blue + 60
+    assert np.ptp(color("fog")) < 6
+
+
+def test_fog_does_not_turn_a_night_gray() -> None:
+    frame = gray(18)
+    weather("fog").draw(views(frame, *SIZE), 0.0)
+
+    assert frame[:90].mean() < 60
