@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -9,7 +10,8 @@ from kit.engines.image.poster import Poster
 from kit.engines.video.drift import Drift
 from kit.wire import CATEGORIES, Model
 
-DEFINITIONS = [Poster.definition, Drift.definition]
+POINTS = [e for e in entry_points(group="kit.engines") if e.value.startswith("kit.engines.")]
+DEFINITIONS = [point.load().definition for point in sorted(POINTS, key=lambda point: point.name)]
 
 LISTING = """
 import sys
@@ -49,6 +51,12 @@ def test_a_definition_is_valid_and_its_price_rule_prices_it(definition: Definiti
     for parameter in definition.settings:
         if parameter.default is not None:
             assert parameters.problem_with(parameter, parameter.default) is None
+
+
+def test_every_category_has_a_model() -> None:
+    offered = {(definition.asset_type, definition.category) for definition in DEFINITIONS}
+
+    assert offered == {(kind, name) for kind, names in CATEGORIES.items() for name in names}
 
 
 def test_a_larger_poster_and_a_longer_or_sharper_clip_cost_more() -> None:

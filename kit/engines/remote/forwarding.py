@@ -24,9 +24,9 @@ from kit.engines.remote.results import asset
 from kit.engines.remote.site import Site
 from kit.engines.remote.waiting import Tell, awaited
 from kit.errors import EngineError
-from kit.wire import Generation, Model, Receipt, Ticket, Wire
+from kit.wire import Generation, Model, Receipt, Shape, Ticket
 
-W = TypeVar("W", bound=Wire)
+W = TypeVar("W", bound=Shape)
 _ROOT = "v1/creative-studio"
 _NAME = "output"
 _GOODBYE_SECONDS = 0.75

@@ -115,14 +115,13 @@ class Eye:
         lower = np.take(tops, flat - columns)
         share = (lower - self._row) / np.maximum(lower - np.take(ground, flat), np.float32(1e-3))
         np.clip(share, 0.0, 1.0, out=share)
-        # A slice that rises out of hiding is met head-on: between the two lies a hollow unseen.
-        share[np.take(ground, flat - columns) > lower + np.float32(0.5)] = 1.0
         before = np.take(self._inverse, number - 1)
         before += (np.take(self._inverse, number) - before) * share
         # The last row before a jump lies between a crest and the slope behind it, which no one
         # sees: it would draw a dark line around every hill.
-        crest = before[:-2] < np.float32(0.95) * before[1:-1]
-        np.copyto(before[1:-1], before[2:], where=crest)
+        steps = np.diff(before, axis=0)
+        jump = np.float32(2.5) * steps[1:] + np.float32(0.03) * before[1:-1]
+        np.copyto(before[1:-1], before[2:], where=steps[:-1] > jump)
         return before, sky
 
 
@@ -152,8 +151,8 @@ def softened(picture: Bytes, sky: Bytes, skyline: Floats) -> None:
 def _distances(count: int) -> Floats:
     """Spread slices so that near ground and far ridges both get their part."""
     fine = np.geomspace(_NEAR, _FAR, 4096)
-    density = 0.42 / fine**2 / (1 / _NEAR - 1 / _FAR) + 0.33 / fine / math.log(_FAR / _NEAR)
-    density += 0.25 / (_FAR - _NEAR)
+    density = 0.36 / fine**2 / (1 / _NEAR - 1 / _FAR) + 0.30 / fine / math.log(_FAR / _NEAR)
+    density += 0.34 / (_FAR - _NEAR)
     share = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(fine))])
     return np.interp(np.linspace(0.0, share[-1], count), share, fine).astype(np.float32)
 

@@ -186,7 +186,7 @@ def _last(plane: NDArray[Any]) -> int:
 def _eye(surface: Floats, take: Take) -> Eye:
     share = _SHARES[min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))]
     columns, rows = (2 * round(side * share * _OVER / 2) for side in (take.width, take.height))
-    return Eye(surface, columns, rows, slices=240 + rows // 4)
+    return Eye(surface, columns, rows, slices=300 + rows // 4)
 
 
 def _leaning(frame: Bytes, eye: Eye, at: Station, take: Take) -> Bytes:

@@ -1,0 +1,111 @@
+"""Sample inputs for models, drawn and played by rule: nobody's face, voice or photograph.
+
+Each function writes one file into a folder and returns its path; the same call gives the same
+bytes on one machine. What draws and plays is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+__all__ = [
+    "SAMPLES",
+    "clip",
+    "grainy",
+    "mask",
+    "music",
+    "picture",
+    "portrait",
+    "voice",
+    "written",
+]
+
+
+def portrait(folder: Path) -> Path:
+    """Return a portrait of an invented person who looks at the camera, a JPEG.
+
+    OpenCV's face cascades find the face and both eyes.
+    """
+    from kit.engines.media.picture import write
+    from kit.engines.samples.face import portrait as drawn
+
+    return write(drawn(), folder, "portrait", "jpeg")[0]
+
+
+def picture(folder: Path) -> Path:
+    """Return a painted mountain lake with a balloon over it, a JPEG of 1200 x 800 pixels."""
+    from kit.engines.media.picture import write
+    from kit.engines.samples.views import view
+
+    return write(view(), folder, "picture", "jpeg")[0]
+
+
+def mask(folder: Path) -> Path:
+    """Return the mask of the balloon in `picture`, a PNG: white where it is."""
+    from kit.engines.media.picture import write
+    from kit.engines.samples.views import balloon_mask
+
+    return write(balloon_mask(), folder, "mask", "png")[0]
+
+
+def grainy(folder: Path) -> Path:
+    """Return `picture`, smaller and as a small sensor sees it at night: with noise, a JPEG."""
+    from kit.engines.media.picture import write
+    from kit.engines.samples.views import grainy as drawn
+
+    return write(drawn(), folder, "grainy", "jpeg")[0]
+
+
+def clip(folder: Path, number: int = 0) -> Path:
+    """Return a clip of three seconds with music, an MP4 of 640 x 360 pixels.
+
+    Parameters
+    ----------
+    number : int
+        Which place it shows, a lake (0), a desert (1) or a sea (2); others repeat them.
+    """
+    from kit.engines.samples.films import film
+
+    return film(folder / f"clip-{number}.mp4", number)
+
+
+def voice(folder: Path) -> Path:
+    """Return something like speech, a WAV of about three seconds: vowels, hisses and pauses."""
+    from kit.engines.samples.sounds import saved, spoken
+
+    return saved(folder / "voice.wav", spoken())
+
+
+def music(folder: Path) -> Path:
+    """Return eight seconds of quiet plucked music that can repeat, a WAV."""
+    from kit.engines.samples.sounds import played, saved
+
+    return saved(folder / "music.wav", played())
+
+
+#: Name -> what writes it.
+SAMPLES: Mapping[str, Callable[[Path], Path]] = {
+    "portrait": portrait,
+    "picture": picture,
+    "mask": mask,
+    "grainy": grainy,
+    "clip": clip,
+    "clip-1": lambda folder: clip(folder, 1),
+    "clip-2": lambda folder: clip(folder, 2),
+    "voice": voice,
+    "music": music,
+}
+
+
+def written(name: str, folder: Path) -> Path:
+    """Return a sample by its name, one of `SAMPLES`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written("voice", Path(folder)).name
+    'voice.wav'
+    """
+    return SAMPLES[name](folder)
