@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -19,12 +22,28 @@ def command(
         str | None, typer.Option("--type", help="Only this kind: image or video.")
     ] = None,
     category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    gallery: Annotated[
+        Path | None,
+        typer.Option(
+            help="Make examples of the installed models and show them on a page, this HTML file.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="ID", help="With --gallery: only this model; repeatable."),
+    ] = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """List the models with their prices."""
+    """List the models with their prices, or show what they make."""
     if asset_type not in (None, "image", "video"):
         raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
+    if gallery is not None:
+        show(gallery, model or ())
+        return
+    if model:
+        raise kit.errors.ConfigError("--model goes with --gallery")
     with kit.connect(data=data) as studio:
         found = [
             model
@@ -40,6 +59,23 @@ def command(
             for m in found
         ]
         show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
+
+
+def show(target: Path, only: Sequence[str], **how: Any) -> None:
+    """Write the page of examples and print where it is; exits with 1 where one failed.
+
+    Parameters
+    ----------
+    **how
+        Passed on to `kit.commands.gallery.make`.
+    """
+    # Imported here: what draws and encodes is heavy, and a list of models needs none of it.
+    from kit.commands.gallery import make
+
+    failed = make(target, only, say=partial(typer.echo, err=True), **how)
+    typer.echo(target)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _plain(model: wire.Model) -> object:

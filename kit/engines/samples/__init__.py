@@ -17,6 +17,7 @@ __all__ = [
     "music",
     "picture",
     "portrait",
+    "small",
     "voice",
     "written",
 ]
@@ -47,6 +48,14 @@ def mask(folder: Path) -> Path:
     from kit.engines.samples.views import balloon_mask
 
     return write(balloon_mask(), folder, "mask", "png")[0]
+
+
+def small(folder: Path) -> Path:
+    """Return `picture` at a quarter of its size, a PNG of 300 x 200 pixels."""
+    from kit.engines.media.picture import write
+    from kit.engines.samples.views import small as drawn
+
+    return write(drawn(), folder, "small", "png")[0]
 
 
 def grainy(folder: Path) -> Path:
@@ -90,6 +99,7 @@ SAMPLES: Mapping[str, Callable[[Path], Path]] = {
     "picture": picture,
     "mask": mask,
     "grainy": grainy,
+    "small": small,
     "clip": clip,
     "clip-1": lambda folder: clip(folder, 1),
     "clip-2": lambda folder: clip(folder, 2),

@@ -168,9 +168,10 @@ def _eyes(canvas: Floats, sheet: _Sheet) -> None:
         arch = np.clip(1 - (u / 0.135) ** 2, 0, None)
         top, bottom = -0.070 * arch**0.62, 0.046 * arch**0.7
         opening = np.clip((v - top) / sheet.edge, 0, 1) * np.clip((bottom - v) / sheet.edge, 0, 1)
-        white = np.array((240, 236, 230), np.float32) * (
-            0.80 + 0.2 * np.clip((v - top) / 0.05, 0, 1)
-        )[..., None]
+        white = (
+            np.array((240, 236, 230), np.float32)
+            * (0.80 + 0.2 * np.clip((v - top) / 0.05, 0, 1))[..., None]
+        )
         _laid(canvas, white, np.asarray(opening, np.float32))
         far = np.hypot(u, v + 0.008)
         iris = np.clip((0.060 - far) / sheet.edge, 0, 1) * opening

@@ -19,8 +19,8 @@ FPS = 25
 SECONDS = 3.0
 #: What is filmed: prompt and seed of a painting, and whether a balloon flies over it.
 _PLACES = (
-    ("a calm mountain lake in the morning, clear sky, summer", 11, True),
-    ("desert dunes in the late afternoon, clear sky", 4, False),
+    ("a calm mountain lake at noon, clear sky, summer", 11, True),
+    ("red desert mesas at sunset, clear sky", 4, False),
     ("a sea at sunset with low waves", 8, False),
 )
 _ACROSS = 900

@@ -63,7 +63,7 @@ def played() -> Floats:
     """Return quiet plucked music, shape (2, n), float32, -1 to 1, at 48 kHz; its end meets it."""
     bar = len(_ORDER) * _BEAT
     count = round(len(_CHORDS) * bar * _RATE)
-    out = np.zeros((2, count))
+    out = np.zeros((2, count), np.float32)
     for number, chord in enumerate(_CHORDS):
         _strike(out, number * bar, chord[0], 3.2, 0.55, 0.5)
         for step, place in enumerate(_ORDER):

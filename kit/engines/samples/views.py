@@ -18,7 +18,7 @@ from kit.engines.scene.families import paint
 
 #: Pixels of the picture.
 SIZE = (1200, 800)
-_PROMPT = "a calm mountain lake in the morning, clear sky, summer"
+_PROMPT = "a calm mountain lake at noon, clear sky, summer"
 _SEED = 11
 #: The balloon's middle and half width, as shares of the picture's height.
 _BALLOON = (0.62, 0.40, 0.145)
@@ -33,17 +33,24 @@ def view() -> Bytes:
 
 def balloon_mask() -> Bytes:
     """Return the mask of the balloon, shape (800, 1200, 3), white where it is and a little more."""
-    cover = _balloon(SIZE[1], SIZE[0], *_BALLOON)[1]
+    x, y, size = (share * SIZE[1] for share in _BALLOON)
+    cover = _balloon(*SIZE, x, y, size)[1]
     grown = cv2.dilate((cover > 0.02).astype(np.uint8) * 255, np.ones((13, 13), np.uint8))
     return np.repeat(np.asarray(grown)[..., None], 3, axis=2)
 
 
+def small() -> Bytes:
+    """Return the picture at a quarter of its size, shape (200, 300, 3)."""
+    size = (SIZE[0] // 4, SIZE[1] // 4)
+    return np.asarray(cv2.resize(view(), size, interpolation=cv2.INTER_AREA))
+
+
 def grainy() -> Bytes:
     """Return the picture at half its size with the noise of a small sensor in poor light."""
-    small = cv2.resize(view(), (SIZE[0] // 2, SIZE[1] // 2), interpolation=cv2.INTER_AREA)
+    half = cv2.resize(view(), (SIZE[0] // 2, SIZE[1] // 2), interpolation=cv2.INTER_AREA)
     rng = np.random.default_rng(3)
-    noise = rng.normal(0, 15, small.shape) + rng.normal(0, 9, (*small.shape[:2], 1))
-    return np.asarray(np.clip(small * 0.9 + noise, 0, 255), np.uint8)
+    noise = rng.normal(0, 10, half.shape) + rng.normal(0, 7, (*half.shape[:2], 1))
+    return np.asarray(np.clip(half * 0.9 + noise, 0, 255), np.uint8)
 
 
 def land() -> Bytes:
@@ -67,37 +74,52 @@ def with_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
         Its middle and half of its width, as shares of the picture's height; x from the left.
     """
     height, width = pixels.shape[:2]
-    color, cover = _balloon(height, width, x, y, size)
-    mixed = pixels + (color - pixels) * cover[..., None]
-    return np.asarray(np.clip(mixed + 0.5, 0, 255), np.uint8)
-
-
-def _balloon(height: int, width: int, x: float, y: float, size: float) -> tuple[Floats, Floats]:
-    """Return the balloon's color and how far it covers each pixel."""
     half = size * height
+    left, right = (round(np.clip(x * height + side * 1.1 * half, 0, width)) for side in (-1, 1))
+    top, bottom = (round(np.clip(y * height + far * half, 0, height)) for far in (-1.1, 1.9))
+    color, cover = _balloon(right - left, bottom - top, x * height - left, y * height - top, half)
+    out = pixels.copy()
+    part = out[top:bottom, left:right]
+    part[:] = np.clip(part + (color - part) * cover[..., None] + 0.5, 0, 255)
+    return out
+
+
+def _balloon(width: int, height: int, x: float, y: float, half: float) -> tuple[Floats, Floats]:
+    """Return a balloon's color and how far it covers each pixel; all lengths in pixels."""
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
-    u, v = (columns - x * height) / half, (rows - y * height) / half
-    edge = 1.4 / half
-    narrow = np.where(v > 0, 1 - 0.62 * np.clip(v / 1.25, 0, 1) ** 1.7, 1.0)
+    u, v, edge = (columns - x) / half, (rows - y) / half, 1.4 / half
+    low = np.clip(v / 1.25, 0, 1)
+    narrow = 1 - 0.62 * low**1.7
     far = np.hypot(u / narrow, np.where(v > 0, v / 1.25, v))
     envelope = np.clip((1 - far) / edge + 0.5, 0, 1)
-    depth = np.sqrt(np.clip(1 - far**2, 0, 1))
-    turn = np.arcsin(np.clip(u / np.maximum(narrow * np.sqrt(np.clip(1 - v**2 * 0.5, 0.2, 1)), 0.1), -1, 1))
-    stripe = (np.floor(turn / np.pi * 9 + 0.5) % 2)[..., None]
-    color = np.array(_STRIPES[0]) + (np.array(_STRIPES[1]) - np.array(_STRIPES[0])) * stripe
-    light = 0.55 + 0.5 * np.clip(-0.45 * u - 0.35 * v + 0.75 * depth, 0, 1)
-    color = color * light[..., None]
-    basket = _box(u, v, 0.0, 1.62, 0.15, 0.12, edge)
-    ropes = sum(
-        np.clip((0.012 + edge / 2 - np.abs(u - side * (0.30 - 0.16 * (v - 1.1) / 0.4))) / edge, 0, 1)
-        for side in (-1, 1)
-    ) * ((v > 1.1) & (v < 1.52))
-    lower = np.clip(ropes, 0, 1) * (1 - envelope)
-    color = np.where((np.maximum(basket, lower) > envelope)[..., None], np.array(_BASKET), color)
-    cover = np.maximum(envelope, np.maximum(basket, lower))
+    color = _striped(u, v, narrow) * _light(u, v, far)
+    below = np.maximum(_basket(u, v, edge), _ropes(u, v, edge) * (1 - envelope))
+    color = np.where((below > envelope)[..., None], np.array(_BASKET), color)
+    cover = np.maximum(envelope, below)
     return np.asarray(color, np.float32), np.asarray(cover, np.float32)
 
 
-def _box(u: Floats, v: Floats, x: float, y: float, wide: float, high: float, edge: float) -> Floats:
-    far = np.maximum(np.abs(u - x) - wide, np.abs(v - y) - high)
+def _striped(u: Floats, v: Floats, narrow: Floats) -> Floats:
+    girth = narrow * np.sqrt(np.clip(1 - v**2 * 0.5, 0.2, 1))
+    turn = np.arcsin(np.clip(u / girth, -1, 1))
+    share = np.clip(0.5 + 5 * np.sin(turn * 9), 0, 1)[..., None]
+    one, other = (np.array(color, np.float32) for color in _STRIPES)
+    return np.asarray(one + (other - one) * share)
+
+
+def _light(u: Floats, v: Floats, far: Floats) -> Floats:
+    depth = np.sqrt(np.clip(1 - far**2, 0, 1))
+    light = 0.55 + 0.5 * np.clip(-0.45 * u - 0.35 * v + 0.75 * depth, 0, 1)
+    return np.asarray(light[..., None], np.float32)
+
+
+def _basket(u: Floats, v: Floats, edge: float) -> Floats:
+    far = np.maximum(np.abs(u) - 0.15, np.abs(v - 1.62) - 0.12)
     return np.asarray(np.clip(0.5 - far / edge, 0, 1), np.float32)
+
+
+def _ropes(u: Floats, v: Floats, edge: float) -> Floats:
+    apart = 0.30 - 0.4 * (v - 1.1)
+    far = np.abs(np.abs(u) - apart)
+    lines = np.clip((0.012 + edge / 2 - far) / edge, 0, 1)
+    return np.asarray(lines * ((v > 1.1) & (v < 1.52)), np.float32)
