@@ -39,10 +39,13 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.archive": {"kit.errors"},
     "kit.service.backup": DOMAIN | {"kit.service.domain", "kit.service.archive"},
     "kit.service.worker": DOMAIN | {"kit.service.domain", "kit.service.metrics"},
+    "kit.service.writer": GROUND
+    | {"kit.engines", "kit.service.settings", "kit.service.store", "kit.service.domain"},
     "kit.service.http": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
     "kit.service.app": DOMAIN
-    | {"kit.service.domain", "kit.service.worker", "kit.service.http", "kit.service.metrics"},
+    | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
+    | {"kit.service.metrics"},
     "kit.service.gathering": set(),
     "kit.service.server": SERVICE | {"kit.service.app", "kit.service.gathering"},
     "kit.service": set(),
@@ -51,6 +54,7 @@ ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 #: What only one room may know, or one in each wing.
 KEEPERS: dict[str, tuple[str, ...]] = {
     "httpx": ("kit.client.http", "kit.engines.remote.http", "kit.service.writer.http"),
+    "ipywidgets": ("kit.widgets",),
     "apsw": ("kit.service.store.sqlite",),
     "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),

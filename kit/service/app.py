@@ -19,7 +19,6 @@ from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.service.domain import catalog, idempotency, uploads
 from kit.service.domain.credits import Turnover
-from kit.service.domain.writers import OfflineWriter
 from kit.service.domain.writing import Writer
 from kit.service.http import (
     account,
@@ -49,6 +48,7 @@ from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import SQLite
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.pool import Pool
+from kit.service.writer.choice import writer_of
 from kit.version import __version__
 
 _log = logging.getLogger("kit.service")
@@ -85,7 +85,7 @@ def create_app(
     engines : mapping of str to Engine, optional
         The installed ones when left out.
     writer : Writer, optional
-        The offline one when left out.
+        The one that the settings name when left out.
     clock : callable
         Milliseconds since 1970.
 
@@ -106,7 +106,7 @@ def create_app(
     if engines is None:
         engines = installed(Place(settings.engines_file, settings.engine_copies))
     offered = catalog.load(engine.definition for engine in engines.values())
-    writer = OfflineWriter(settings.speech_rate) if writer is None else writer
+    writer = writer_of(settings) if writer is None else writer
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -209,6 +209,12 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "writer_seconds": ("KIT_WRITER_SECONDS", float),
 }
 
+_WANTED: Mapping[Callable[[str], Any], str] = {
+    int: "a whole number",
+    float: "a number",
+    _flag: "1 or 0",
+}
+
 _POSITIVE = (
     "requests_per_minute",
     "starts_per_minute",
@@ -225,8 +231,7 @@ def _read(variable: str, text: str, read: Callable[[str], Any]) -> Any:
     try:
         return read(text)
     except (ValueError, KeyError):
-        wanted = {int: "a whole number", float: "a number"}.get(read, "1 or 0")
-        raise ConfigError(f"{variable} must be {wanted}, not {text!r}") from None
+        raise ConfigError(f"{variable} must be {_WANTED[read]}, not {text!r}") from None
 
 
 def _check(settings: Settings) -> None:

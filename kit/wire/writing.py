@@ -14,10 +14,19 @@ class SuggestTitle(Body):
 
 
 class Title(Wire):
-    """A video concept title with a hook angle. Source: API document, "Title suggestion"."""
+    """A video concept title with a hook angle.
+
+    Parameters
+    ----------
+    writer : str, optional
+        Who wrote it: ``"offline"`` or ``"model:NAME"``; other services do not say.
+
+    Source: API document, "Title suggestion".
+    """
 
     title: str
     hook_angle: str = ""
+    writer: str | None = None
 
 
 class WriteScripts(Body):
@@ -41,7 +50,15 @@ class Metrics(Wire):
 
 
 class Script(Wire):
-    """A voice-over script. Source: API document, "Script"."""
+    """A voice-over script.
+
+    Parameters
+    ----------
+    writer : str, optional
+        As in `Title`.
+
+    Source: API document, "Script".
+    """
 
     id: str
     title: str = ""
@@ -49,3 +66,4 @@ class Script(Wire):
     metrics: Metrics = Field(default_factory=Metrics)
     batch_id: str | None = None
     created_at: Instant | None = None
+    writer: str | None = None

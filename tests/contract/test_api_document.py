@@ -137,10 +137,10 @@ OPERATIONS = {
         many=True,
     ),
     "8 title": Operation(
-        "POST", "/v1/scripts/title", "scripts:generate", 200, TITLE, body={"topic": "SPACE"}
+        "POST", "/v1/scripts/title", "scripts:generate", 200, TITLE, {"writer"}, {"topic": "SPACE"}
     ),
     "9 scripts": Operation(
-        "POST", "/v1/scripts", "scripts:generate", 201, SCRIPT, body=BRIEF, many=True
+        "POST", "/v1/scripts", "scripts:generate", 201, SCRIPT, {"writer"}, BRIEF, many=True
     ),
 }
 every_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())

@@ -9,6 +9,8 @@ import pytest
 from kit.errors import ConfigError
 from kit.service import settings
 
+WRITER = {"KIT_WRITER_URL": "http://a/v1", "KIT_WRITER_MODEL": "m"}
+
 
 def test_arguments_come_before_the_environment(tmp_path: Path) -> None:
     environ = {"KIT_WORKERS": "3", "KIT_DATA": str(tmp_path / "other"), "KIT_SPEECH_RATE": "5.5"}
@@ -38,6 +40,19 @@ def test_a_home_folder_is_understood() -> None:
         ({"KIT_STARTS_PER_MINUTE": "-5"}, "starts_per_minute must be more than 0"),
         ({"KIT_JOB_SECONDS": "soon"}, "KIT_JOB_SECONDS must be a number"),
         ({"KIT_SPEECH_RATE": "0"}, "speech_rate must be more than 0"),
+        ({"KIT_WRITER_MODEL": "m"}, "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL"),
+        ({"KIT_WRITER_KEY": "secret"}, "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL"),
+        ({"KIT_WRITER_URL": "http://a/v1"}, "KIT_WRITER_URL needs KIT_WRITER_MODEL"),
+        ({**WRITER, "KIT_WRITER_URL": "a:80"}, "KIT_WRITER_URL must be a plain http(s) address"),
+        ({**WRITER, "KIT_WRITER_URL": "http://a:x"}, "KIT_WRITER_URL must be a plain"),
+        ({**WRITER, "KIT_WRITER_URL": "http://u:secret@a"}, "KIT_WRITER_URL must be a plain"),
+        ({**WRITER, "KIT_WRITER_URL": "http://a/?key=secret"}, "KIT_WRITER_URL must be a plain"),
+        ({**WRITER, "KIT_WRITER_KEY": "sec ret"}, "KIT_WRITER_KEY must be visible ASCII"),
+        ({**WRITER, "KIT_WRITER_KEY": "secret\n\u00e9"}, "KIT_WRITER_KEY must be visible ASCII"),
+        ({**WRITER, "KIT_WRITER_FALLBACK": "maybe"}, "KIT_WRITER_FALLBACK must be 1 or 0"),
+        ({**WRITER, "KIT_WRITER_SECONDS": "0"}, "writer_seconds must be more than 0"),
+        ({**WRITER, "KIT_WRITER_SECONDS": "900"}, "writer_seconds must be at most 540"),
+        ({**WRITER, "KIT_WRITER_SECONDS": "nan"}, "writer_seconds must be"),
     ],
 )
 def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence: str) -> None:
@@ -45,6 +60,17 @@ def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence:
         settings.load(environ)
 
     assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
+    environ = {**WRITER, "KIT_WRITER_KEY": " secret\n", "KIT_WRITER_FALLBACK": "1"}
+    told = settings.load(environ, data=tmp_path)
+
+    assert (told.writer_url, told.writer_model, told.writer_key) == ("http://a/v1", "m", "secret")
+    assert told.writer_fallback is True
+    assert settings.load({**WRITER, "KIT_WRITER_FALLBACK": "0"}).writer_fallback is False
+    assert "secret" not in repr(told)
 
 
 def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ _SPARE = 3
 _LONG = 8.0
 #: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
 _BRIEF_UP_TO = 30
+#: Seconds up to which it has no room to name its title and tell of another thing: it does not.
+_TIGHT_UP_TO = 14
 
 #: One way to say something, and how much better it could be said.
 _Choice = tuple[tuple[str, ...], float]
@@ -188,7 +190,8 @@ class _Draft:
 
     def _names(self) -> list[_Choice]:
         """Return the ways to name the title; a script about its lead names it anyway."""
-        if self.lead and (not self._brief() or stems(self.title) <= stems(self.lead.subject)):
+        known = self.lead and stems(self.title) <= stems(self.lead.subject)
+        if self.lead and (known or not self._brief() or self._tight()):
             return [((), 0.0)]
         if self.title.endswith("?"):
             lines, cuts = self._cut(self.title, sentence)[:1], self._cut(self.title, sentence)[1:]
@@ -203,6 +206,10 @@ class _Draft:
     def _brief(self) -> bool:
         return self.own and self.order.duration_seconds <= _BRIEF_UP_TO
 
+    def _tight(self) -> bool:
+        tight = self.own and self.order.duration_seconds <= _TIGHT_UP_TO
+        return tight and bool(self.lead) and self.source.manner != "stories"
+
     def _turned(self, lines: Sequence[_Choice]) -> list[_Choice]:
         """Return the lines with a turn to what the bank has, where it has nothing on the title."""
         if speaks_of(self.order.topic, _about(self.title, self.angle)):
@@ -215,6 +222,8 @@ class _Draft:
 
     def _closings(self) -> list[_Choice]:
         noun = self.source.noun
+        if not self.order.use_cta and self._tight():
+            return [((), 0.0)]
         if not self.order.use_cta:
             return [((), 0.3), *_choices(self.voice.say("close"), 0.0)]
         calls = _choices(self.voice.say("cta", noun=noun), 0.0)

@@ -1,12 +1,23 @@
-"""The writers that a service can have: who stands behind `kit.service.domain.writing.Writer`."""
+"""The writers that need no other service: who stands behind `kit.service.domain.writing.Writer`.
+
+The one that asks a language model is `kit.service.writer`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kit.service.domain.writing import Brief, Draft
+from kit.errors import UnavailableError
+from kit.service.domain.writing import Brief, Draft, Writer
 from kit.wire import Title
+
+#: What answers call the built-in writer.
+OFFLINE = "offline"
+
+_log = logging.getLogger("kit.service.writers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +32,21 @@ class OfflineWriter:
 
     rate: float
 
-    def title(self, topic: str, *, seed: int, avoid: Collection[str]) -> Title:
+    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
         """Return a title of a topic that is not among `avoid` while there are others."""
+        title = await asyncio.to_thread(self._title, topic, seed, avoid)
+        return title.model_copy(update={"writer": OFFLINE})
+
+    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation."""
+        return await asyncio.to_thread(self._scripts, brief, seed)
+
+    def _title(self, topic: str, seed: int, avoid: Sequence[str]) -> Title:
         from kit.engines.text import offline  # with its bank; a service starts without it
 
         return offline.suggest_title(topic, seed=seed, avoid=avoid)
 
-    def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation."""
+    def _scripts(self, brief: Brief, seed: int) -> Sequence[Draft]:
         from kit.engines.text import offline
 
         order = offline.Order(
@@ -42,9 +60,47 @@ class OfflineWriter:
             variations=brief.variations,
             rate=self.rate,
         )
-        return [self._measured(text) for text in offline.write_scripts(order, seed=seed)]
+        texts = offline.write_scripts(order, seed=seed)
+        return [measured(text, self.rate, OFFLINE) for text in texts]
 
-    def _measured(self, text: str) -> Draft:
-        from kit.engines.text import speech
 
-        return Draft(text, speech.seconds(text, rate=self.rate), len(speech.words(text)))
+@dataclass(frozen=True, slots=True)
+class FallbackWriter:
+    """Lets one writer write, and another one where the first cannot; the answer says which did."""
+
+    first: Writer
+    second: Writer
+
+    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
+        """Return a title of whichever writer has one."""
+        try:
+            return await self.first.title(topic, seed=seed, avoid=avoid)
+        except UnavailableError as error:
+            _instead(error)
+            return await self.second.title(topic, seed=seed, avoid=avoid)
+
+    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation, all of one writer."""
+        try:
+            return await self.first.scripts(brief, seed=seed)
+        except UnavailableError as error:
+            _instead(error)
+            return await self.second.scripts(brief, seed=seed)
+
+
+def measured(text: str, rate: float, writer: str) -> Draft:
+    """Return a text as a draft.
+
+    Parameters
+    ----------
+    rate : float
+        Syllables a second of whoever will read it aloud.
+    """
+    from kit.engines.text import speech
+
+    return Draft(text, speech.seconds(text, rate=rate), len(speech.words(text)), writer)
+
+
+def _instead(error: UnavailableError) -> None:
+    facts = {"event": "writer_replaced", "why": error.message}
+    _log.warning("the built-in writer writes instead: %(why)s", facts)

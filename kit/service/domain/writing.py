@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -40,22 +40,30 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text with what was measured on it."""
+    """A text with what was measured on it and who wrote it."""
 
     content: str
     seconds: float
     words: int
+    writer: str
 
 
 class Writer(Protocol):
-    """Whoever writes the texts; it may take its time and is called off the event loop."""
+    """Whoever writes the texts; it may take its time and never blocks the event loop.
 
-    def title(self, topic: str, *, seed: int, avoid: Collection[str]) -> Title:
-        """Return a title of a topic that is not among `avoid` while there are others."""
+    One that cannot write now raises `kit.errors.UnavailableError`: nothing is delivered then, so
+    nothing is charged.
+    """
+
+    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
+        """Return a title of a topic that is not among `avoid`, oldest first, if there are others.
+
+        It says who wrote it.
+        """
         ...
 
-    def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation."""
+    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation; they differ."""
         ...
 
 
@@ -99,10 +107,10 @@ def brief_of(order: WriteScripts) -> Brief:
     )
 
 
-def titles_given(account_id: str, topic: str) -> Transaction[set[str]]:
-    """Return the titles of a topic that an account was given before."""
+def titles_given(account_id: str, topic: str) -> Transaction[list[str]]:
+    """Return the titles of a topic that an account was given before, oldest first."""
     rows = yield from every(writing.TITLES(account=account_id, subject=topic))
-    return {row.title for row in rows}
+    return [row.title for row in rows]
 
 
 def deliver_title(topic: str, title: Title, payer: Payer, now: int) -> Transaction[None]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import orjson
@@ -13,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.service.domain import credits, idempotency, writing
 from kit.service.domain.idempotency import Answer
+from kit.service.domain.writing import Draft
 from kit.service.http.context import (
     answered,
     body_of,
@@ -38,7 +38,7 @@ async def suggest_title(request: Request) -> Response:
         await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
         given = await context.database.read(writing.titles_given(payer.account_id, topic))
         seed = secrets.randbits(32)
-        title = await asyncio.to_thread(context.writer.title, topic, seed=seed, avoid=given)
+        title = await context.writer.title(topic, seed=seed, avoid=given)
         return _titled(topic, title, payer, now)
 
     return await _once(request, content, work)
@@ -56,8 +56,8 @@ async def write_scripts(request: Request) -> Response:
         price = writing.SCRIPT_PRICE * brief.variations
         await context.database.read(credits.check(payer, price, now))
         seed = secrets.randbits(32)
-        drafts = await asyncio.to_thread(context.writer.scripts, brief, seed=seed)
-        return _scripted(writing.deliver_scripts(brief, drafts, payer, now))
+        drafts = await context.writer.scripts(brief, seed=seed)
+        return _scripted(writing.deliver_scripts(brief, drafts, payer, now), drafts)
 
     return await _once(request, content, work)
 
@@ -92,12 +92,15 @@ def _titled(topic: str, title: wire.Title, payer: Any, now: int) -> Transaction[
     return Answer(200, title.model_dump_json(by_alias=True).encode())
 
 
-def _scripted(delivery: Transaction[list[dict[str, Any]]]) -> Transaction[Answer]:
+def _scripted(
+    delivery: Transaction[list[dict[str, Any]]], drafts: Sequence[Draft]
+) -> Transaction[Answer]:
     rows = yield from delivery
-    return Answer(201, orjson.dumps([_described(row) for row in rows]))
+    told = [_described(row, draft) for row, draft in zip(rows, drafts, strict=True)]
+    return Answer(201, orjson.dumps(told))
 
 
-def _described(row: dict[str, Any]) -> dict[str, Any]:
+def _described(row: dict[str, Any], draft: Draft) -> dict[str, Any]:
     return {
         "id": row["id"],
         "title": row["title"],
@@ -108,4 +111,5 @@ def _described(row: dict[str, Any]) -> dict[str, Any]:
         },
         "batchId": row["batch_id"],
         "createdAt": moment(row["created_at"]),
+        "writer": draft.writer,
     }

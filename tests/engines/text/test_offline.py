@@ -219,3 +219,16 @@ def test_a_short_second_script_names_the_title_and_tells_its_fact_in_one_sentenc
     assert first.startswith(entry.text)
     assert entry.titles[0] in sentences(second)[0]
     assert entry.more not in second
+
+
+@pytest.mark.parametrize("topic", [t for t in TOPICS if bank(t).manner != "stories"])
+@pytest.mark.parametrize("duration", [10, 12])
+def test_the_shortest_second_script_tells_of_something_else_too(topic: str, duration: int) -> None:
+    entry = bank(topic).entries[0]
+    order = Order(topic=topic, title=entry.titles[0], duration_seconds=duration, variations=2)
+
+    first, second = write_scripts(order, seed=2)
+
+    others = [other.text for other in bank(topic).entries if other is not entry]
+    assert entry.text in second
+    assert any(text in second and text not in first for text in others)

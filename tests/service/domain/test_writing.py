@@ -59,12 +59,12 @@ def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer)
     write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW))
 
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
-    assert write(writing.titles_given(payer.account_id, "SPACE")) == {"Ten facts"}
-    assert write(writing.titles_given(payer.account_id, "FOOD")) == set()
+    assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
+    assert write(writing.titles_given(payer.account_id, "FOOD")) == []
 
 
 def test_delivered_scripts_share_a_batch_and_one_charge(write: Write, payer: Payer) -> None:
-    drafts = [Draft("one", 29.6, 1), Draft("two words", 31.0, 2)]
+    drafts = [Draft("one", 29.6, 1, "offline"), Draft("two words", 31.0, 2, "offline")]
     rows = write(writing.deliver_scripts(brief(variations="2"), drafts, payer, NOW))
 
     assert [row["content"] for row in rows] == ["one", "two words"]
@@ -74,7 +74,7 @@ def test_delivered_scripts_share_a_batch_and_one_charge(write: Write, payer: Pay
 
 
 def test_without_credits_nothing_is_delivered(write: Write, payer: Payer) -> None:
-    drafts = [Draft("one", 30.0, 1)] * 67
+    drafts = [Draft("one", 30.0, 1, "offline")] * 67
     with pytest.raises(InsufficientCreditsError):
         write(writing.deliver_scripts(brief(), drafts, payer, NOW))
 

@@ -1,0 +1,49 @@
+"""What goes wrong with a language model: it cannot be asked, or what it says is of no use.
+
+The first ends an order, the second is told to the model, which may try again.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kit.errors import UnavailableError
+
+#: Seconds until another try makes sense, where nobody says: longer than a client waits by itself.
+LATER = 60.0
+
+
+class UnfitError(Exception):
+    """An answer that cannot be delivered.
+
+    Parameters
+    ----------
+    kind : str
+        What is wrong in a word; the model gets one chance to cure each kind.
+    sentence : str
+        What is wrong, for whoever ordered the text.
+    request : str
+        What the model is asked to do about it.
+    """
+
+    def __init__(self, kind: str, sentence: str, request: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+        self.request = request
+
+
+def failed(sentence: str, *, later: float | None = None) -> UnavailableError:
+    """Return the error that ends an order.
+
+    Parameters
+    ----------
+    sentence : str
+        What happened; none of the model's words.
+    later : float, optional
+        Seconds after which another try makes sense; `LATER` when left out.
+    """
+    seconds = LATER if later is None else max(1.0, later)
+    return UnavailableError(
+        f"{sentence}; nothing was charged", headers={"Retry-After": str(math.ceil(seconds))}
+    )

@@ -1,0 +1,186 @@
+"""HTTP of the model writer: one address, one key, bounded answers, patience within a deadline.
+
+The key goes to the address that it was set for and nowhere else: redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from kit.errors import UnavailableError
+from kit.service.writer.failures import failed
+from kit.version import __version__
+
+#: Bytes of an answer; a script of three minutes has about three thousand.
+ANSWER_BYTES = 1_000_000
+#: How often a call is sent while the service is busy.
+ATTEMPTS = 4
+_BACKOFF_SECONDS = 0.5
+_CONNECT_SECONDS = 10.0
+#: Answers that say "not now".
+_BUSY = frozenset({429, 502, 503, 504})
+_AGENT = f"creative-studio-kit/{__version__}"
+#: No proxy to this machine.
+_HERE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible service and one of its models.
+
+    Parameters
+    ----------
+    url : str
+        What its paths are below, usually ending with ``/v1``; see `endpoint`.
+    """
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+
+
+class Reply(NamedTuple):
+    """An answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def endpoint(url: str, model: str, key: str = "") -> Endpoint:
+    """Return the endpoint that an address means, however much of it was given.
+
+    Examples
+    --------
+    >>> endpoint("http://127.0.0.1:11434/", "llama").url
+    'http://127.0.0.1:11434/v1'
+    >>> endpoint("https://llm.example/api/v1/chat/completions", "llama").url
+    'https://llm.example/api/v1'
+    """
+    base = url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    return Endpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
+
+
+class Line:
+    """The connection to an endpoint for one order; use it as ``async with``.
+
+    Parameters
+    ----------
+    until : float
+        Time of the event loop at which the order's time is up.
+    """
+
+    def __init__(self, endpoint: Endpoint, until: float) -> None:
+        self.model = endpoint.model
+        self._url = f"{endpoint.url}/chat/completions"
+        self._until = until
+        # Asked for as it is: a small body that unpacks into a huge one cannot come.
+        headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
+        if endpoint.key:
+            headers["Authorization"] = f"Bearer {endpoint.key}"
+        secure = endpoint.url.startswith("https:")
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            follow_redirects=False,
+            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+            verify=_certificates() if secure else _no_certificates(),
+            mounts=dict.fromkeys(_HERE),
+        )
+
+    def __repr__(self) -> str:
+        return f"<line to {self.model}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._client.aclose()
+
+    async def post(self, body: Mapping[str, Any]) -> Reply:
+        """Send a call, again while the service is busy, and return its answer whatever it is.
+
+        Raises
+        ------
+        UnavailableError
+            There is none, it is too large, or the service is busy for longer than there is time.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            reply = await self._sent(body)
+            if reply is not None and reply.status not in _BUSY:
+                return reply
+            asked = None if reply is None else _retry_after(reply.headers.get("retry-after"))
+            wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
+            now = asyncio.get_running_loop().time()
+            if attempt == ATTEMPTS or now + wait >= self._until:
+                raise _given_up(reply, asked)
+            await asyncio.sleep(wait)
+        raise AssertionError  # the last attempt returns or raises
+
+    async def _sent(self, body: Mapping[str, Any]) -> Reply | None:
+        """Send a call once; None when the connection broke before the answer was complete."""
+        try:
+            async with self._client.stream("POST", self._url, json=body) as response:
+                content = bytearray()
+                async for chunk in response.aiter_raw():
+                    content += chunk
+                    if len(content) > ANSWER_BYTES:
+                        raise failed("the language model sends more than a text can have")
+                return Reply(response.status_code, response.headers, bytes(content))
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+            # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
+            raise failed(f"the language model cannot be reached ({type(error).__name__})") from None
+        except httpx.InvalidURL:
+            raise failed("the language model's address cannot be one") from None
+        except httpx.HTTPError:
+            return None
+
+
+def _given_up(reply: Reply | None, later: float | None) -> UnavailableError:
+    if reply is None:
+        return failed("the language model breaks off before its answer is complete")
+    return failed("the language model is too busy just now", later=later)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing."""
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        seconds = _until(value or "")
+    return max(0.0, seconds) if seconds < float("inf") else None
+
+
+def _until(date: str) -> float:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return float("inf")
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - datetime.now(UTC)).total_seconds()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()  # 18 ms, once
+
+
+@cache
+def _no_certificates() -> ssl.SSLContext:
+    """Return a context that trusts nobody: it costs nothing to build and http never uses it."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

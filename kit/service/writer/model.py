@@ -1,0 +1,200 @@
+"""The model writer: titles and scripts of a language model, checked before they are delivered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from pydantic import BaseModel, Field
+
+from kit.errors import UnavailableError
+from kit.service.domain.writers import measured
+from kit.service.domain.writing import Brief, Draft
+from kit.service.writer import prompts
+from kit.service.writer.cleaning import plain, shown, spoken
+from kit.service.writer.failures import UnfitError, failed
+from kit.service.writer.fitting import Length, alike
+from kit.service.writer.http import Endpoint, Line
+from kit.service.writer.ladder import Ladder, Message
+from kit.service.writer.reading import read
+from kit.wire import Title
+
+T = TypeVar("T")
+_Ask = Callable[[Sequence[Message]], Awaitable[str]]
+
+#: Characters of a text that is worth a look; three minutes have about three thousand.
+_LONGEST_TEXT = 10_000
+_LONGEST_LINE = 1_000
+#: Orders at a time; more wait their turn, within their own deadline.
+_AT_ONCE = 32
+
+_log = logging.getLogger("kit.service.writer")
+
+
+class ModelWriter:
+    """Has a language model write; a seed means nothing to it.
+
+    Parameters
+    ----------
+    rate : float
+        Syllables a second of whoever will read the text aloud.
+    seconds : float
+        What all calls for one order may take together.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, rate: float, seconds: float) -> None:
+        self._endpoint = endpoint
+        self._rate = rate
+        self._seconds = seconds
+        self._ladder = Ladder()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self.name = f"model:{endpoint.model}"
+
+    def __repr__(self) -> str:
+        return f"<writer {self.name}>"
+
+    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
+        """Return a title of a topic that is not among `avoid`.
+
+        Raises
+        ------
+        UnavailableError
+            The model gives none in time, or only ones that were given before.
+        """
+        taken = {plain(name) for name in avoid}
+        async with self._order() as line:
+
+            async def ask(messages: Sequence[Message]) -> str:
+                return await self._ladder.ask(line, messages, prompts.TITLE_SCHEMA)
+
+            title = await _cured(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
+        return title.model_copy(update={"writer": self.name})
+
+    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation; they differ.
+
+        Raises
+        ------
+        UnavailableError
+            The model gives none that fits in time.
+        """
+        async with self._order() as line:
+            orders = [self._script(line, brief, number) for number in range(brief.variations)]
+            texts = await _together(orders)
+            if len(texts) > 1 and alike(*texts):
+                texts[1] = await self._script(line, brief, 1, unlike=texts[0])
+            if len(texts) > 1 and alike(*texts):
+                raise failed("the language model writes the same text twice")
+        return [measured(text, self._rate, self.name) for text in texts]
+
+    @asynccontextmanager
+    async def _order(self) -> AsyncIterator[Line]:
+        """Open a line for one order, close it when the time is up, and put failures on record."""
+        until = asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(until), self._turns, Line(self._endpoint, until) as line:
+                yield line
+        except TimeoutError:
+            error = failed(f"the language model takes longer than {self._seconds:g} seconds")
+            raise self._noted(error) from None
+        except UnfitError as unfit:
+            raise self._noted(failed(unfit.sentence)) from None
+        except UnavailableError as error:
+            raise self._noted(error) from None
+
+    async def _script(
+        self, line: Line, brief: Brief, number: int, unlike: str | None = None
+    ) -> str:
+        async def ask(messages: Sequence[Message]) -> str:
+            return await self._ladder.ask(line, messages, prompts.SCRIPT_SCHEMA)
+
+        length = Length(brief.duration_seconds, self._rate)
+        seen: list[str] = []
+
+        def check(said: str) -> str:
+            seen.append(spoken(read(said, _Script, prompts.SCRIPT_EXAMPLE).content))
+            return _fitting(seen[-1], length)
+
+        try:
+            return await _cured(ask, prompts.script(brief, length, number, unlike), check)
+        except UnfitError:
+            # What was written last was written with the most to go by.
+            shorter = (length.trimmed(text) for text in reversed(seen))
+            text = next(filter(None, shorter), None)
+            if text is None:
+                raise
+            return text
+
+    def _noted(self, error: UnavailableError) -> UnavailableError:
+        facts = {"event": "writer_failed", "writer": self.name, "why": error.message}
+        _log.warning("%(writer)s wrote nothing: %(why)s", facts)
+        return error
+
+
+class _Title(BaseModel):
+    title: str = Field(max_length=_LONGEST_LINE)
+    hook_angle: str = Field(alias="hookAngle", max_length=_LONGEST_LINE)
+
+
+class _Script(BaseModel):
+    content: str = Field(max_length=_LONGEST_TEXT)
+
+
+async def _cured(ask: _Ask, messages: Sequence[Message], check: Callable[[str], T]) -> T:
+    """Return what passes a check; the model may cure each kind of fault once.
+
+    Raises
+    ------
+    UnfitError
+        A fault came back.
+    """
+    talk = [*messages]
+    faults: set[str] = set()
+    while True:
+        said = await ask(talk)
+        try:
+            return check(said)
+        except UnfitError as fault:
+            if fault.kind in faults:
+                raise
+            faults.add(fault.kind)
+            talk += prompts.again(said, fault.request)
+
+
+async def _together(orders: Sequence[Awaitable[str]]) -> list[str]:
+    """Return what all of them give; when one fails the others are not waited for."""
+    tasks = [asyncio.ensure_future(order) for order in orders]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _title(said: str, taken: set[str]) -> Title:
+    answer = read(said, _Title, prompts.TITLE_EXAMPLE)
+    title, hook = shown(answer.title), spoken(answer.hook_angle)
+    for text, limit in ((title, prompts.TITLE_LIMIT), (hook, prompts.HOOK_LIMIT)):
+        if not plain(text) or len(text) > limit:
+            request = f"The title has 1 to {prompts.TITLE_LIMIT} characters, the hook angle is one "
+            request += f"short sentence. Try again, as {prompts.TITLE_EXAMPLE}"
+            raise UnfitError("size", "the language model gives no title that can be used", request)
+    if plain(title) in taken:
+        request = "That title was used already. Give one about something else, in the same form."
+        sentence = "the language model gives only titles that this account has"
+        raise UnfitError("repeat", sentence, request)
+    return Title(title=title, hook_angle=hook)
+
+
+def _fitting(text: str, length: Length) -> str:
+    if not length.fits(text):
+        sentence = (
+            f"the language model gives no text of about {length.target:g} seconds; its last one "
+            f"takes {length.of(text):.0f}"
+        )
+        raise UnfitError("length", sentence, prompts.resize(length, text))
+    return text

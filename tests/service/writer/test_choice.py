@@ -1,0 +1,109 @@
+"""The writer that a service has by its settings, seen through its answers."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kit.service import settings
+from kit.service.domain.writers import FallbackWriter, OfflineWriter
+from kit.service.writer.choice import writer_of
+from kit.service.writer.model import ModelWriter
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.writer.conftest import KEY, Answer, Model, scripted, text_of, titled
+from tests.waiting import balance
+
+TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
+BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
+Start = Callable[..., Service]
+
+
+def wish(model: Model, **other: object) -> dict[str, object]:
+    return {"writer_url": model.url, "writer_model": "tiny", "writer_key": KEY, **other}
+
+
+def test_the_settings_choose_the_writer(tmp_path: Path) -> None:
+    named = {"writer_url": "http://127.0.0.1:1", "writer_model": "tiny", "data": tmp_path}
+
+    assert isinstance(writer_of(settings.load({}, data=tmp_path)), OfflineWriter)
+    assert isinstance(writer_of(settings.load({}, **named)), ModelWriter)
+    assert isinstance(writer_of(settings.load({}, **named, writer_fallback=True)), FallbackWriter)
+
+
+def test_texts_of_a_model_are_charged_and_signed(start_service: Start, model: Model) -> None:
+    service = start_service(**wish(model))
+    model.says = [titled("The Ice on Mercury"), scripted(text_of(30))]
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        title = http.post(TITLE, json={"topic": "SPACE"}).json()
+        [script] = http.post(SCRIPTS, json=BRIEF).json()
+        left = balance(http)
+
+    assert title == {
+        "title": "The Ice on Mercury",
+        "hookAngle": "Nobody told you this.",
+        "writer": "model:tiny",
+    }
+    assert (script["content"], script["writer"]) == (text_of(30), "model:tiny")
+    assert left == 99.8
+
+
+def test_the_model_is_told_what_the_account_has_and_gives_it_no_second_time(
+    start_service: Start, model: Model
+) -> None:
+    service = start_service(**wish(model))
+    model.says = [titled("One"), titled("Two"), titled("Two"), titled("Three")]
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        given = [http.post(TITLE, json={"topic": "SPACE"}).json()["title"] for _ in range(3)]
+
+    assert given == ["One", "Two", "Three"]
+    assert model.asked[-1].facts["alreadyUsed"] == ["One", "Two"]
+
+
+@pytest.mark.parametrize(("path", "body"), [(TITLE, {"topic": "SPACE"}), (SCRIPTS, BRIEF)])
+def test_a_model_that_fails_charges_nothing_and_frees_the_key_of_the_order(
+    start_service: Start,
+    model: Model,
+    caplog: pytest.LogCaptureFixture,
+    path: str,
+    body: dict[str, str],
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="kit")
+    service = start_service(**wish(model))
+    model.says = [Answer(401, KEY.encode())]
+    again = {"Idempotency-Key": "one"}
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        failed = http.post(path, json=body, headers=again)
+        model.says = [titled("Ice")] if path == TITLE else [scripted(text_of(30))]
+        then = http.post(path, json=body, headers=again)
+        left = balance(http)
+
+    error = failed.json()["error"]
+    assert (failed.status_code, error["code"]) == (503, "unavailable")
+    assert "refuses the key of this service; nothing was charged" in error["message"]
+    assert int(failed.headers["Retry-After"]) >= 1
+    assert then.is_success
+    assert "Idempotency-Replayed" not in then.headers
+    assert left == {TITLE: 99.95, SCRIPTS: 99.85}[path]
+    assert KEY not in caplog.text + failed.text
+
+
+def test_the_built_in_writer_steps_in_where_that_is_wished(
+    start_service: Start, model: Model
+) -> None:
+    service = start_service(**wish(model, writer_fallback=True))
+    model.says = [Answer(500)]
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        title = http.post(TITLE, json={"topic": "SPACE"}).json()
+        scripts = http.post(SCRIPTS, json={**BRIEF, "variations": "2"}).json()
+
+    assert title["writer"] == "offline"
+    assert [script["writer"] for script in scripts] == ["offline", "offline"]
+
+
+def test_without_credits_no_model_is_asked(start_service: Start, model: Model) -> None:
+    service = start_service(**wish(model))
+    with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
+        assert http.post(SCRIPTS, json=BRIEF).status_code == 402
+
+    assert model.asked == []

@@ -1,0 +1,85 @@
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.service.writer.cleaning import plain, sentences, shown, spoken
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("**Wait** for _it_.", "Wait for it."),
+        ("# Hook\nLook up.", "Hook Look up."),
+        ("Narrator: Look up.\nNarrator: Now down.", "Look up. Now down."),
+        ("**Hook:** Look up.\n\n**CTA:** Follow.", "Look up. Follow."),
+        ("[Upbeat music]\nLook up. (pause) Now down.", "Look up. Now down."),
+        ("Water (also known as H2O) is old.", "Water (also known as H2O) is old."),
+        ("Look up! \U0001f680\U0001f3fd #space #stars", "Look up!"),
+        ("- One thing.\n- Another thing.", "One thing. Another thing."),
+        ("It is -40 degrees, or 20 * 2.", "It is -40 degrees, or 20 * 2."),
+        ("Half\x00 of\u200b it\ufeff.", "Half of it."),
+        ('"All of it is quoted."', "All of it is quoted."),
+        ('"One," she said. "Two."', '"One," she said. "Two."'),
+        ("At 12:30 it was 5°C; nobody knew.", "At 12:30 it was 5°C; nobody knew."),
+        ("海は古い。とても古い。", "海は古い。とても古い。"),
+        ("\U0001f680", ""),
+    ],
+)
+def test_a_script_is_what_is_said(written: str, said: str) -> None:
+    assert spoken(written) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ('"Why Venus Turns Backwards"', "Why Venus Turns Backwards"),
+        ("Title: Why Venus Turns.", "Why Venus Turns"),
+        ("**Why Venus Turns**", "Why Venus Turns"),
+        ("Intro: The First Computer", "Intro: The First Computer"),
+        ("Wait for it...", "Wait for it..."),
+        ("One\nTwo", "One Two"),
+        ("“Quoted” and “Quoted”", "“Quoted” and “Quoted”"),
+    ],
+)
+def test_a_title_is_one_plain_line(written: str, title: str) -> None:
+    assert shown(written) == title
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('He said "Go." Then he went.', ['He said "Go."', "Then he went."]),
+        ("Dr. Who met Mr. Fox. They ran.", ["Dr. Who met Mr. Fox.", "They ran."]),
+        ("It is 3.5 km away e.g. here. So?", ["It is 3.5 km away e.g. here.", "So?"]),
+        ("海は古い。とても。", ["海は古い。", "とても。"]),
+        ("", []),
+    ],
+)
+def test_sentences_end_where_a_reader_stops(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_said_in_one_line_and_cleaning_it_again_changes_little(text: str) -> None:
+    said = spoken(text)
+
+    assert not re.search(r"[\x00-\x1f]|  ", said)
+    assert len(spoken(said)) <= len(said)
+
+
+def test_the_same_title_in_another_dress_is_the_same() -> None:
+    assert plain("Why Venus Turns Backwards!") == plain("why venus  turns back-wards")
+    assert plain("Was ist Größe?") == plain("was ist GRÖSSE")
+
+
+@pytest.mark.parametrize("piece", ["(pause ", "[", "\n", "*", "# ", " ", " .", '"', "Hook:", "a. "])
+def test_odd_texts_are_cleaned_in_no_time(piece: str) -> None:
+    text = piece * (10_000 // len(piece))
+    began = time.process_time()
+    for clean in (spoken, shown, sentences):
+        clean(text)
+
+    assert time.process_time() - began < 0.2

@@ -1,0 +1,140 @@
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Any
+
+import pytest
+
+from kit.errors import UnavailableError
+from kit.service.writer.http import Line, endpoint
+from kit.service.writer.ladder import REMEMBERED, Ladder
+from kit.service.writer.prompts import schema
+from tests.service.writer.conftest import KEY, Answer, Asked, Model, Reply, completion
+
+SCHEMA = schema(content="the words")
+ALL: list[Any] = ["json_schema", "json_object", "json_object", None]
+
+
+def ask(model: Model, ladder: Ladder | None = None) -> str:
+    async def once() -> str:
+        until = asyncio.get_running_loop().time() + 10
+        async with Line(endpoint(model.url, "tiny", KEY), until) as line:
+            messages = [{"role": "user", "content": "Hi."}]
+            return await (ladder or Ladder()).ask(line, messages, SCHEMA)
+
+    return asyncio.run(once())
+
+
+def refusing(status: int, kinds: Collection[str | None]) -> Callable[[Asked], Reply]:
+    """A server that refuses some kinds of `response_format`, and the schema beside one."""
+
+    def app(asked: Asked) -> Reply:
+        kind = asked.wanted
+        if kind == "json_object" and "schema" in asked.body["response_format"]:
+            kind = "schema"
+        return Answer(status, b'{"error": "no"}') if kind in kinds else "yes"
+
+    return app
+
+
+@pytest.mark.parametrize("status", [400, 404, 422, 500])
+@pytest.mark.parametrize(
+    ("refused", "tries"),
+    [
+        ([], 1),
+        (["json_schema"], 2),
+        (["json_schema", "schema"], 3),
+        (["json_schema", "schema", "json_object"], 4),
+    ],
+)
+def test_a_server_is_asked_in_the_strictest_way_it_takes(
+    model: Model, status: int, refused: list[str], tries: int
+) -> None:
+    model.app = refusing(status, refused)
+
+    assert ask(model) == "yes"
+    assert [asked.wanted for asked in model.asked] == ALL[:tries]
+
+
+def test_the_schema_is_strict_and_closed(model: Model) -> None:
+    model.says = ["yes"]
+    ask(model)
+
+    asked = model.asked[0].body["response_format"]["json_schema"]
+    assert asked["strict"] is True
+    assert asked["schema"]["required"] == ["content"]
+    assert asked["schema"]["additionalProperties"] is False
+    assert model.asked[0].body["model"] == "tiny"
+    assert model.asked[0].body["stream"] is False
+
+
+def test_the_way_that_worked_is_remembered_for_a_while(model: Model) -> None:
+    now = [0.0]
+    ladder = Ladder(lambda: now[0])
+    model.app = refusing(500, ["json_schema", "schema"])
+    for _ in range(2):
+        ask(model, ladder)
+    now[0] = REMEMBERED + 1
+    model.says, model.app = ["yes"], None
+    ask(model, ladder)
+
+    assert [asked.wanted for asked in model.asked] == [*ALL[:3], "json_object", "json_schema"]
+
+
+def test_what_was_remembered_is_forgotten_when_it_fails(model: Model) -> None:
+    ladder = Ladder()
+    model.app = refusing(400, ["json_schema"])
+    ask(model, ladder)
+    model.app = refusing(400, [*ALL, "schema"])
+    with pytest.raises(UnavailableError):
+        ask(model, ladder)
+
+    assert ladder.rung == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence", "tries"),
+    [
+        (Answer(401), "refuses the key of this service", 1),
+        (Answer(403, KEY.encode()), "refuses the key of this service", 1),
+        (Answer(402), "out of credits", 1),
+        (Answer(404), "not found at its address", 4),
+        (Answer(400, KEY.encode()), "answers 400", 4),
+        (Answer(500), "answers 500", 4),
+        (Answer(301, headers={"Location": "http://127.0.0.2/"}), "redirects, which is not", 1),
+        (Answer(418), "answers 418", 1),
+        (Answer(200, b"<html>"), "answers with something else", 1),
+        (Answer(200, b"[]"), "answers with something else", 1),
+        (Answer(200, b'{"choices": []}'), "answers with something else", 1),
+        (Answer(200, b'{"choices": [{"message": null}]}'), "answers with something else", 1),
+        (Answer(200, b"\xff\xfe"), "answers with something else", 1),
+        (completion({"content": None, "refusal": "I cannot."}), "declines to write", 1),
+        (completion("half", finish_reason="content_filter"), "declines to write", 1),
+    ],
+)
+def test_what_cannot_be_used_is_a_sentence_that_repeats_nothing(
+    model: Model, answer: Answer, sentence: str, tries: int
+) -> None:
+    model.says = [answer]
+
+    with pytest.raises(UnavailableError, match=sentence) as caught:
+        ask(model)
+
+    assert caught.value.message.endswith("; nothing was charged")
+    assert KEY not in caught.value.message
+    assert len(model.asked) == tries
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"content": [{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}]}, "yes"),
+        ({"content": None, "reasoning_content": "hm"}, ""),
+        ({"role": "assistant"}, ""),
+    ],
+)
+def test_what_is_said_may_come_in_pieces_or_not_at_all(
+    model: Model, message: Any, said: str
+) -> None:
+    model.says = [completion(message)]
+
+    assert ask(model) == said

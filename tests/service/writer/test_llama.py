@@ -1,0 +1,109 @@
+"""The model writer against a server of somebody else's: llama.cpp, with a model of one megabyte.
+
+It needs ``pip install xllamacpp`` (no dependencies, 34 MB) and is skipped without it.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.text.speech import RATE
+from kit.errors import UnavailableError
+from kit.service.writer import prompts
+from kit.service.writer.cleaning import sentences
+from kit.service.writer.http import Line, endpoint
+from kit.service.writer.ladder import Ladder
+from kit.service.writer.model import ModelWriter
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.writer import tiny
+from tests.service.writer.conftest import text_of
+from tests.service.writer.test_prompts import brief
+from tests.waiting import balance
+
+llama = pytest.importorskip("xllamacpp")
+Serve = Callable[..., str]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Serve a model that says one thing, or noise, and return the address."""
+    servers = []
+
+    def start(*parts: str, **other: Any) -> str:
+        wish = llama.CommonParams()
+        wish.model.path = str(tiny.written(tmp_path / f"{len(servers)}.gguf", parts, **other))
+        wish.n_ctx, wish.n_parallel, wish.cpuparams.n_threads = 16_384, 2, 1
+        wish.warmup, wish.verbosity = False, 0
+        servers.append(llama.Server(wish))
+        return f"{servers[-1].listening_address}/v1"
+
+    yield start
+    servers.clear()
+
+
+def writer(url: str) -> ModelWriter:
+    return ModelWriter(endpoint(url, "tiny"), rate=RATE, seconds=30)
+
+
+def parts_of(text: str) -> list[str]:
+    first, *others = sentences(text)
+    return [first, *(f" {sentence}" for sentence in others)]
+
+
+def test_a_title_comes_out_of_a_grammar(serve: Serve) -> None:
+    title = asyncio.run(writer(serve("The Ice on Mercury")).title("SPACE", seed=1, avoid=[]))
+
+    assert (title.title, title.hook_angle) == ("The Ice on Mercury", "The Ice on Mercury")
+    assert title.writer == "model:tiny"
+
+
+@pytest.mark.parametrize("rung", [0, 1])
+def test_both_ways_to_send_a_schema_are_obeyed(serve: Serve, rung: int) -> None:
+    ladder, url = Ladder(), serve("The Ice on Mercury")
+    ladder.remember(rung)
+
+    async def ask() -> str:
+        async with Line(endpoint(url, "tiny"), float("inf")) as line:
+            return await ladder.ask(line, prompts.title("SPACE", []), prompts.TITLE_SCHEMA)
+
+    assert json.loads(asyncio.run(ask())).keys() == {"title", "hookAngle"}
+    assert ladder.rung == rung
+
+
+def test_a_script_of_the_asked_length_is_delivered_and_charged(
+    serve: Serve, start_service: Callable[..., Service]
+) -> None:
+    url = serve(*parts_of(text_of(30)))
+    service = start_service(writer_url=url, writer_model="tiny")
+    order = {"topic": "SPACE", "title": "My Neighbor's Bicycle", "duration": "30"}
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        [script] = http.post("/v1/scripts", json=order).json()
+        left = balance(http)
+
+    assert script["content"] == text_of(30)
+    assert (script["writer"], left) == ("model:tiny", 99.85)
+
+
+def test_a_script_that_stays_too_long_is_trimmed(serve: Serve) -> None:
+    url = serve(*parts_of(text_of(60)))
+
+    [draft] = asyncio.run(writer(url).scripts(brief(), seed=1))
+
+    assert draft.seconds == pytest.approx(30, rel=0.1)
+    assert set(sentences(draft.content)) < set(sentences(text_of(60)))
+
+
+def test_a_model_that_says_the_same_twice_delivers_nothing(serve: Serve) -> None:
+    url = serve(*parts_of(text_of(30)))
+
+    with pytest.raises(UnavailableError, match="the same text twice"):
+        asyncio.run(writer(url).scripts(brief(variations=2), seed=1))
+
+
+def test_noise_is_never_delivered_as_a_script(serve: Serve) -> None:
+    with pytest.raises(UnavailableError, match="nothing was charged"):
+        asyncio.run(writer(serve(seed=1)).scripts(brief(duration_seconds=180), seed=1))
