@@ -10,7 +10,7 @@ from kit.service.store.tables import scripts, titles
 ADD_TITLE = Query(insert(titles))
 ADD_SCRIPT = Query(insert(scripts))
 TITLES = Query(
-    select(titles.c.title).where(
-        titles.c.account_id == bindparam("account"), titles.c.topic == bindparam("subject")
-    )
+    select(titles.c.title)
+    .where(titles.c.account_id == bindparam("account"), titles.c.topic == bindparam("subject"))
+    .order_by(titles.c.id)
 )
