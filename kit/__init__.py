@@ -16,15 +16,33 @@ if TYPE_CHECKING:
 
     from kit import errors
     from kit.client.settings import Settings
+    from kit.logins import login, logout
     from kit.studio import AsyncStudio, Studio
+    from kit.studio.desk import Desk
+    from kit.studio.views import compare, gallery
 
-__all__ = ["AsyncStudio", "Studio", "__version__", "aconnect", "connect", "errors"]
+__all__ = [
+    "AsyncStudio",
+    "Studio",
+    "__version__",
+    "aconnect",
+    "compare",
+    "connect",
+    "errors",
+    "gallery",
+    "login",
+    "logout",
+]
 
 #: Public name -> the module that holds it; a module's own name stands for the module.
 _WHERE = {
     "AsyncStudio": "kit.studio",
     "Studio": "kit.studio",
+    "compare": "kit.studio.views",
     "errors": "kit.errors",
+    "gallery": "kit.studio.views",
+    "login": "kit.logins",
+    "logout": "kit.logins",
 }
 
 
@@ -60,7 +78,8 @@ def connect(
     """
     from kit.studio import Studio
 
-    return Studio(_settings(base_url, api_key, profile, data))
+    settings, desk = _found(base_url, api_key, profile, data)
+    return Studio(settings, desk=desk)
 
 
 async def aconnect(
@@ -80,22 +99,32 @@ async def aconnect(
 
     from kit.studio import AsyncStudio
 
-    found = await asyncio.to_thread(_settings, base_url, api_key, profile, data)
-    return AsyncStudio(found)
+    settings, desk = await asyncio.to_thread(_found, base_url, api_key, profile, data)
+    return AsyncStudio(settings, desk=desk)
 
 
-def _settings(
+def _found(
     base_url: str | None, api_key: str | None, profile: str | None, data: Path | str | None
-) -> Settings:
+) -> tuple[Settings, Desk]:
+    """Return where the service is; the keys of the embedded one can be managed from here."""
     from kit.client import settings
+    from kit.studio.desk import Desk
 
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
     if found is not None:
-        return found
-    from kit.local import embedded
+        return found, Desk(found)
+    from kit.local import LocalKeys, embedded
 
-    folder = settings.data_folder(data)
-    return settings.embedded(*embedded(folder if data else None), data=data)
+    folder = settings.data_folder(data) if data else None
+    found = settings.embedded(*embedded(folder), data=data)
+    return found, Desk(found, keys=LocalKeys(folder, found.api_key))
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Teach IPython ``%%generate`` and ``%credits``; ``%load_ext kit`` calls it."""
+    from kit.magics import load
+
+    load(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,14 @@ import asyncio
 import atexit
 import json
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
-from kit.errors import ApiError
+from kit.errors import ApiError, NotFoundError
 from kit.pricing import MILLI
 from kit.service import settings as service_settings
 from kit.service.app import open_database
@@ -22,7 +25,11 @@ from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.server import Running, find, start
 from kit.service.settings import Settings, prepare, write_private
+from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
+from kit.widgets.keys import Key
+
+T = TypeVar("T")
 
 #: Earlier than `atexit`, which only comes when no thread can be started any more.
 _at_exit = getattr(threading, "_register_atexit", atexit.register)
@@ -30,6 +37,7 @@ _at_exit = getattr(threading, "_register_atexit", atexit.register)
 #: What the demo account can spend.
 DEMO_CREDITS = 1000
 _DEMO = "demo.json"
+_DAY_MS = 24 * 3600 * 1000
 _GRACE_SECONDS = 1.0  # a kernel that restarts does not wait; what runs is handed back
 
 _running: dict[Path, Running] = {}
@@ -71,6 +79,76 @@ def embedded(data: Path | str | None = None) -> tuple[str, str]:
             )
             _at_exit(running.stop)
         return running.url, key
+
+
+class LocalKeys:
+    """The keys of the demo account, managed in the service's own database.
+
+    Parameters
+    ----------
+    data : Path, optional
+        The data folder, as for `embedded`.
+    key : str
+        A key of the account whose keys these are.
+    """
+
+    def __init__(self, data: Path | str | None, key: str) -> None:
+        self._settings = service_settings.load(data=data)
+        self._key = key
+
+    def __repr__(self) -> str:
+        return "<LocalKeys>"
+
+    def known(self) -> list[Key]:
+        """Return all keys, oldest first."""
+        now = clock()
+        mine = self._caller()
+        rows = self._write(keys.known(mine.account_id))
+        return [_described(row, now, row.id == mine.payer.key_id) for row in rows]
+
+    def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
+        """Make a key that works for so many days, or until it is revoked; return its text."""
+        now = clock()
+        wish = keys.Wish(
+            account_id=self._caller().account_id,
+            name=name,
+            scopes=scopes,
+            expires_at=None if days is None else now + days * _DAY_MS,
+            live=False,
+        )
+        return self._write(keys.create(wish, self._settings.secret(), now)).text
+
+    def revoke(self, key_id: str) -> None:
+        """Make a key useless from now on."""
+        if key_id not in {key.id for key in self.known()}:
+            raise NotFoundError(f"there is no key {key_id!r}")
+        self._write(keys.revoke(key_id, clock()))
+
+    def _caller(self) -> keys.Caller:
+        return self._write(keys.caller(self._key, self._settings.secret(), clock()))
+
+    def _write(self, work: Transaction[T]) -> T:
+        async def alone() -> T:
+            database = open_database(self._settings)
+            try:
+                return await database.write(work)
+            finally:
+                await database.close()
+
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, alone()).result()
+
+
+def _described(row: Any, now: int, in_use: bool) -> Key:
+    expired = row.expires_at is not None and row.expires_at <= now
+    state = "revoked" if row.revoked_at is not None else "expired" if expired else "active"
+    scopes = tuple(row.scopes.split())
+    moments = (_moment(row.expires_at), _moment(row.last_used_at))
+    return Key(row.id, row.prefix, row.name, scopes, state, *moments, in_use)
+
+
+def _moment(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def stop() -> None:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from kit import local
+from kit.errors import InvalidApiKeyError, NotFoundError
 from kit.service import settings
 
 
@@ -124,3 +125,38 @@ def test_a_proxy_is_not_asked_for_this_machine(data: Path, monkeypatch: pytest.M
     monkeypatch.delenv("no_proxy", raising=False)
 
     assert local.find(data) == ours[0]
+
+
+def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
+    url, key = local.embedded(data)
+    keys = local.LocalKeys(data, key)
+
+    made = keys.create("laptop", ["creative:generate"], 30)
+    first, second = keys.known()
+
+    assert account(url, made) == account(url, key)
+    assert (first.in_use, second.in_use) == (True, False)
+    assert (second.name, second.state) == ("laptop", "active")
+    assert second.scopes == ("read", "creative:generate")
+    assert second.expires_at is not None
+    keys.revoke(second.id)
+    assert [each.state for each in keys.known()] == ["active", "revoked"]
+    assert made not in repr(keys.known())
+
+
+def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
+    _, key = local.embedded(data)
+
+    async def cell() -> int:
+        return len(local.LocalKeys(data, key).known())
+
+    assert asyncio.run(cell()) == 1
+
+
+def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
+    _, key = local.embedded(data)
+
+    with pytest.raises(NotFoundError):
+        local.LocalKeys(data, key).revoke("key_of_somebody_else")
+    with pytest.raises(InvalidApiKeyError):
+        local.LocalKeys(data, "cs_test_nonsense").known()

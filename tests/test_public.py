@@ -15,8 +15,10 @@ NAMES = {
     "Studio",
     "__version__",
     "aconnect",
+    "compare",
     "connect",
     "errors",
+    "gallery",
 }
 
 

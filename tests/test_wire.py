@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from kit import wire
-from kit.wire import Generation, Model, Receipt, StartGeneration, Wire, WriteScripts
+from kit.wire import Generation, Model, Receipt, Shape, StartGeneration, WriteScripts
 
 KINDS = [
     kind
     for kind in (getattr(wire, name) for name in wire.__all__)
-    if isinstance(kind, type) and issubclass(kind, Wire)
+    if isinstance(kind, type) and issubclass(kind, Shape)
 ]
 
 
@@ -30,13 +30,13 @@ SPELLED = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_is_camel_case_outside(kind: type[Wire]) -> None:
+def test_every_field_is_camel_case_outside(kind: type[Shape]) -> None:
     for name, field in kind.model_fields.items():
         assert field.alias == SPELLED.get(name, to_camel(name))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_passed_around_is_frozen(kind: type[Wire]) -> None:
+def test_what_is_passed_around_is_frozen(kind: type[Shape]) -> None:
     assert kind.model_config["frozen"] is True
     bodies = {wire.Body, StartGeneration, wire.RequestUpload, wire.SuggestTitle, WriteScripts}
     assert kind.model_config["extra"] == ("forbid" if kind in bodies else "ignore")
@@ -47,6 +47,14 @@ def test_an_answer_forgives_what_another_service_does() -> None:
     model = Model.model_validate(told)
 
     assert (model.title, model.media_parameters, model.credits_from) == ("", [], None)
+
+
+def test_a_generation_forgives_a_null_in_every_field() -> None:
+    nulls = {field.alias: None for field in Generation.model_fields.values()}
+
+    generation = Generation.model_validate_json(json.dumps({**nulls, "id": "1"}))
+
+    assert generation == Generation(id="1")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kit.client import loops
 from kit.client.bridge import Bridge, Job, bridge
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step
+from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
     from kit.client.http import Awaiting, LastResponse
@@ -69,6 +70,7 @@ class AsyncClient:
 
     def run(self, flow: Flow[T]) -> Job[T]:
         """Start a flow now and return its job: await it, cancel it, or let it go on."""
+        loops.warn()
         return self._bridge.submit(self._drive(flow))
 
     def block(self, flow: Flow[T]) -> T:
@@ -84,6 +86,10 @@ class AsyncClient:
         """Close all connections; a later call opens new ones."""
         if self._http:
             await self._bridge.submit(self._http.close())
+
+    async def _rest(self, step: Sleep) -> None:
+        tell(step)
+        await self._sleep(step.seconds)
 
     async def _drive(self, flow: Flow[T]) -> T:
         try:
@@ -102,5 +108,5 @@ _DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
     Ask: lambda client, step: client.http.ask(step),
     Put: lambda client, step: client.http.put(step),
     Fetch: lambda client, step: client.http.fetch_to_file(step),
-    Sleep: lambda client, step: client._sleep(step.seconds),
+    Sleep: lambda client, step: client._rest(step),
 }

@@ -52,7 +52,7 @@ def read(call: Call[T], reply: Reply) -> T:
         The body is not what the API document describes; the message says in which way.
     """
     try:
-        return call.answer(json.loads(reply.content))
+        return call.answer(reply.content)
     except ValueError as error:
         raise _stamped(ApiError(_misfit(call, reply, error)), reply) from None
 
@@ -140,16 +140,15 @@ def _status(reply: Reply) -> str:
 
 def _misfit(call: Call[Any], reply: Reply, error: ValueError) -> str:
     what = f"the answer to {call.method} {call.path.partition('?')[0]}"
-    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-        kind = reply.headers.get("content-type", "no content type").partition(";")[0]
-        return f"{what} is not JSON ({kind}): check that base_url is the address of the service"
     problems = getattr(error, "errors", None)
     if problems is None:
         return f"{what} is not what the API document describes: {error}"
-    found = "; ".join(
-        f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems(include_url=False)[:3]
-    )
-    return f"{what} is not what the API document describes: {found}"
+    found = problems(include_url=False, include_input=False)[:3]
+    if found[0]["type"] == "json_invalid":
+        kind = reply.headers.get("content-type", "no content type").partition(";")[0]
+        return f"{what} is not JSON ({kind}): check that base_url is the address of the service"
+    text = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}".lstrip(": ") for p in found)
+    return f"{what} is not what the API document describes: {text}"
 
 
 def _stamped(error: ApiError, reply: Reply) -> ApiError:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel as _camel
 
 from kit import wire
 
 T = TypeVar("T")
-W = TypeVar("W", bound=wire.Wire)
+W = TypeVar("W", bound=wire.Shape)
 
 MODELS = "/v1/creative-studio/models"
 UPLOADS = "/v1/creative-studio/media-uploads"
@@ -34,14 +36,14 @@ class Call(Generic[T]):
     path : str
         Relative to the base address, or a whole address of the same origin.
     answer : callable
-        Turns the decoded JSON into a wire model; raises ValueError where it cannot.
+        Turns the body into a wire model; raises ValueError where it cannot.
     key : str or None
         The ``Idempotency-Key`` that every attempt carries. A POST without one is sent once.
     """
 
     method: str
     path: str
-    answer: Callable[[Any], T]
+    answer: Callable[[bytes], T]
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     key: str | None = None
@@ -49,39 +51,39 @@ class Call(Generic[T]):
 
 def get_account() -> Call[wire.Account]:
     """Operation 1."""
-    return Call("GET", "/v1/account", wire.Account.model_validate)
+    return Call("GET", "/v1/account", wire.Account.model_validate_json)
 
 
 def get_credits() -> Call[wire.Balance]:
     """Additive: what the account can spend. Source: contract, "Account and keys"."""
-    return Call("GET", "/v1/account/credits", wire.Balance.model_validate)
+    return Call("GET", "/v1/account/credits", wire.Balance.model_validate_json)
 
 
 def list_models(asset_type: str | None = None, category: str | None = None) -> Call[wire.Models]:
     """Operation 2."""
     query = _given(assetType=asset_type, category=category)
-    return Call("GET", MODELS, wire.Models.model_validate, query=query)
+    return Call("GET", MODELS, wire.Models.model_validate_json, query=query)
 
 
 def get_model(model_id: str) -> Call[wire.Model]:
     """Operation 3."""
-    return Call("GET", f"{MODELS}/{quote(model_id, safe='')}", wire.Model.model_validate)
+    return Call("GET", f"{MODELS}/{quote(model_id, safe='')}", wire.Model.model_validate_json)
 
 
 def request_upload(file: wire.RequestUpload, *, key: str | None = None) -> Call[wire.Ticket]:
     """Operation 4."""
-    return _post(UPLOADS, wire.Ticket.model_validate, file, key)
+    return _post(UPLOADS, wire.Ticket.model_validate_json, file, key)
 
 
 def start_generation(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Receipt]:
     """Operation 5."""
-    return _post(GENERATIONS, wire.Receipt.model_validate, order, key)
+    return _post(GENERATIONS, wire.Receipt.model_validate_json, order, key)
 
 
 def get_generation(generation_id: str, *, status_url: str | None = None) -> Call[wire.Generation]:
     """Operation 6; a receipt's ``statusUrl`` replaces the usual path."""
     path = status_url or f"{GENERATIONS}/{quote(generation_id, safe='')}"
-    return Call("GET", path, wire.Generation.model_validate)
+    return Call("GET", path, wire.Generation.model_validate_json)
 
 
 def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
@@ -97,7 +99,7 @@ def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
 def suggest_title(topic: str, *, key: str | None = None) -> Call[wire.Title]:
     """Operation 8."""
     body = wire.SuggestTitle(topic=topic)
-    return _post("/v1/scripts/title", wire.Title.model_validate, body, key)
+    return _post("/v1/scripts/title", wire.Title.model_validate_json, body, key)
 
 
 def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[list[wire.Script]]:
@@ -107,7 +109,7 @@ def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[l
 
 def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Quote]:
     """Additive: the price of a start, from the service. Source: contract, "Pricing"."""
-    return _post(ESTIMATES, wire.Quote.model_validate, order, key)
+    return _post(ESTIMATES, wire.Quote.model_validate_json, order, key)
 
 
 def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
@@ -119,7 +121,7 @@ def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
 def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wire.Generation]:
     """Additive: stop a generation. Source: contract, "Generations"."""
     path = f"{GENERATIONS}/{quote(generation_id, safe='')}/cancel"
-    return Call("POST", path, wire.Generation.model_validate, key=key or new_key())
+    return Call("POST", path, wire.Generation.model_validate_json, key=key or new_key())
 
 
 def new_key() -> str:
@@ -127,7 +129,7 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
-def _post(path: str, answer: Callable[[Any], T], body: wire.Body, key: str | None) -> Call[T]:
+def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | None) -> Call[T]:
     dumped = body.model_dump(mode="json", by_alias=True, exclude_none=True)
     # a service that knows no media inputs may refuse the field, even when it is empty
     if dumped.get("mediaUploads") == {}:
@@ -135,13 +137,9 @@ def _post(path: str, answer: Callable[[Any], T], body: wire.Body, key: str | Non
     return Call("POST", path, answer, body=dumped, key=key or new_key())
 
 
-def _each(kind: type[W]) -> Callable[[Any], list[W]]:
-    def read(items: Any) -> list[W]:
-        if not isinstance(items, list):
-            raise ValueError(f"expected a list, got {type(items).__name__}")
-        return [kind.model_validate(item) for item in items]
-
-    return read
+@cache
+def _each(kind: type[W]) -> Callable[[bytes], list[W]]:
+    return TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
 
 
 def _given(**values: Any) -> dict[str, str]:

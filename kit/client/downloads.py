@@ -6,6 +6,7 @@ answers 401 is the download repeated with the key.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import mimetypes
 import re
@@ -110,36 +111,64 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
 def _patiently(
     cache: Cache, url: str, path: Path, policy: Policy, *, sha256: str | None = None
 ) -> Flow[Reply | Lost]:
-    """Fetch to a part file, verify it and put it in place; try again where that may help."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
+    """Fetch to a part file, verify it and put it in place; try again where that may help.
+
+    What broke off goes on where it ended: while the other side has the same file, or where a hash
+    tells in the end whether the pieces fit. In the latter case the next call goes on, too.
+    """
+    part = _claimed(path, sha256)
+    tag = "" if sha256 else None
     try:
         for attempt in range(_ATTEMPTS):
-            outcome = yield from _follow(cache, urljoin(f"{cache.base_url}/", url), part)
+            outcome = yield from _follow(cache, urljoin(f"{cache.base_url}/", url), part, tag)
             if isinstance(outcome, Reply) and outcome.fine:
-                if not sha256 or outcome.sha256 == sha256:
+                if outcome.sha256 and sha256 in (None, outcome.sha256):
                     part.replace(path)
                     return outcome
+                part.unlink(missing_ok=True)  # what is there is of no use for another attempt
                 outcome = Lost("what arrived is not what the service announced (SHA-256 differs)")
-            if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
-                return outcome
+            elif isinstance(outcome, Reply):
+                part.unlink(missing_ok=True)
+                if outcome.status < 500 and outcome.status not in (416, 429):
+                    return outcome
+            elif tag is None:
+                tag = outcome.tag
             if attempt + 1 < _ATTEMPTS:
                 yield from flows.pause(policy, attempt)
         return outcome
     finally:
+        _left(part, path, sha256)
+
+
+def _claimed(path: Path, sha256: str | None) -> Path:
+    """Return a part file of our own, with what an earlier download left if its hash is known."""
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
+    if sha256:
+        # whoever renames it has it: two notebooks never write to one file
+        with contextlib.suppress(OSError):
+            path.with_name(f"{path.name}.part").rename(part)
+    return part
+
+
+def _left(part: Path, path: Path, sha256: str | None) -> None:
+    """Keep what has arrived for the next call, or take it away where nothing can be made of it."""
+    if sha256 and not path.exists() and part.exists():
+        part.replace(path.with_name(f"{path.name}.part"))
+    else:
         part.unlink(missing_ok=True)
 
 
-def _follow(cache: Cache, url: str, part: Path) -> Flow[Reply | Lost]:
-    outcome: Reply | Lost = yield Fetch(url, part)
+def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply | Lost]:
+    outcome: Reply | Lost = yield Fetch(url, part, tag=tag)
     own = origin(url) == origin(cache.base_url)
     if isinstance(outcome, Reply) and outcome.status == 401 and own:
-        outcome = yield Fetch(url, part, with_key=True)
+        outcome = yield Fetch(url, part, with_key=True, tag=tag)
     for _ in range(_REDIRECTS):
         target = isinstance(outcome, Reply) and outcome.headers.get("location")
         if not target or not isinstance(outcome, Reply) or not 300 <= outcome.status < 400:
             break
         url = urljoin(url, target)
-        outcome = yield Fetch(url, part)
+        outcome = yield Fetch(url, part, tag=tag)
     return outcome
 
 

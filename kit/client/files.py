@@ -1,9 +1,9 @@
-"""Files on their way: read in chunks to be sent, hashed while they are received."""
+"""Files on their way: read in chunks to be sent, hashed while they leave and while they arrive."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,11 @@ CHUNK = 1 << 18
 class Sink:
     """A file that is being received; the folders above it are made.
 
+    Parameters
+    ----------
+    more : bool
+        Keep what the file holds already and go on behind it.
+
     Examples
     --------
     >>> import tempfile
@@ -23,13 +28,18 @@ class Sink:
     'ba7816bf'
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, more: bool = False) -> None:
         self._path = path
+        self._more = more
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> Sink:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._path.open("wb")
+        if self._more:
+            with self._path.open("rb") as file:
+                for chunk in iter(lambda: file.read(CHUNK), b""):
+                    self._hash.update(chunk)
+        self._file = self._path.open("ab" if self._more else "wb")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,13 +56,38 @@ class Sink:
         return self._hash.hexdigest()
 
 
-def chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the rest of a file in pieces."""
-    while chunk := file.read(CHUNK):
-        yield chunk
+class Tap:
+    """A file that is being sent: what leaves is counted and hashed.
 
+    Examples
+    --------
+    >>> import io
+    >>> tap = Tap(io.BytesIO(b"abc"), print)
+    >>> b"".join(tap.chunks()), tap.sha256[:8]
+    3
+    (b'abc', 'ba7816bf')
+    """
 
-async def async_chunks(file: BinaryIO) -> AsyncIterator[bytes]:
-    """Yield the rest of a file in pieces, for clients that await them."""
-    for chunk in chunks(file):
-        yield chunk
+    def __init__(self, file: BinaryIO, on_sent: Callable[[int], None]) -> None:
+        self._file = file
+        self._on_sent = on_sent
+        self._hash = hashlib.sha256()
+        self._sent = 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the rest of the file in pieces; each has left when the next is asked for."""
+        while chunk := self._file.read(CHUNK):
+            self._hash.update(chunk)
+            yield chunk
+            self._sent += len(chunk)
+            self._on_sent(self._sent)
+
+    async def async_chunks(self) -> AsyncIterator[bytes]:
+        """Yield the same to clients that await them."""
+        for chunk in self.chunks():
+            yield chunk
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all that has left."""
+        return self._hash.hexdigest()

@@ -1,4 +1,4 @@
-"""Flows of requests: retries, waiting and paging, written once for both faces.
+"""Flows of requests: retries and paging, written once for both faces.
 
 What is retried: a GET always; a POST only under an idempotency key that each attempt carries. A
 ``Retry-After`` is a lower bound; one that passes the deadline is not waited for at all.
@@ -10,19 +10,19 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from kit import wire
-from kit.client import answers, calls
+from kit.client import answers
 from kit.client.calls import Call
 from kit.client.steps import Ask, Flow, Lost, Reply, Sleep
-from kit.errors import ApiError, KitError, NoAnswerError
+from kit.errors import ApiError, NoAnswerError
 
 T = TypeVar("T")
 
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
+#: Seconds that a service must ask for before the person who waits is told.
+_WORTH_TELLING = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,64 +83,18 @@ def exchange(
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
-        rest = policy.backoff(attempt, getattr(error, "retry_after", None))
+        asked = getattr(error, "retry_after", None) or 0.0
+        rest = policy.backoff(attempt, asked)
         attempt += 1
         worth = attempt < policy.attempts and _again(call, outcome, error)
         if not worth or policy.clock() + rest > ends:
-            raise error
-        yield Sleep(rest)
+            raise _told(error, asked)
+        yield Sleep(rest, _told(error, asked).args[0] if asked >= _WORTH_TELLING else "")
 
 
 def pause(policy: Policy, attempt: int) -> Flow[None]:
     """Let the time before another attempt pass."""
     yield Sleep(policy.backoff(attempt, None))
-
-
-def wait(
-    generation_id: str,
-    *,
-    status_url: str | None = None,
-    timeout: float | None = None,
-    on_update: Callable[[wire.Generation], None] = lambda _: None,
-    policy: Policy = PATIENT,
-) -> Flow[wire.Generation]:
-    """Poll a generation until it is finished, whatever its end, and return it.
-
-    The service's ``Retry-After`` sets the pace; without one it follows the time waited so far.
-
-    Parameters
-    ----------
-    timeout : float or None
-        Seconds in all; None waits for ever.
-    on_update : callable
-        Called with each answer; a progress display hangs here.
-
-    Raises
-    ------
-    NoAnswerError
-        It is still running after `timeout` seconds; every error carries `generation_id`.
-    """
-    call = calls.get_generation(generation_id, status_url=status_url)
-    began = policy.clock()
-    latest: wire.Generation | None = None
-    etag = ""
-    try:
-        while True:
-            reply = yield from exchange(call, policy, {"If-None-Match": etag} if etag else None)
-            if reply.status != 304 or latest is None:
-                latest = answers.read(call, reply)
-                etag = reply.headers.get("etag", "")
-            on_update(latest)
-            if latest.finished:
-                return latest
-            waited = policy.clock() - began
-            if timeout is not None and waited >= timeout:
-                raise NoAnswerError(_unfinished(generation_id, timeout))
-            rest = _pace(reply, waited, policy)
-            yield Sleep(rest if timeout is None else min(rest, max(0.01, timeout - waited)))
-    except KitError as error:
-        error.generation_id = generation_id
-        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +130,20 @@ def _error(outcome: Reply | Lost) -> ApiError | NoAnswerError | None:
     return NoAnswerError(outcome.message) if isinstance(outcome, Lost) else answers.problem(outcome)
 
 
+def _told(error: ApiError | NoAnswerError, asked: float) -> ApiError | NoAnswerError:
+    """Return an error whose sentence says how long the service asks to be left alone."""
+    if asked >= _WORTH_TELLING:
+        error.args = (f"{error}; the service asks to wait {_span(asked)} before the next request",)
+    return error
+
+
+def _span(seconds: float) -> str:
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerError) -> bool:
     """Whether sending a call once more can neither do harm nor is pointless."""
     reading = call.method == "GET"
@@ -187,21 +155,4 @@ def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerErr
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     return outcome.status in (_BUSY | _GATEWAY if reading else _BUSY) or (
         still_running and not reading
-    )
-
-
-def _pace(reply: Reply, waited: float, policy: Policy) -> float:
-    """Return the seconds before the next poll: the service's hint, or a share of the time waited.
-
-    Jitter keeps many notebooks that started together from asking together.
-    """
-    hint = answers.retry_after(reply.headers.get("retry-after"), datetime.now(UTC))
-    rest = min(hint, 60.0) if hint else min(5.0, max(0.1, 0.15 * waited))
-    return rest * (1.0 + 0.1 * policy.dice())
-
-
-def _unfinished(generation_id: str, timeout: float) -> str:
-    return (
-        f"the generation {generation_id} is not finished after {timeout:g} s; it goes on, and "
-        "waiting for it again costs nothing"
     )

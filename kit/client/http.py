@@ -1,7 +1,7 @@
 """HTTP: the one module that knows httpx. It turns steps into requests and responses into replies.
 
-The API key leaves through one door, `_headers`, and only to the origin of the base address.
-Uploads and downloads are built without the client's headers, so that nothing rides along.
+The API key leaves through one door, `_key`, and only to the origin of the base address. Requests go
+straight to httpx's transports: no cookies, no redirects, nothing that rides along or is logged.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
-from kit.client.files import CHUNK, Sink, async_chunks, chunks
+from kit.client.files import Sink, Tap
+from kit.client.proxies import proxy
 from kit.client.settings import Settings, mask, origin
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
 
-C = TypeVar("C", httpx.Client, httpx.AsyncClient)
+C = TypeVar("C", httpx.HTTPTransport, httpx.AsyncHTTPTransport)
 
-_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,40 +43,40 @@ class LastResponse:
 
 
 class Connection(Generic[C]):
-    """What both faces share: building requests, reading answers, keeping the clients.
+    """What both faces share: building requests, reading answers, keeping connections open.
 
-    A client is built when its scheme is first needed: certificates cost 18 ms to load, and a
-    service on plain http never asks for them. After a fork a new one is built.
+    There is a transport for each origin, built on first use: certificates cost 18 ms to load, and
+    a service on plain http never asks for them. After a fork a new one is built.
     """
 
     def __init__(self, settings: Settings, make: Callable[..., Any]) -> None:
         self._settings = settings
         self._make = make
-        self._clients: dict[tuple[int, str], C] = {}
+        self._transports: dict[tuple[int, tuple[str, str, int]], C] = {}
         self._lock = threading.Lock()
         self.last_response: LastResponse | None = None
 
     def __repr__(self) -> str:
         return f"<connection to {self._settings.base_url}>"
 
-    def client(self, url: str) -> C:
-        """Return the client for an address's scheme, in this process."""
-        key = (os.getpid(), origin(url)[0])
+    def transport(self, url: str) -> C:
+        """Return the transport to an address's origin, in this process."""
+        place = origin(url)
+        key = (os.getpid(), place)
         with self._lock:
-            if key not in self._clients:
-                self._clients[key] = self._make(
-                    timeout=_TIMEOUT,
-                    verify=_certificates() if key[1] == "https" else _no_certificates(),
-                    mounts={"all://127.0.0.1": None, "all://localhost": None},  # no proxy to here
+            if key not in self._transports:
+                self._transports[key] = self._make(
+                    verify=_certificates() if place[0] == "https" else _no_certificates(),
+                    proxy=proxy(*place),
                 )
-            client: C = self._clients[key]
-            return client
+            transport: C = self._transports[key]
+            return transport
 
     def opened(self) -> list[C]:
-        """Return this process's clients and forget them all."""
+        """Return this process's transports and forget them all."""
         with self._lock:
-            mine = [c for (pid, _), c in self._clients.items() if pid == os.getpid()]
-            self._clients.clear()
+            mine = [t for (pid, _), t in self._transports.items() if pid == os.getpid()]
+            self._transports.clear()
         return mine
 
     def address(self, path: str) -> str:
@@ -90,56 +92,62 @@ class Connection(Generic[C]):
             path = path.removeprefix(prefix)
         return f"{base}/{path.lstrip('/')}"
 
-    def request(self, step: Ask) -> httpx.Request:
+    def request(self, step: Ask, url: str) -> httpx.Request:
         """Build the request of a call."""
-        url = self.address(step.call.path)
+        call = step.call
         headers = {"Accept": "application/json", "User-Agent": _AGENT, **step.headers}
         return httpx.Request(
-            step.call.method,
-            url,
-            params=dict(step.call.query) or None,
-            json=None if step.call.body is None else dict(step.call.body),
+            call.method,
+            _parsed(url),
+            params=dict(call.query) or None,
+            json=None if call.body is None else dict(call.body),
             headers={**headers, **self._key(url)},
+            extensions=_TIMEOUT,
         )
 
-    def fetch(self, step: Fetch) -> httpx.Request:
-        """Build the request of a download."""
+    def fetch(self, step: Fetch) -> tuple[httpx.Request, int]:
+        """Build the request of a download, and say how many bytes are here already."""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": _AGENT}
-        key = self._key(step.url) if step.with_key else {}
-        return httpx.Request("GET", step.url, headers={**headers, **key})
+        here = 0
+        if step.tag is not None and step.target.exists():
+            here = step.target.stat().st_size
+        if here:
+            headers["Range"] = f"bytes={here}-"
+            headers |= {"If-Range": step.tag} if step.tag else {}
+        headers |= self._key(step.url) if step.with_key else {}
+        return httpx.Request("GET", step.url, headers=headers, extensions=_TIMEOUT), here
 
-    def reply(self, response: httpx.Response, began: float) -> Reply:
+    def reply(self, request: httpx.Request, response: httpx.Response, began: float) -> Reply:
         """Read an answer, note its facts, and make sure that it cannot repeat the key."""
-        request = response.request
+        status, headers = response.status_code, dict(response.headers)
         self.last_response = LastResponse(
             request.method,
             request.url.path,
-            response.status_code,
-            response.headers.get("x-request-id"),
+            status,
+            headers.get("x-request-id"),
             time.monotonic() - began,
         )
-        key = self._settings.api_key
         content = response.content
-        if response.status_code >= 400:
+        if status >= 400:
+            key = self._settings.api_key
             content = content.replace(key.encode(), mask(key).encode())
-        return Reply(response.status_code, dict(response.headers), content)
+        return Reply(status, headers, content)
 
-    def lost(self, error: Exception, url: str) -> Lost:
+    def lost(self, error: Exception, url: str, tag: str | None = None) -> Lost:
         """Put a failure of the network into a sentence that says what to do."""
         timed_out = isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout))
         scheme, host, port = origin(url)
         own = origin(url) == self._settings.origin
         where = self._settings.base_url if own else f"{scheme}://{host}:{port}"
-        if timed_out:
-            return Lost(
-                f"{where} took the request and did not answer in time; it may have been carried "
-                "out: look in the history before sending it again",
-                timed_out=True,
-            )
         reason = str(error).strip() or type(error).__name__
-        return Lost(
-            f"no connection to {where} ({reason}): is the service running, is the address right?"
+        sentence = (
+            f"{where} took the request and did not answer in time; it may have been carried out: "
+            "look in the history before sending it again"
+            if timed_out
+            else f"no connection to {where} ({reason}): is the service running, is the address "
+            "right?"
         )
+        return Lost(sentence, timed_out, tag)
 
     def _key(self, url: str) -> dict[str, str]:
         if origin(url) != self._settings.origin:
@@ -147,98 +155,110 @@ class Connection(Generic[C]):
         return {"Authorization": f"Bearer {self._settings.api_key}"}
 
 
-class Blocking(Connection[httpx.Client]):
+class Blocking(Connection[httpx.HTTPTransport]):
     """Sends on the calling thread; safe to use from many threads at once."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, httpx.Client)
+        super().__init__(settings, httpx.HTTPTransport)
 
     def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""
         url, began = self.address(step.call.path), time.monotonic()
         try:
-            return self.reply(self.client(url).send(self.request(step)), began)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            request = self.request(step, url)
+            response = self.transport(url).handle_request(request)
+            response.read()
+            return self.reply(request, response, began)
+        except _FAILURES as error:
             return self.lost(error, url)
 
     def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
         try:
             with step.open() as file:
-                request = _upload(step, chunks(file))
-                response = self.client(step.url).send(request)
-                return Reply(response.status_code, dict(response.headers), response.content)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+                tap = Tap(file, step.on_sent)
+                request = _upload(step, tap.chunks())
+                response = self.transport(step.url).handle_request(request)
+                return _reply(response, response.read(), tap.sha256)
+        except _FAILURES as error:
             return self.lost(error, step.url)
 
     def fetch_to_file(self, step: Fetch) -> Reply | Lost:
         """Receive a file."""
+        tag = None
         try:
-            response = self.client(step.url).send(self.fetch(step), stream=True)
+            request, here = self.fetch(step)
+            response = self.transport(step.url).handle_request(request)
             try:
-                if response.status_code != 200:
-                    return _refusal(response, response.read())
-                sink = Sink(step.target)
-                with sink:
-                    for chunk in response.iter_bytes(CHUNK):
+                if not _body_follows(response, here):
+                    return _reply(response, response.read())
+                tag = _strong(response)
+                with Sink(step.target, more=response.status_code == 206) as sink:
+                    for chunk in response.iter_bytes():
                         sink.write(chunk)
-                return Reply(200, dict(response.headers), sha256=sink.sha256)
+                return _reply(response, b"", sink.sha256)
             finally:
                 response.close()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return self.lost(error, step.url)
+        except _FAILURES as error:
+            return self.lost(error, step.url, tag)
 
     def close(self) -> None:
         """Close all connections; a later request opens new ones."""
-        for client in self.opened():
-            client.close()
+        for transport in self.opened():
+            transport.close()
 
 
-class Awaiting(Connection[httpx.AsyncClient]):
+class Awaiting(Connection[httpx.AsyncHTTPTransport]):
     """Sends on the private loop; see `kit.client.bridge`."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, httpx.AsyncClient)
+        super().__init__(settings, httpx.AsyncHTTPTransport)
 
     async def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""
         url, began = self.address(step.call.path), time.monotonic()
         try:
-            return self.reply(await self.client(url).send(self.request(step)), began)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            request = self.request(step, url)
+            response = await self.transport(url).handle_async_request(request)
+            await response.aread()
+            return self.reply(request, response, began)
+        except _FAILURES as error:
             return self.lost(error, url)
 
     async def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
         try:
             with step.open() as file:
-                request = _upload(step, async_chunks(file))
-                response = await self.client(step.url).send(request)
-                return Reply(response.status_code, dict(response.headers), response.content)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+                tap = Tap(file, step.on_sent)
+                request = _upload(step, tap.async_chunks())
+                response = await self.transport(step.url).handle_async_request(request)
+                return _reply(response, await response.aread(), tap.sha256)
+        except _FAILURES as error:
             return self.lost(error, step.url)
 
     async def fetch_to_file(self, step: Fetch) -> Reply | Lost:
         """Receive a file."""
+        tag = None
         try:
-            response = await self.client(step.url).send(self.fetch(step), stream=True)
+            request, here = self.fetch(step)
+            response = await self.transport(step.url).handle_async_request(request)
             try:
-                if response.status_code != 200:
-                    return _refusal(response, await response.aread())
-                sink = Sink(step.target)
-                with sink:
-                    async for chunk in response.aiter_bytes(CHUNK):
+                if not _body_follows(response, here):
+                    return _reply(response, await response.aread())
+                tag = _strong(response)
+                with Sink(step.target, more=response.status_code == 206) as sink:
+                    async for chunk in response.aiter_bytes():
                         sink.write(chunk)
-                return Reply(200, dict(response.headers), sha256=sink.sha256)
+                return _reply(response, b"", sink.sha256)
             finally:
                 await response.aclose()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return self.lost(error, step.url)
+        except _FAILURES as error:
+            return self.lost(error, step.url, tag)
 
     async def close(self) -> None:
         """Close all connections; a later request opens new ones."""
-        for client in self.opened():
-            await client.aclose()
+        for transport in self.opened():
+            await transport.aclose()
 
 
 @cache
@@ -252,6 +272,9 @@ def _no_certificates() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
+_parsed = lru_cache(256)(httpx.URL)
+
+
 def _upload(step: Put, content: Any) -> httpx.Request:
     """Build a PUT with the ticket's headers and nothing else but what HTTP needs to frame it."""
     given = {name.lower() for name in step.headers}
@@ -259,8 +282,19 @@ def _upload(step: Put, content: Any) -> httpx.Request:
         {} if "content-length" in given else {"Content-Length": str(step.size)}
     )
     headers = {**step.headers, **length}
-    return httpx.Request("PUT", step.url, headers=headers, content=content)
+    return httpx.Request("PUT", step.url, headers=headers, content=content, extensions=_TIMEOUT)
 
 
-def _refusal(response: httpx.Response, content: bytes) -> Reply:
-    return Reply(response.status_code, dict(response.headers), content)
+def _body_follows(response: httpx.Response, here: int) -> bool:
+    """Whether what comes is the file, or exactly the rest of it."""
+    start = response.headers.get("content-range", "").startswith(f"bytes {here}-")
+    return response.status_code == 200 or (response.status_code == 206 and bool(here) and start)
+
+
+def _strong(response: httpx.Response) -> str | None:
+    tag: str = response.headers.get("etag", "")
+    return tag if tag.startswith('"') else None
+
+
+def _reply(response: httpx.Response, content: bytes, sha256: str | None = None) -> Reply:
+    return Reply(response.status_code, dict(response.headers), content, sha256)

@@ -85,12 +85,28 @@ class Journal:
         """Return what each start was charged, by generation id."""
         return {e.id: Decimal(e.credits) for e in self._entries() if e.credits is not None}
 
-    def latest(self, request: str) -> str | None:
-        """Return the last generation that this very request led to and that did not fail."""
+    def earlier(self, request: str) -> list[str]:
+        """Return what this very request led to, newest first, without what failed.
+
+        Several, because accounts of one service share its journal: the newest may be another's.
+        """
         entries = list(self._entries())
         lost = {e.id for e in entries if e.state in ("failed", "canceled")}
-        same = [e.id for e in entries if e.request == request and e.id not in lost]
-        return same[-1] if same else None
+        same = (e.id for e in reversed(entries) if e.request == request and e.id not in lost)
+        return list(dict.fromkeys(same))
+
+    def starts(self) -> dict[str, list[tuple[str, bool]]]:
+        """Return the starts of each request, oldest first: the id, and whether it may have led on.
+
+        One reading serves a whole sweep.
+        """
+        entries = list(self._entries())
+        lost = {e.id for e in entries if e.state in ("failed", "canceled")}
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for entry in entries:
+            if entry.state == "processing" and entry.request:
+                found.setdefault(entry.request, []).append((entry.id, entry.id not in lost))
+        return found
 
     def _entries(self) -> Iterator[Entry]:
         try:

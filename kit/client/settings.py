@@ -6,14 +6,11 @@ was named elsewhere, unless it is the environment's own.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from kit.errors import ConfigError
@@ -90,14 +87,13 @@ def resolve(
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)
     progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
-    saved = profiles_file() if profiles is None else profiles
     found = _arguments(base_url, api_key, env) if profile is None or base_url or api_key else None
     if found is None and profile is None:
         found = _environment(env)
     name = ""
     if found is None:
         name = profile or env.get("KIT_PROFILE") or "default"
-        found = _profile(saved, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
+        found = _profile(profiles, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
     if found is None:
         return None
     return Settings(*found, data=folder, name=name, progress=progress)
@@ -122,43 +118,6 @@ def data_folder(
     from platformdirs import user_data_path
 
     return user_data_path(_APP)
-
-
-def profiles_file() -> Path:
-    """Return where profiles are saved, whether the file exists or not."""
-    from platformdirs import user_config_path
-
-    return user_config_path(_APP) / "profiles.toml"
-
-
-def save_profile(
-    base_url: str, api_key: str, *, name: str = "default", profiles: Path | None = None
-) -> Path:
-    """Save an address and a key under a name, readable by the user only, and return the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> saved = save_profile("https://studio.test", "cs_test_abc", profiles=folder / "p.toml")
-    >>> resolve(environment={}, profiles=saved)
-    Settings(base_url='https://studio.test', api_key='cs_test_…')
-    """
-    path = profiles_file() if profiles is None else profiles
-    Settings(base_url, api_key, data=path.parent)
-    entries = {**_read(path), name: {"base_url": base_url, "api_key": api_key}}
-    lines = [
-        f"[{json.dumps(title)}]\n"
-        + "".join(f"{key} = {json.dumps(str(value))}\n" for key, value in entry.items())
-        for title, entry in entries.items()
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = path.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write("\n".join(lines))
-    part.replace(path)
-    return path
 
 
 def mask(key: str) -> str:
@@ -248,21 +207,14 @@ def _whole(base_url: str | None, api_key: str | None, *, address: str, key: str)
     return base_url, api_key
 
 
-def _profile(path: Path, name: str, *, asked_for: bool) -> tuple[str, str] | None:
-    entry = _read(path).get(name)
-    if entry is None:
-        if asked_for:
-            raise ConfigError(f"there is no saved profile {name!r}")
-        return None
-    hint = f"the saved profile {name!r} lacks it"
-    return _whole(entry.get("base_url"), entry.get("api_key"), address=hint, key=hint)
+def _profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
+    from kit.client import profiles
 
-
-def _read(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        entries = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise ConfigError(f"the saved profiles cannot be read: {error}") from None
-    return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+    found = profiles.find(name, path=path)
+    if found is None and asked_for:
+        known = ", ".join(repr(each.name) for each in profiles.known(path=path))
+        raise ConfigError(
+            f"there is no saved profile {name!r}; "
+            + (f"there is {known}" if known else "kit.login() saves one")
+        )
+    return found

@@ -6,6 +6,7 @@ waiting, uploads and downloads are written once and driven by blocking or by awa
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ from kit.client.calls import Call
 
 T = TypeVar("T")
 A = TypeVar("A")
+
+_log = logging.getLogger("kit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,38 +30,50 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Send a file to an address, with exactly these headers and without the API key."""
+    """Send a file to an address, with exactly these headers and without the API key.
+
+    `on_sent` is called with the bytes that have left so far.
+    """
 
     url: str
     headers: Mapping[str, str]
     open: Callable[[], BinaryIO]
     size: int
+    on_sent: Callable[[int], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
     """Write what an address answers to a file; redirects are not followed.
 
-    `with_key` asks for the API key, which is sent to its own origin only.
+    Parameters
+    ----------
+    with_key : bool
+        Ask with the API key, which is sent to its own origin only.
+    tag : str or None
+        Go on where the file ends, as long as the other side still has what carries this ETag; an
+        empty one goes on without that question. None begins anew.
     """
 
     url: str
     target: Path
     with_key: bool = False
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Let some seconds pass; the outcome is None."""
+    """Let some seconds pass; the outcome is None. `why` is for the person who waits."""
 
     seconds: float
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer as it came: header names in lower case, the body unread.
 
-    `sha256` is set on the reply to a `Fetch`, whose body went to the file.
+    `sha256` is that of the whole file, on the reply to a `Fetch` or a `Put`.
     """
 
     status: int
@@ -74,15 +89,25 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No answer came; `timed_out` means that the request may well have been carried out."""
+    """No answer came; `timed_out` means that the request may well have been carried out.
+
+    `tag` is the ETag of a download that broke off, where it has one that goes by bytes.
+    """
 
     message: str
     timed_out: bool = False
+    tag: str | None = None
 
 
 Step: TypeAlias = Ask | Put | Fetch | Sleep
 Outcome: TypeAlias = Reply | Lost | None
 Flow: TypeAlias = Generator[Step, Any, T]
+
+
+def tell(step: Sleep) -> None:
+    """Tell whoever waits why, if there is anything to tell."""
+    if step.why:
+        _log.warning("%s", step.why)
 
 
 def then(flow: Flow[A], make: Callable[[A], T]) -> Flow[T]:

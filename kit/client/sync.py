@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kit.client import loops
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step
+from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
     from kit.client.http import Blocking, LastResponse
@@ -65,6 +66,7 @@ class Client:
 
     def run(self, flow: Flow[T]) -> T:
         """Run a flow to its end and return its result."""
+        loops.warn()
         try:
             step = next(flow)
             while True:
@@ -83,6 +85,10 @@ class Client:
         """Do one step and return its outcome."""
         return _DO[type(step)](self, step)
 
+    def _rest(self, step: Sleep) -> None:
+        tell(step)
+        self._sleep(step.seconds)
+
     def close(self) -> None:
         """Close all connections; a later call opens new ones."""
         if self._http:
@@ -94,5 +100,5 @@ _DO: dict[type, Callable[[Client, Any], Outcome]] = {
     Ask: lambda client, step: client.http.ask(step),
     Put: lambda client, step: client.http.put(step),
     Fetch: lambda client, step: client.http.fetch_to_file(step),
-    Sleep: lambda client, step: client._sleep(step.seconds),
+    Sleep: lambda client, step: client._rest(step),
 }

@@ -1,12 +1,13 @@
 """Uploads: anything that is a picture, a clip or a sound becomes an upload id.
 
-Neither Pillow nor numpy is imported unless the caller has given one of their objects.
+Everything is checked before a ticket is asked for: a file that nobody takes costs a sentence.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import mimetypes
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,33 +18,12 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from kit import wire
-from kit.client import answers, calls, flows
+from kit.client import answers, calls, contents, flows
 from kit.client.flows import PATIENT, Policy
 from kit.client.steps import Flow, Lost, Put, Reply
 from kit.errors import ParameterError, UploadError
 
 _ATTEMPTS = 3
-
-#: (offset, bytes) that a file has, and its content type.
-_MAGIC: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (8, b"WEBP", "image/webp"),
-    (0, b"GIF8", "image/gif"),
-    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
-    (8, b"WAVE", "audio/wav"),
-    (0, b"fLaC", "audio/flac"),
-    (0, b"OggS", "audio/ogg"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"\xff\xfb", "audio/mpeg"),
-    (0, b"\xff\xf3", "audio/mpeg"),
-    (0, b"\xff\xf1", "audio/aac"),
-    (4, b"ftypqt", "video/quicktime"),
-    (4, b"ftypM4A", "audio/mp4"),
-    (4, b"ftyp", "video/mp4"),
-)
-#: Names that systems use for a type, and the one that the wire uses.
-_SYNONYMS = {"audio/x-wav": "audio/wav", "audio/x-flac": "audio/flac", "audio/x-m4a": "audio/mp4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +86,7 @@ def source(medium: Any) -> Source:
         return _from_bytes(bytes(medium), "upload")
     if hasattr(medium, "read"):
         return _from_file(medium)
-    for module, attribute, read in _OBJECTS:
+    for module, attribute, read in contents.OBJECTS:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute)):
             return _from_bytes(read(medium), "upload")
@@ -142,10 +122,21 @@ def sources(model: wire.Model, media: Any) -> dict[str, tuple[Source, ...]]:
     return {name: files for name, files in found.items() if files}
 
 
-def upload(model_id: str, file: Source, policy: Policy = PATIENT) -> Flow[str]:
+def upload(
+    model_id: str,
+    file: Source,
+    policy: Policy = PATIENT,
+    on_sent: Callable[[int], None] = lambda _: None,
+) -> Flow[str]:
     """Ask for a ticket, send the file with it, and return the upload's id.
 
-    A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one.
+    A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one. Where
+    the service says what arrived, that is compared with what was sent.
+
+    Parameters
+    ----------
+    on_sent : callable
+        Called with the bytes that have left so far.
 
     Raises
     ------
@@ -160,9 +151,13 @@ def upload(model_id: str, file: Source, policy: Policy = PATIENT) -> Flow[str]:
     )
     for attempt in range(_ATTEMPTS):
         ticket = yield from flows.ask(calls.request_upload(body), policy)
-        outcome = yield Put(ticket.upload_url, ticket.required_headers, file.open, file.size)
+        outcome = yield Put(
+            ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
+        )
         if isinstance(outcome, Reply) and outcome.fine:
-            return ticket.upload_id
+            if _arrived(outcome):
+                return ticket.upload_id
+            outcome = Lost("what arrived is not what was sent (SHA-256 differs)")
         if isinstance(outcome, Reply) and outcome.status < 500:
             break
         if attempt + 1 < _ATTEMPTS:
@@ -171,20 +166,47 @@ def upload(model_id: str, file: Source, policy: Policy = PATIENT) -> Flow[str]:
 
 
 def upload_all(
-    model: wire.Model, media: Mapping[str, Sequence[Source]], policy: Policy = PATIENT
+    model: wire.Model,
+    media: Mapping[str, Sequence[Source]],
+    policy: Policy = PATIENT,
+    on_sent: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> Flow[dict[str, str | list[str]]]:
     """Send all files and return their ids in the shape of ``mediaUploads``.
 
+    Parameters
+    ----------
+    on_sent : callable
+        Called with a file's name and the share of all bytes, 0 to 1, that has left.
+
     Source: contract, "Generations": one id, or a list of them where the parameter takes several.
     """
+    whole = sum(file.size for files in media.values() for file in files) or 1
+    before = 0
     several = {p.name for p in model.media_parameters if (p.max_items or 1) > 1}
     references: dict[str, str | list[str]] = {}
     for name, files in media.items():
         ids: list[str] = []
         for file in files:
-            ids.append((yield from upload(model.id, file, policy)))
+            tell = partial(_told, on_sent, file.name, before, whole)
+            ids.append((yield from upload(model.id, file, policy, tell)))
+            before += file.size
         references[name] = ids if name in several or len(ids) > 1 else ids[0]
     return references
+
+
+def _told(
+    on_sent: Callable[[str, float], None], name: str, before: int, whole: int, sent: int
+) -> None:
+    on_sent(name, (before + sent) / whole)
+
+
+def _arrived(reply: Reply) -> bool:
+    """Whether an answer that names a hash names that of what was sent; most name none."""
+    try:
+        told = json.loads(reply.content)["sha256"]
+    except (ValueError, KeyError, TypeError):
+        return True
+    return not isinstance(told, str) or reply.sha256 in (None, told.lower())
 
 
 def _listed(value: Any) -> Iterable[Any]:
@@ -221,17 +243,21 @@ def _from_bytes(content: bytes, name: str) -> Source:
 
 
 def _from_file(file: Any) -> Source:
+    name = getattr(file, "name", None)
+    if isinstance(name, str) and "b" in str(getattr(file, "mode", "")) and file.tell() == 0:
+        path = Path(name)
+        if path.is_file():
+            return _from_path(path)  # however big it is, it is never held in memory
     content = file.read()
     if not isinstance(content, bytes):
         raise ParameterError("open the file in binary mode: open(..., 'rb')")
-    name = getattr(file, "name", None)
     return _from_bytes(content, PurePath(name).name if isinstance(name, str) else "upload")
 
 
 def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
     if not size:
         raise ParameterError(f"{name!r} is empty")
-    content_type = _sniffed(head) or _named(name)
+    content_type = contents.sniffed(head) or contents.named(name)
     if content_type not in wire.CONTENT_TYPES:
         raise ParameterError(
             f"{name!r} is no picture, video or sound of a known kind; there is "
@@ -240,43 +266,3 @@ def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> 
     if not PurePath(name).suffix:
         name += (mimetypes.guess_extension(content_type) or "").replace(".jpe", ".jpg")[:5]
     return Source(name, content_type, size, opened)
-
-
-def _sniffed(head: bytes) -> str | None:
-    return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
-
-
-def _named(name: str) -> str:
-    guessed = mimetypes.guess_type(name)[0] or ""
-    return _SYNONYMS.get(guessed, guessed)
-
-
-def _picture(picture: Any) -> bytes:
-    buffer = io.BytesIO()
-    known = picture.mode in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16")
-    (picture if known else picture.convert("RGB")).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def _array(array: Any) -> bytes:
-    """Encode an array of shape (height, width[, 1, 3 or 4]), uint8 or floats from 0 to 1."""
-    from PIL import Image
-
-    shape = array.shape
-    if array.ndim not in (2, 3) or (array.ndim == 3 and shape[2] not in (1, 3, 4)):
-        raise ParameterError(f"an array is (height, width, 1, 3 or 4), not of shape {shape}")
-    if array.dtype.kind == "f":
-        low, high = float(array.min()), float(array.max())
-        if not 0.0 <= low <= high <= 1.0:
-            raise ParameterError(f"an array of floats holds 0 to 1, not {low:g} to {high:g}")
-        array = (array * 255.0).round().astype("uint8")
-    if array.dtype != "uint8":
-        raise ParameterError(f"an array is uint8, or floats from 0 to 1, not {array.dtype}")
-    return _picture(Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array))
-
-
-#: Module, class in it, and how its objects become the bytes of a file.
-_OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
-    ("PIL.Image", "Image", _picture),
-    ("numpy", "ndarray", _array),
-)

@@ -12,12 +12,16 @@ from kit.commands import (
     accounts,
     backup,
     credits,
+    demo_data,
     doctor,
     generate,
     keys,
     lab,
     ledger,
+    login,
+    logout,
     models,
+    profiles,
     restore,
     serve,
 )
@@ -34,7 +38,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _module in (lab, serve, models, generate, backup, restore, doctor):
+for _module in (
+    lab,
+    serve,
+    models,
+    generate,
+    login,
+    logout,
+    profiles,
+    backup,
+    restore,
+    doctor,
+    demo_data,
+):
     app.command()(_module.command)
     app.registered_commands[-1].name = _module.NAME
 for _group in (accounts, credits, keys, ledger):

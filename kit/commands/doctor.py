@@ -5,13 +5,15 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import typer
 
 import kit
+from kit.commands import jupyter
+from kit.commands.findings import Finding
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Place
 from kit.engines.registry import installed
@@ -30,16 +32,6 @@ _PACKAGES = {
     "pandas": (2, 4),
     "httpx": (0, 1),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    ok: bool
-    found: str
-    remedy: str = ""
 
 
 def command(data: Data = None, as_json: Json = False) -> None:
@@ -62,6 +54,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     for name, (least, below) in _PACKAGES.items():
         yield _package(name, least, below)
+    yield from jupyter.examine()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _checked("models", lambda: ", ".join(_models(settings)), "reinstall creative-studio-kit")
     yield _checked("a picture", _picture, "see the sentence above")

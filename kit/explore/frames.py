@@ -1,75 +1,25 @@
 """Frames: answers of the service as tables, ready for pandas.
 
-Each table is a dictionary of columns and dtypes in the order in which one decides: what it is, what
-it costs, how it went. An empty answer has the same columns and dtypes as a full one.
+`kit.explore.schema` says what each column means. An empty answer has the same columns and dtypes as
+a full one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kit import wire
+from kit.explore import schema
 
-_TIME = "datetime64[us, UTC]"
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-#: Credits are exact on the wire and in the ledger; in a frame they are float64, for arithmetic.
-MODELS = {
-    "title": "string",
-    "asset_type": "string",
-    "category": "string",
-    "credits_from": "float64",
-    "credits_at_defaults": "float64",
-    "estimated_credits": "float64",
-    "prompt": "string",
-    "media": "string",
-    "settings": "string",
-    "description": "string",
-}
-PARAMETERS = {
-    "model_id": "string",
-    "name": "string",
-    "type": "string",
-    "required": "bool",
-    "default": "object",
-    "choices": "string",
-    "minimum": "float64",
-    "maximum": "float64",
-    "max_items": "Int64",
-    "media": "bool",
-    "description": "string",
-}
-GENERATIONS = {
-    "status": "string",
-    "model_id": "string",
-    "asset_type": "string",
-    "prompt": "string",
-    "credits": "float64",
-    "credits_refunded": "float64",
-    "credits_source": "string",
-    "seconds": "float64",
-    "width": "Int64",
-    "height": "Int64",
-    "duration_seconds": "float64",
-    "parameters": "object",
-    "error": "string",
-    "created_at": _TIME,
-    "completed_at": _TIME,
-}
-LEDGER = {
-    "created_at": _TIME,
-    "kind": "string",
-    "credits": "float64",
-    "balance_after": "float64",
-    "model_id": "string",
-    "generation_id": "string",
-    "key_prefix": "string",
-}
-
-_NONE: Mapping[str, Decimal] = {}
+_NO_RECEIPTS: Mapping[str, Decimal] = {}
+_NO_MODELS: Mapping[str, wire.Model] = {}
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -78,8 +28,12 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by id, with the dtypes of `MODELS`. ``prompt`` is ``required``, ``optional`` or
-        ``no``; ``media`` and ``settings`` list parameter names, required ones with a star.
+        Indexed by id, with the columns of `schema.MODELS`.
+
+    Examples
+    --------
+    >>> models([wire.Model(id="poster", prompt_required=True)]).loc["poster", "prompt"]
+    'required'
     """
     rows = [
         {
@@ -97,7 +51,7 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
         }
         for model in items
     ]
-    return _table(rows, MODELS)
+    return _table(rows, schema.MODELS)
 
 
 def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -106,7 +60,7 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With the dtypes of `PARAMETERS`; ``choices`` joins the allowed values by commas.
+        With the columns of `schema.PARAMETERS`.
     """
     rows = [
         {
@@ -125,11 +79,16 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
         for model in items
         for parameter in model.parameters
     ]
-    return _table(rows, PARAMETERS, index=None)
+    return _table(rows, schema.PARAMETERS, index=None)
 
 
 def generations(
-    items: Iterable[wire.Generation], receipts: Mapping[str, Decimal] = _NONE
+    items: Iterable[wire.Generation],
+    receipts: Mapping[str, Decimal] = _NO_RECEIPTS,
+    models: Mapping[str, wire.Model] = _NO_MODELS,
+    *,
+    parameters: bool = False,
+    media: bool = False,
 ) -> pd.DataFrame:
     """Tabulate generations, one row each, in the order given.
 
@@ -137,16 +96,57 @@ def generations(
     ----------
     receipts : mapping of str to Decimal
         What starts were charged, by id, for services whose generations do not say.
+    models : mapping of str to Model
+        For an estimate where there is no receipt either.
+    parameters, media : bool
+        Whether each parameter, each input file becomes a column too.
 
     Returns
     -------
     DataFrame
-        Indexed by id, with the dtypes of `GENERATIONS`. ``credits`` is what was charged less what
-        came back, NaN where nobody knows; ``credits_source`` is ``service``, ``receipt`` or
-        ``unknown``. ``seconds`` is the time from the order to its end. Addresses of outputs are
+        Indexed by id, with the columns of `schema.GENERATIONS`. Addresses of inputs and outputs are
         left out: they are signed, and a saved notebook is no place for them.
+
+    Examples
+    --------
+    >>> generations([wire.Generation(id="a", parameters={"seed": 7})], parameters=True)[
+    ...     "parameters.seed"
+    ... ].tolist()
+    [7]
     """
-    return _table([_generation(item, receipts) for item in items], GENERATIONS)
+    from kit.explore import batches, charges
+
+    return _frame(charges.filled(batches.rows(items), receipts, models), parameters, media)
+
+
+def pages(
+    contents: Iterable[bytes],
+    receipts: Mapping[str, Decimal] = _NO_RECEIPTS,
+    models: Mapping[str, wire.Model] = _NO_MODELS,
+    *,
+    parameters: bool = False,
+    media: bool = False,
+) -> pd.DataFrame:
+    """Tabulate generations straight from the bodies of answers, which is the fastest way.
+
+    Parameters
+    ----------
+    contents : iterable of bytes
+        Each a JSON array of generations.
+
+    Raises
+    ------
+    ApiError
+        A body is not what the API document describes.
+
+    Examples
+    --------
+    >>> pages([b'[{"id": "a", "status": "completed", "creditsCharged": 0.05}]'])["net"].tolist()
+    [0.05]
+    """
+    from kit.explore import batches, charges
+
+    return _frame(charges.filled(batches.table(contents), receipts, models), parameters, media)
 
 
 def ledger(items: Iterable[wire.Entry]) -> pd.DataFrame:
@@ -155,45 +155,66 @@ def ledger(items: Iterable[wire.Entry]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by id, with the dtypes of `LEDGER`; ``credits`` is signed.
+        Indexed by id, with the columns of `schema.LEDGER`; ``credits`` is signed.
     """
-    rows = [item.model_dump(include={"id", *LEDGER}) for item in items]
-    for row in rows:
-        row.update(credits=_float(row["credits"]), balance_after=_float(row["balance_after"]))
-    return _table(rows, LEDGER)
+    rows = [
+        {
+            "id": item.id,
+            "created_at": item.created_at,
+            "kind": item.kind,
+            "credits": _float(item.credits),
+            "balance_after": _float(item.balance_after),
+            "model_id": item.model_id,
+            "generation_id": item.generation_id,
+            "key_prefix": item.key_prefix,
+            "note": _note(item.details or {}),
+        }
+        for item in items
+    ]
+    return _table(rows, schema.LEDGER)
 
 
-def _generation(item: wire.Generation, receipts: Mapping[str, Decimal]) -> dict[str, Any]:
-    charged, source = item.credits_charged, "service"
-    if charged is None:
-        charged = receipts.get(item.id)
-        source = "unknown" if charged is None else "receipt"
-    net = None if charged is None else charged - (item.credits_refunded or 0)
-    facts = item.output or wire.Output()
-    ended = item.completed_at or (item.updated_at if item.finished else None)
-    return {
-        "id": item.id,
-        "status": item.state,
-        "model_id": item.model_id,
-        "asset_type": item.asset_type,
-        "prompt": item.prompt,
-        "credits": _float(net),
-        "credits_refunded": _float(item.credits_refunded),
-        "credits_source": source,
-        "seconds": (ended - item.created_at).total_seconds() if ended and item.created_at else None,
-        "width": facts.width,
-        "height": facts.height,
-        "duration_seconds": facts.duration_seconds,
-        "parameters": item.parameters,
-        "error": item.error,
-        "created_at": item.created_at,
-        "completed_at": ended,
-    }
+def scripts(items: Iterable[wire.Script]) -> pd.DataFrame:
+    """Tabulate scripts, one row each, in the order given.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by id, with the columns of `schema.SCRIPTS`.
+
+    Examples
+    --------
+    >>> scripts([wire.Script(id="s", content="Hello you")]).loc["s", "content"]
+    'Hello you'
+    """
+    rows = [
+        {
+            "id": item.id,
+            "batch_id": item.batch_id,
+            "title": item.title,
+            "content": item.content,
+            "word_count": int(item.metrics.word_count) or len(item.content.split()),
+            "duration_seconds": _seconds(item.metrics.duration),
+            "created_at": item.created_at,
+        }
+        for item in items
+    ]
+    return _table(rows, schema.SCRIPTS)
+
+
+def _frame(table: pa.Table, parameters: bool, media: bool) -> pd.DataFrame:
+    from kit.explore import arrow
+    from kit.explore.settings import expanded
+
+    for column, wanted in (("parameters", parameters), ("media", media)):
+        table = expanded(table, column) if wanted else table
+    return arrow.frame(table)
 
 
 def _table(
-    rows: list[dict[str, Any]], columns: Mapping[str, str], *, index: str | None = "id"
+    rows: list[dict[str, Any]], table: schema.Table, *, index: str | None = "id"
 ) -> pd.DataFrame:
+    columns = schema.dtypes(table)
     names = [*([index] if index else []), *columns]
     values = {name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}
     frame = pd.DataFrame(values, columns=names).astype(
@@ -204,6 +225,18 @@ def _table(
 
 def _float(amount: Decimal | None) -> float | None:
     return None if amount is None else float(amount)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _note(details: Mapping[str, Any]) -> str | None:
+    found = details.get("reason") or details.get("note")
+    return None if found is None else str(found)
 
 
 def _prompt(model: wire.Model) -> str:

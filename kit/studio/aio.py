@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,11 +13,20 @@ from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
 from kit.client.steps import Flow, then
 from kit.errors import KitError
-from kit.explore.history import AsyncHistory
+from kit.explore.lines import Lines
+from kit.explore.ratings import Ratings
+from kit.studio import accounts, forms, panel, writing
+from kit.studio.costs import AsyncCosts
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration
 from kit.studio.models import Models
 from kit.studio.scripts import ScriptList, script_order
+from kit.studio.shelf import AsyncKept
+from kit.studio.sweeps import AsyncSweeps
+from kit.studio.sweeps.requests import Bench
+from kit.studio.tables import AsyncStudioHistory
+from kit.studio.till import Till, kept
+from kit.studio.views import EntryList, table
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
@@ -25,6 +34,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.http import LastResponse
+    from kit.widgets.account import AccountPanel
+    from kit.widgets.form import Form
+    from kit.widgets.panel import Panel
+    from kit.widgets.writing import Writing
 
 T = TypeVar("T")
 
@@ -49,14 +62,22 @@ class AsyncStudio:
     ) -> None:
         self.client = client or AsyncClient(settings)
         self._desk = desk or Desk(settings)
-        self.titles = AsyncTitles(self.client)
-        self.scripts = AsyncScripts(self.client)
+        self.titles = AsyncTitles(self.client, self._desk.till)
+        self.scripts = AsyncScripts(self.client, self._desk.till)
         self.usage = AsyncUsage(self.client)
-        self.history: AsyncHistory[AsyncGeneration] = AsyncHistory(
+        self.costs = AsyncCosts(self.client, self._desk)
+        self.budget = self._desk.till.budgets
+        self.ratings = Ratings(Lines(kept(settings, "ratings")))
+        bench = Bench(self._desk, self.client, self._held, self.ratings)
+        self.sweep = AsyncSweeps(bench, self._run)
+        self.generate_many = self.sweep.rows
+        self.history = AsyncStudioHistory(
             get=self._get,
             pages=self._pages,
             started=self._pending,
             receipts=self._desk.journal.credits,
+            kept=AsyncKept(self.client, self._desk),
+            show=lambda frame, size: table(frame, self._desk, self.client, self._held, size),
         )
         preview.register()
 
@@ -131,8 +152,40 @@ class AsyncStudio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             order = self._desk.order(model, prompt, media, parameters)
-            flow = self._desk.generate(order, again=again, timeout=timeout, on_update=on_update)
-            return self._held(await self._run(flow))
+            known: list[str] = []
+            flow = self._desk.generate(
+                order,
+                again=again,
+                timeout=timeout,
+                on_update=on_update,
+                on_sent=on_update.sending,
+                on_known=known.append,
+            )
+            return self._held(await self._run(flow), known)
+
+    async def form(
+        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+    ) -> Form:
+        """Return a form for a model, with what is given filled in; show it to use it."""
+        found = await self._run(self._desk.model(model))
+        return forms.form(
+            self._desk, self.client, AsyncGeneration, found, prompt, media, parameters
+        )
+
+    async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
+        """Return a panel that suggests titles and writes scripts; show it to use it."""
+        return writing.writing(self._desk, self.client, AsyncGeneration, topic)
+
+    async def panel(self) -> Panel:
+        """Return the whole application as one widget; show it to use it."""
+        from kit.studio.sync import Studio
+
+        blocking = Studio(self.client.settings, desk=self._desk)
+        return panel.Pages(blocking, self._desk, self.client, AsyncGeneration).panel()
+
+    async def account_panel(self) -> AccountPanel:
+        """Return a panel with balance, spending and keys or profiles; show it to use it."""
+        return accounts.panel(self._desk, self.client)
 
     @property
     def last_response(self) -> LastResponse | None:
@@ -160,8 +213,8 @@ class AsyncStudio:
     async def _pending(self) -> list[AsyncGeneration]:
         return [self._held(facts) for facts in await self._run(self._desk.pending())]
 
-    def _held(self, facts: wire.Generation) -> AsyncGeneration:
-        return AsyncGeneration(facts, self._desk, self.client)
+    def _held(self, facts: wire.Generation, known: Sequence[str] = ()) -> AsyncGeneration:
+        return AsyncGeneration(facts, self._desk, self.client, made_before=bool(known))
 
     async def _run(self, flow: Flow[T]) -> T:
         try:
@@ -178,22 +231,22 @@ class AsyncStudio:
 class AsyncTitles:
     """Titles for a topic."""
 
-    def __init__(self, client: AsyncClient) -> None:
-        self._client = client
+    def __init__(self, client: AsyncClient, till: Till) -> None:
+        self._client, self._till = client, till
 
     async def suggest(self, topic: str) -> wire.Title:
         """Return a title with its hook angle; 0.05 credits.
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return await self._client.run(flows.ask(calls.suggest_title(topic)))
+        return await self._client.run(self._till.title(topic))
 
 
 class AsyncScripts:
     """Voice-over scripts for a title."""
 
-    def __init__(self, client: AsyncClient) -> None:
-        self._client = client
+    def __init__(self, client: AsyncClient, till: Till) -> None:
+        self._client, self._till = client, till
 
     async def write(
         self,
@@ -221,7 +274,7 @@ class AsyncScripts:
         order = script_order(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = await self._client.run(flows.ask(calls.write_scripts(order)))
+        found = await self._client.run(self._till.scripts(order))
         return ScriptList(found)
 
 
@@ -233,10 +286,15 @@ class AsyncUsage:
 
     async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
-        return await self._client.run(flows.listing(calls.list_usage(), limit))
+        return EntryList(await self._client.run(flows.listing(calls.list_usage(), limit)))
 
     async def frame(self, limit: int | None = 1000) -> pd.DataFrame:
         """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
         from kit.explore import frames
 
-        return await self._client.run(then(flows.listing(calls.list_usage(), limit), frames.ledger))
+        return await self._client.run(
+            then(
+                flows.listing(calls.list_usage(limit=min(limit or 1000, 1000)), limit),
+                frames.ledger,
+            )
+        )

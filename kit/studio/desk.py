@@ -16,20 +16,26 @@ from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.steps import Flow
+from kit.client.waiting import Board
 from kit.errors import (
     ConflictError,
     GenerationFailedError,
-    InsufficientScopeError,
     KitError,
     MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
 )
 from kit.studio.models import UnknownModelError
-from kit.studio.orders import Order, by_default, by_rule, plain
+from kit.studio.orders import Order, plain
+from kit.studio.till import Till
+from kit.widgets.keys import Keys
 
 OnUpdate = Callable[[wire.Generation], None]
+References = dict[str, str | list[str]]
+OnSent = Callable[[str, float], None]
 _UNHEARD = (NotFoundError, MethodNotAllowedError)
+#: How many generations of an equal request are looked at before it is made anew.
+_LOOKED_AT = 3
 
 
 class Desk:
@@ -39,13 +45,20 @@ class Desk:
     ----------
     policy : Policy
         How patient the client is.
+    keys : Keys, optional
+        Manages the account's keys, where that can be done from here.
     """
 
-    def __init__(self, settings: Settings, *, policy: Policy = PATIENT) -> None:
+    def __init__(
+        self, settings: Settings, *, policy: Policy = PATIENT, keys: Keys | None = None
+    ) -> None:
         self.settings = settings
+        self.keys = keys
         self.journal = Journal.of(settings)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self._policy = policy
+        self.till = Till(settings, policy=policy)
+        self._board = Board(policy)
         self._models: dict[str, wire.Model] | None = None
         self._status_urls: dict[str, str] = {}
 
@@ -84,7 +97,7 @@ class Desk:
         return Order(model, text, {name: checked[name] for name in wanted}, checked, files)
 
     def quote(self, wanted: Flow[Order]) -> Flow[wire.Quote]:
-        """Return the price of an order: by the model's rule, else the service, else the default.
+        """Return the price of an order and whether the balance allows it; see `Till.price`.
 
         Raises
         ------
@@ -92,11 +105,7 @@ class Desk:
             Nobody says what it costs; an unknown price is never shown as 0.
         """
         order = yield from wanted
-        quote = by_rule(order)
-        if quote is None and not order.media:
-            quote = yield from self._by_service(order)
-        if quote is None:
-            quote = by_default(order.model)
+        quote = yield from self.till.price(order)
         if quote.affordable is not None:
             return quote
         balance = yield from self._balance()
@@ -106,7 +115,7 @@ class Desk:
 
     def start(self, wanted: Flow[Order]) -> Flow[wire.Generation]:
         """Upload, start, write it into the journal, and return what is known so far."""
-        return (yield from self._start((yield from wanted)))
+        return (yield from self.begin((yield from wanted)))
 
     def generate(
         self,
@@ -115,19 +124,34 @@ class Desk:
         again: bool = False,
         timeout: float | None = None,
         on_update: OnUpdate = lambda _: None,
+        on_sent: OnSent = lambda _name, _share: None,
+        on_known: Callable[[str], object] = lambda _: None,
     ) -> Flow[wire.Generation]:
         """Return the finished generation of a request, with its output in the cache.
 
         The same request is not paid for twice: what it led to before is looked up, unless `again`.
+
+        Parameters
+        ----------
+        timeout : float or None
+            Seconds for all of it but the download.
+        on_known : callable
+            Called with the id where the generation was there before.
         """
+        began = self._policy.clock()
         order = yield from wanted
         begun = None if again else (yield from self._before(order))
         if begun is None:
-            begun = yield from self._start(order)
+            begun = yield from self.begin(order, on_sent=on_sent)
+        else:
+            on_known(begun.id)
         on_update(begun)
-        done = yield from self.wait(begun.id, timeout=timeout, on_update=on_update)
-        yield from downloads.output(self.cache, done, self._policy)
-        return done
+        if timeout is not None:
+            timeout = max(0.0, timeout - (self._policy.clock() - began))
+        if not begun.finished:
+            begun = yield from self.wait(begun.id, timeout=timeout, on_update=on_update)
+        yield from downloads.output(self.cache, begun, self._policy)
+        return begun
 
     def wait(
         self,
@@ -145,12 +169,11 @@ class Desk:
         NoAnswerError
             It still runs after `timeout` seconds.
         """
-        done = yield from flows.wait(
+        done = yield from self._board.wait(
             generation_id,
             status_url=self._status_urls.get(generation_id),
             timeout=timeout,
             on_update=on_update,
-            policy=self._policy,
         )
         self._note(done)
         if done.state != "completed":
@@ -179,15 +202,12 @@ class Desk:
 
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and still runs; what has ended is noted."""
-        running = []
-        for generation_id in self.journal.pending():
-            try:
-                found = yield from self.get(generation_id)
-            except NotFoundError:
-                continue  # started with another account's key
-            if not found.finished:
-                running.append(found)
-        return running
+        known = self.journal.pending()
+        found = yield from self._board.look({key: self._status_urls.get(key) for key in known})
+        for generation in found.values():
+            if generation.finished:
+                self._note(generation)
+        return [generation for generation in found.values() if not generation.finished]
 
     def charged(self, generation: wire.Generation) -> Decimal | None:
         """Return what a generation was charged: the service's figure, else the receipt's."""
@@ -195,13 +215,38 @@ class Desk:
             return generation.credits_charged
         return self.journal.credits().get(generation.id)
 
-    def _start(self, order: Order) -> Flow[wire.Generation]:
-        references = yield from uploads.upload_all(order.model, order.media, self._policy)
-        call = calls.start_generation(order.body(references))
-        receipt = yield from flows.ask(call, self._policy)
+    def begin(
+        self,
+        order: Order,
+        *,
+        key: str | None = None,
+        request: str | None = None,
+        references: References | None = None,
+        on_sent: OnSent = lambda _name, _share: None,
+    ) -> Flow[wire.Generation]:
+        """Start what was checked, if the open budgets allow it; see `start`.
+
+        Parameters
+        ----------
+        key : str, optional
+            The idempotency key, for starts that may be repeated after a restart of the kernel.
+        request : str, optional
+            What the journal knows the request by; its hash by default.
+        references : mapping, optional
+            Ids of files that were uploaded before.
+        """
+        request = request or order.digest()
+        with (yield from self.till.hold(order)) as hold:
+            if references is None:
+                references = yield from self.uploaded(order, on_sent)
+            call = calls.start_generation(order.body(references), key=key)
+            hold.sending()
+            receipt = yield from flows.ask(call, self._policy)
+            # first of all: whatever goes wrong from here on, the generation can be found
+            self.journal.started(receipt, request=request, model_id=order.model.id)
+            self.till.paid(order, receipt, hold)
         if receipt.status_url and self.settings.owns(receipt.status_url):
             self._status_urls[receipt.id] = receipt.status_url
-        self.journal.started(receipt, request=order.digest(), model_id=order.model.id)
         return wire.Generation(
             id=receipt.id,
             status=receipt.status,
@@ -214,26 +259,26 @@ class Desk:
             created_at=receipt.created_at,
         )
 
+    def uploaded(
+        self, order: Order, on_sent: OnSent = lambda _name, _share: None
+    ) -> Flow[References]:
+        """Send the files of an order and return their ids."""
+        return (yield from uploads.upload_all(order.model, order.media, self._policy, on_sent))
+
     def _before(self, order: Order) -> Flow[wire.Generation | None]:
-        known = self.journal.latest(order.digest())
-        if known is None:
-            return None
-        try:
-            found = yield from self.get(known)
-        except NotFoundError:
-            return None
-        return found if found.state in ("processing", "completed") else None
+        for known in self.journal.earlier(order.digest())[:_LOOKED_AT]:
+            try:
+                found = yield from self.get(known)
+            except NotFoundError:
+                continue  # another account's, or removed
+            if found.state in ("processing", "completed"):
+                return found
+        return None
 
     def _note(self, generation: wire.Generation) -> None:
+        self.till.settled(generation)
         if generation.id in self.journal.pending():
             self.journal.finished(generation)
-
-    def _by_service(self, order: Order) -> Flow[wire.Quote | None]:
-        try:
-            quote = yield from flows.ask(calls.estimate(order.body({})), self._policy)
-        except (*_UNHEARD, InsufficientScopeError):  # paths that nobody knows are 403 at some
-            return None
-        return quote.model_copy(update={"source": "service"})
 
     def _balance(self) -> Flow[Decimal | None]:
         try:

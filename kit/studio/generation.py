@@ -14,6 +14,7 @@ from kit import wire
 from kit.client import downloads
 from kit.client.steps import Flow, then
 from kit.errors import KitError, NoAnswerError
+from kit.studio import showing
 from kit.studio.desk import Desk
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+#: What is said of a generation that was not paid for now.
+MADE_BEFORE = "made before; again=True for a new one"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -32,11 +35,14 @@ class Held:
     ----------
     facts : wire.Generation
         As the service last reported it.
+    made_before : bool
+        Whether an equal request led to it earlier, so that nothing was charged now.
     """
 
     facts: wire.Generation
     desk: Desk
     client: Client | AsyncClient
+    made_before: bool = False
 
     @property
     def id(self) -> str:
@@ -89,16 +95,11 @@ class Held:
         return preview.generation_text(self.facts, self.credits)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from kit.widgets import media, preview
+        from kit.widgets import preview
 
-        shown = note = ""
-        if self.status == "completed":
-            try:
-                path, poster = self.client.block(_local(self.desk, self.facts))
-                shown = media.html(path, name=self.id, poster=poster, title=self.prompt or "")
-            except (KitError, OSError) as problem:
-                note = str(problem) if isinstance(problem, KitError) else "no preview"
+        shown, note = showing.media(self)
         html = preview.generation(self.facts, self.credits, media=shown, note=note)
+        html += preview.remark(MADE_BEFORE) if self.made_before else ""
         return {"text/plain": repr(self), "text/html": html}
 
 
@@ -186,6 +187,12 @@ class Output:
     def __repr__(self) -> str:
         return _described(self.generation)
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import preview
+
+        html = preview.output(self.facts, media=showing.media(self.generation)[0])
+        return {"text/plain": repr(self), "text/html": html}
+
     @property
     def url(self) -> str | None:
         """Where the service serves it; signed, and valid for a while only."""
@@ -217,6 +224,12 @@ class AsyncOutput:
 
     def __repr__(self) -> str:
         return _described(self.generation)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import preview
+
+        html = preview.output(self.facts, media=showing.media(self.generation)[0])
+        return {"text/plain": repr(self), "text/html": html}
 
     @property
     def url(self) -> str | None:
@@ -250,13 +263,6 @@ def _fetched(generation: Held) -> Flow[Path]:
         error.generation_id = generation.id
         raise error
     return (yield from downloads.output(generation.desk.cache, generation.facts))
-
-
-def _local(desk: Desk, facts: wire.Generation) -> Flow[tuple[Path, bytes | None]]:
-    """Return the file of a generation and the picture that stands for it."""
-    path = yield from downloads.output(desk.cache, facts)
-    video = facts.asset_type == "video"
-    return path, (yield from downloads.poster(desk.cache, facts)) if video else None
 
 
 def _saver(file: Path | str, generation: Held) -> Callable[[Path], Path]:

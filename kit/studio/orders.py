@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from kit import pricing, wire
@@ -49,24 +50,52 @@ class Order:
 
 
 def by_rule(order: Order) -> wire.Quote | None:
-    """Return the price by the model's rule, or None where there is none or a length is unknown."""
+    """Return the price by the model's rule, or None where it has none.
+
+    Raises
+    ------
+    ConfigError
+        The price depends on the length of a file, and nothing installed can tell it.
+    """
     rule = order.model.pricing
     if rule is None:
         return None
-    media: dict[str, list[pricing.Medium]] = {}
-    for name in {unit.medium for unit in rule.units if unit.medium}:
-        lengths = [(file.kind, file.seconds()) for file in order.media.get(name, ())]
-        if any(seconds is None for _, seconds in lengths):
-            return None
-        media[name] = [pricing.Medium(kind, s) for kind, s in lengths if s is not None]
+    found = lengths(order, {unit.medium for unit in rule.units if unit.medium})
+    for name, files in found.items():
+        if any(seconds is None for _, seconds in files):
+            raise ConfigError(
+                f"the price of {order.model.id!r} depends on the length of {name}, which cannot "
+                "be told here"
+            )
+    media = {
+        name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]
+        for name, files in found.items()
+    }
     return pricing.price(rule, order.settings, media)
 
 
-def by_default(model: wire.Model) -> wire.Quote:
-    """Return the price of a request with every default, the best guess without a rule."""
+def lengths(order: Order, names: Iterable[str]) -> dict[str, list[tuple[str, Fraction | None]]]:
+    """Return kind and seconds of the files of some media parameters.
+
+    Seconds are whole milliseconds, rounded the way the service records them: a price depends on
+    what is recorded.
+    """
+    return {
+        name: [(file.kind, _recorded(file.seconds())) for file in order.media.get(name, ())]
+        for name in names
+    }
+
+
+def by_default(order: Order) -> wire.Quote:
+    """Return the price of a request with every default, the last resort without a rule."""
+    model = order.model
     if model.credits_at_defaults is None:
         raise ConfigError(f"the service does not say what the model {model.id!r} costs")
     return wire.Quote(total=model.credits_at_defaults, source="default")
+
+
+def _recorded(seconds: Fraction | None) -> Fraction | None:
+    return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
 
 
 def plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,11 +13,20 @@ from kit.client.settings import Settings
 from kit.client.steps import Flow, then
 from kit.client.sync import Client
 from kit.errors import KitError
-from kit.explore.history import History
+from kit.explore.lines import Lines
+from kit.explore.ratings import Ratings
+from kit.studio import accounts, forms, panel, writing
+from kit.studio.costs import Costs
 from kit.studio.desk import Desk
 from kit.studio.generation import Generation
 from kit.studio.models import Models
 from kit.studio.scripts import ScriptList, script_order
+from kit.studio.shelf import Kept
+from kit.studio.sweeps import Sweeps
+from kit.studio.sweeps.requests import Bench
+from kit.studio.tables import StudioHistory
+from kit.studio.till import Till, kept
+from kit.studio.views import EntryList, table
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
@@ -25,6 +34,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.http import LastResponse
+    from kit.widgets.account import AccountPanel
+    from kit.widgets.form import Form
+    from kit.widgets.panel import Panel
+    from kit.widgets.writing import Writing
 
 T = TypeVar("T")
 
@@ -49,14 +62,22 @@ class Studio:
     ) -> None:
         self.client = client or Client(settings)
         self._desk = desk or Desk(settings)
-        self.titles = Titles(self.client)
-        self.scripts = Scripts(self.client)
+        self.titles = Titles(self.client, self._desk.till)
+        self.scripts = Scripts(self.client, self._desk.till)
         self.usage = Usage(self.client)
-        self.history: History[Generation] = History(
+        self.costs = Costs(self.client, self._desk)
+        self.budget = self._desk.till.budgets
+        self.ratings = Ratings(Lines(kept(settings, "ratings")))
+        bench = Bench(self._desk, self.client, self._held, self.ratings)
+        self.sweep = Sweeps(bench, self._run)
+        self.generate_many = self.sweep.rows
+        self.history = StudioHistory(
             get=self._get,
             pages=self._pages,
             started=self._pending,
             receipts=self._desk.journal.credits,
+            kept=Kept(self.client, self._desk),
+            show=lambda frame, size: table(frame, self._desk, self.client, self._held, size),
         )
         preview.register()
 
@@ -131,12 +152,39 @@ class Studio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             order = self._desk.order(model, prompt, media, parameters)
-            flow = self._desk.generate(order, again=again, timeout=timeout, on_update=on_update)
+            known: list[str] = []
+            flow = self._desk.generate(
+                order,
+                again=again,
+                timeout=timeout,
+                on_update=on_update,
+                on_sent=on_update.sending,
+                on_known=known.append,
+            )
             try:
-                return self._held(self._run(flow))
+                return self._held(self._run(flow), known)
             except KeyboardInterrupt as stop:
                 stop.add_note("what was started goes on: studio.history.pending() finds it")
                 raise
+
+    def form(
+        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+    ) -> Form:
+        """Return a form for a model, with what is given filled in; show it to use it."""
+        found = self._run(self._desk.model(model))
+        return forms.form(self._desk, self.client, Generation, found, prompt, media, parameters)
+
+    def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
+        """Return a panel that suggests titles and writes scripts; show it to use it."""
+        return writing.writing(self._desk, self.client, Generation, topic)
+
+    def panel(self) -> Panel:
+        """Return the whole application as one widget; show it to use it."""
+        return panel.Pages(self, self._desk, self.client, Generation).panel()
+
+    def account_panel(self) -> AccountPanel:
+        """Return a panel with balance, spending and keys or profiles; show it to use it."""
+        return accounts.panel(self._desk, self.client)
 
     @property
     def last_response(self) -> LastResponse | None:
@@ -164,8 +212,8 @@ class Studio:
     def _pending(self) -> list[Generation]:
         return [self._held(facts) for facts in self._run(self._desk.pending())]
 
-    def _held(self, facts: wire.Generation) -> Generation:
-        return Generation(facts, self._desk, self.client)
+    def _held(self, facts: wire.Generation, known: Sequence[str] = ()) -> Generation:
+        return Generation(facts, self._desk, self.client, made_before=bool(known))
 
     def _run(self, flow: Flow[T]) -> T:
         try:
@@ -182,22 +230,22 @@ class Studio:
 class Titles:
     """Titles for a topic."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, till: Till) -> None:
+        self._client, self._till = client, till
 
     def suggest(self, topic: str) -> wire.Title:
         """Return a title with its hook angle; 0.05 credits.
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return self._client.run(flows.ask(calls.suggest_title(topic)))
+        return self._client.run(self._till.title(topic))
 
 
 class Scripts:
     """Voice-over scripts for a title."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, till: Till) -> None:
+        self._client, self._till = client, till
 
     def write(
         self,
@@ -225,7 +273,7 @@ class Scripts:
         order = script_order(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = self._client.run(flows.ask(calls.write_scripts(order)))
+        found = self._client.run(self._till.scripts(order))
         return ScriptList(found)
 
 
@@ -237,10 +285,15 @@ class Usage:
 
     def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
-        return self._client.run(flows.listing(calls.list_usage(), limit))
+        return EntryList(self._client.run(flows.listing(calls.list_usage(), limit)))
 
     def frame(self, limit: int | None = 1000) -> pd.DataFrame:
         """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
         from kit.explore import frames
 
-        return self._client.run(then(flows.listing(calls.list_usage(), limit), frames.ledger))
+        return self._client.run(
+            then(
+                flows.listing(calls.list_usage(limit=min(limit or 1000, 1000)), limit),
+                frames.ledger,
+            )
+        )

@@ -10,6 +10,7 @@ import base64
 import io
 import re
 import shutil
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,49 @@ POSTER_LIMIT = 20_000
 #: Pixels across of a preview and of a shown video.
 WIDTH = 640
 
-_VIDEOS = frozenset({".mp4", ".webm", ".mov", ".m4v", ".mkv"})
+#: Attempts at a preview of the asked size, and the lowest quality of WebP that is looked at gladly.
+_ATTEMPTS = 6
+_LOWEST = 55
+
+_VIDEOS = {
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+    ".mov": "video/mp4",  # browsers refuse the name QuickTime, not the streams
+    ".m4v": "video/mp4",
+    ".mkv": "video/x-matroska",
+}
 _STYLE = "max-width:min(100%,640px);height:auto;border-radius:4px"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How media are fitted into a document.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes of a picture inside the document; one that is small enough is taken as it is.
+    poster : int
+        Bytes of the picture that stands for a video.
+    width : int
+        Pixels across of a preview.
+    aspect : float or None
+        Width by height that pictures are cut to around their center; None leaves them whole.
+    embed : int
+        Bytes up to which a video is put inside the document; a bigger one is a file beside it.
+    style : str
+        CSS of the element.
+    """
+
+    limit: int = IMAGE_LIMIT
+    poster: int = POSTER_LIMIT
+    width: int = WIDTH
+    aspect: float | None = None
+    embed: int = 0
+    style: str = _STYLE
+
+
+PREVIEW = Fit()
 
 
 def html(
@@ -31,6 +73,7 @@ def html(
     poster: bytes | None = None,
     title: str = "",
     folder: Path | None = None,
+    fit: Fit = PREVIEW,
 ) -> str:
     """Return the element that shows a media file.
 
@@ -43,20 +86,38 @@ def html(
     folder : Path, optional
         Where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
     """
-    if path.suffix.lower() in _VIDEOS:
-        return _video(path, name, poster, title, folder or Path())
-    return f'<img src="{picture(path.read_bytes())}" alt="{escape(title)}" style="{_STYLE}">'
+    if is_video(path):
+        return _video(path, name, poster, title, folder or Path(), fit)
+    return still(path.read_bytes(), title=title, fit=fit)
 
 
-def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> str:
+def still(content: bytes, *, title: str = "", fit: Fit = PREVIEW) -> str:
+    """Return the element that shows a picture."""
+    address = picture(content, limit=fit.limit, width=fit.width, aspect=fit.aspect)
+    return f'<img src="{address}" alt="{escape(title)}" style="{fit.style}">'
+
+
+def is_video(path: Path) -> bool:
+    """Return whether a file is a video, by its name."""
+    return path.suffix.lower() in _VIDEOS
+
+
+def picture(
+    content: bytes,
+    *,
+    limit: int = IMAGE_LIMIT,
+    width: int = WIDTH,
+    aspect: float | None = None,
+) -> str:
     """Return a picture as a ``data:`` address of at most about `limit` bytes.
 
-    A picture that is small enough and of a type that browsers show is taken as it is.
+    A picture that is small enough and of a type that browsers show is taken as it is, unless it
+    must be cut to an `aspect`.
     """
     kind = _kind(content)
-    if kind and len(content) <= limit:
+    if kind and len(content) <= limit and aspect is None:
         return _data(kind, content)
-    return _data("image/webp", _smaller(content, limit, width))
+    return _data("image/webp", _smaller(content, limit, width, aspect))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -78,38 +139,71 @@ def first_frame(path: Path) -> bytes | None:
     return buffer.getvalue()
 
 
-def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path) -> str:
+def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
+    small = path.stat().st_size <= fit.embed
+    kind = _VIDEOS[path.suffix.lower()]
+    source = _data(kind, path.read_bytes()) if small else _beside(path, name, folder)
+    frame = poster or first_frame(path)
+    # only `src` is resolved beside the notebook; a relative poster would not be found
+    shown = ""
+    if frame:
+        across = min(fit.width, 480)
+        shown = f' poster="{picture(frame, limit=fit.poster, width=across, aspect=fit.aspect)}"'
+    return (
+        f'<video src="{source}"{shown} title="{escape(title)}" controls preload="none" '
+        f'style="{fit.style}"></video>'
+    )
+
+
+def _beside(path: Path, name: str, folder: Path) -> str:
+    """Copy a video to beside the notebook and return its relative address."""
     safe = re.sub(r"[^\w-]", "_", name)[:80]
     relative = f"outputs/{safe}{path.suffix.lower()}"
     copy = folder / relative
     if not copy.exists() or copy.stat().st_size != path.stat().st_size:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    still = poster or first_frame(path)
-    # only `src` is resolved beside the notebook; a relative poster would not be found
-    shown = f' poster="{picture(still, limit=POSTER_LIMIT, width=480)}"' if still else ""
-    return (
-        f'<video src="{relative}"{shown} title="{escape(title)}" controls preload="none" '
-        f'style="{_STYLE}"></video>'
-    )
+    return relative
 
 
-def _smaller(content: bytes, limit: int, width: int) -> bytes:
+def _smaller(content: bytes, limit: int, width: int, aspect: float | None) -> bytes:
     from PIL import Image
 
     with Image.open(io.BytesIO(content)) as opened:
+        # a JPEG is decoded at the size it is needed in; other formats ignore this
+        opened.draft("RGB", (width, width))
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    encoded = b""
-    for across in (width, width * 3 // 4, width // 2, width // 4):
+    if aspect is not None:
+        image = image.crop(_center(image.width, image.height, aspect))
+    image.thumbnail((width, width * 4), reducing_gap=2.0)
+    return _encoded(image, limit)
+
+
+def _encoded(image: Any, limit: int) -> bytes:
+    """Return a WebP of at most about `limit` bytes: of lower quality, then of fewer pixels."""
+    across, quality = image.width, 82
+    for _ in range(_ATTEMPTS):
         small = image.copy()
         small.thumbnail((across, across * 4))
-        for quality in (85, 65, 45):
-            buffer = io.BytesIO()
-            small.save(buffer, "WEBP", quality=quality)
-            encoded = buffer.getvalue()
-            if len(encoded) <= limit:
-                return encoded
-    return encoded
+        buffer = io.BytesIO()
+        small.save(buffer, "WEBP", quality=quality, method=2)
+        excess = buffer.tell() / limit
+        if excess <= 1.0:
+            break
+        if quality > _LOWEST and excess < 1.9:
+            quality = _LOWEST
+        else:
+            # bytes go with the area; a little less, so that the next attempt is the last
+            across = max(32, int(across * 0.94 / excess**0.5))
+    return buffer.getvalue()
+
+
+def _center(width: int, height: int, aspect: float) -> tuple[int, int, int, int]:
+    """Return the largest box of an aspect in the middle of a picture."""
+    across = min(width, max(1, round(height * aspect)))
+    down = min(height, max(1, round(width / aspect)))
+    left, top = (width - across) // 2, (height - down) // 2
+    return left, top, left + across, top + down
 
 
 def _kind(content: bytes) -> str | None:

@@ -13,41 +13,74 @@ from html import escape
 from typing import Any
 
 from kit import wire
-
-_FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.5"
-_CARD = (
-    f"{_FONT};color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color1,transparent);"
-    "border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:8px 12px;"
-    "max-width:720px"
+from kit.widgets import texts
+from kit.widgets.cards import (
+    FAINT,
+    FONT,
+    bar,
+    card,
+    credits,
+    facts,
+    faint,
+    figure,
+    signed,
+    size,
+    status,
+    table,
+    warning,
 )
-_FAINT = "color:var(--jp-ui-font-color2,#808080)"
-_CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
-_COLORS = {
-    "completed": "var(--jp-success-color1,#388e3c)",
-    "failed": "var(--jp-error-color1,#d32f2f)",
-    "canceled": "var(--jp-warn-color1,#f57c00)",
-}
+from kit.widgets.texts import script, title
 
-
-def credits(amount: Decimal | None) -> str:
-    """Return an amount of credits in words.
-
-    Examples
-    --------
-    >>> credits(Decimal("0.050")), credits(Decimal(1)), credits(None)
-    ('0.05 credits', '1 credit', 'price unknown')
-    """
-    if amount is None:
-        return "price unknown"
-    text = f"{amount:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{text} credit{'' if text == '1' else 's'}"
+__all__ = [
+    "account",
+    "balance",
+    "caption",
+    "credits",
+    "entries",
+    "generation",
+    "generation_text",
+    "model",
+    "models",
+    "output",
+    "parameters",
+    "quote",
+    "receipt",
+    "register",
+    "script",
+    "title",
+]
 
 
 def account(item: wire.Account) -> str:
     """Draw an account: who pays, and what there is to pay with."""
-    rows = {"e-mail": item.email, "balance": item.credits is not None and credits(item.credits)}
-    return _card(item.name or "Account", _facts(rows))
+    money = None if item.credits is None else credits(item.credits)
+    return card(item.name or "Account", facts({"e-mail": item.email, "balance": money}))
+
+
+def balance(item: wire.Balance) -> str:
+    """Draw what an account can spend and what it has spent."""
+    rows = {
+        "reserved": item.reserved and credits(item.reserved),
+        "charged in 30 days": credits(item.charged30d),
+        "refunded in 30 days": credits(item.refunded30d),
+    }
+    return card(credits(item.balance), facts(rows))
+
+
+def entries(items: Iterable[wire.Entry]) -> str:
+    """Draw ledger entries as a table; what was taken is negative."""
+    header = ("when (UTC)", "what", "credits", "balance after", "for")
+    rows = [
+        (
+            f"{e.created_at:%Y-%m-%d %H:%M}",
+            escape(e.kind),
+            f"<b>{escape(signed(e.credits))}</b>",
+            escape(figure(e.balance_after)),
+            faint(e.model_id or e.generation_id or ""),
+        )
+        for e in items
+    ]
+    return card("", table(header, rows) if rows else faint("no entries"))
 
 
 def models(items: Iterable[wire.Model]) -> str:
@@ -58,13 +91,13 @@ def models(items: Iterable[wire.Model]) -> str:
             f"<b>{escape(m.id)}</b>",
             escape(m.asset_type),
             escape(m.category),
-            escape(_plain(m.credits_from)),
-            escape(_plain(m.estimated_credits or m.credits_at_defaults)),
+            escape(figure(m.credits_from)),
+            escape(figure(m.estimated_credits or m.credits_at_defaults)),
             escape(", ".join(_input(p) for p in m.parameters)),
         )
         for m in items
     ]
-    return _card("", _table(header, rows))
+    return card("", table(header, rows))
 
 
 def model(item: wire.Model) -> str:
@@ -72,15 +105,14 @@ def model(item: wire.Model) -> str:
     price = f"from {credits(item.credits_from)}"
     if item.credits_at_defaults is not None:
         price += f", {credits(item.credits_at_defaults)} with its defaults"
-    facts = _facts({"makes": f"{item.asset_type} · {item.category}", "costs": price})
+    prompt = ("optional", "required")[item.prompt_required] if item.supports_prompt else "none"
+    rows = {"makes": f"{item.asset_type} · {item.category}", "prompt": prompt, "costs": price}
     text = f"<div>{escape(item.description)}</div>" if item.description else ""
-    return _card(item.title or item.id, text + facts + parameters(item))
+    return card(item.title or item.id, text + facts(rows) + parameters(item.parameters))
 
 
-def parameters(item: wire.Model) -> str:
-    """Draw what a model takes as a table; nothing for one that takes only a prompt."""
-    if not item.parameters:
-        return ""
+def parameters(items: Iterable[wire.Parameter]) -> str:
+    """Draw parameters as a table, required ones with a star; nothing where there are none."""
     header = ("parameter", "type", "default", "allowed", "")
     rows = [
         (
@@ -88,25 +120,29 @@ def parameters(item: wire.Model) -> str:
             escape(p.type),
             "" if p.default is None else escape(str(p.default)),
             escape(_allowed(p)),
-            f'<span style="{_FAINT}">{escape(p.description)}</span>',
+            faint(p.description),
         )
-        for p in item.parameters
+        for p in items
     ]
-    return _table(header, rows)
+    return table(header, rows) if rows else ""
 
 
 def quote(item: wire.Quote) -> str:
     """Draw a price with the terms it is made of."""
-    rows = [
-        (escape(_term(t)), f"{'+' if t.credits >= 0 else ''}{escape(_plain(t.credits))}")
-        for t in item.terms
-    ]
+    rows = [(escape(_term(t)), escape(signed(t.credits))) for t in item.terms]
     short = ""
     if item.affordable is False:
-        balance = f": {credits(item.balance)}" if item.balance is not None else ""
-        short = _warning(f"the balance is too low{balance}")
-    source = f'<span style="{_FAINT}">by {escape(item.source)}</span>'
-    return _card(credits(item.total), (_table((), rows) if rows else "") + short + source)
+        left = f": {credits(item.balance)}" if item.balance is not None else ""
+        short = warning(f"the balance is too low{left}")
+    terms = table((), rows) if rows else ""
+    return card(credits(item.total), terms + short + faint(f"by {item.source}"))
+
+
+def receipt(item: wire.Receipt) -> str:
+    """Draw what a start returned."""
+    charged = item.credits_charged
+    words = [item.model_id or "", credits(charged) if charged is not None else ""]
+    return card("", f"{status(item.status)} {faint(_joined(words))}")
 
 
 def generation(
@@ -121,31 +157,37 @@ def generation(
     note : str
         A sentence to show where the media should be.
     """
-    facts = item.output or wire.Output()
-    size = f"{facts.width}×{facts.height}" if facts.width and facts.height else ""
-    length = f"{facts.duration_seconds:g} s" if facts.duration_seconds else ""
-    price = credits(charged) if charged is not None else ""
-    words = [item.model_id or item.model_name or "", size, length, price]
-    status = f'<b style="color:{_COLORS.get(item.state, "inherit")}">{escape(item.state)}</b>'
+    running = "" if item.finished else bar(item.progress or 0.0)
     problem = item.error if item.state == "failed" else note
     parts = [
         media,
         f"<div>{escape(item.prompt)}</div>" if item.prompt else "",
-        f'<div style="{_FAINT}">{status} · {escape(" · ".join(filter(None, words)))}</div>',
-        _warning(problem) if problem else "",
+        running,
+        f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
+        warning(problem) if problem else "",
     ]
-    return _card("", "".join(parts))
+    return card("", "".join(parts))
 
 
-def title(item: wire.Title) -> str:
-    """Draw a title with its hook angle."""
-    return _card(item.title, f'<div style="{_FAINT}">{escape(item.hook_angle)}</div>')
+def remark(sentence: str) -> str:
+    """Draw a quiet sentence below a card."""
+    return f'<div style="{FONT};{FAINT};padding:2px 12px">{escape(sentence)}</div>'
 
 
-def script(item: wire.Script) -> str:
-    """Draw a script with its length."""
-    body = f'<div style="white-space:pre-wrap">{escape(item.content)}</div>'
-    return _card(item.title, f'{body}<div style="{_FAINT}">{escape(_length(item))}</div>')
+def caption(item: wire.Generation, charged: Decimal | None) -> str:
+    """Return what a generation is in a line: model, size, length, price."""
+    made = item.output or wire.Output()
+    price = credits(charged) if charged is not None else ""
+    refunded = item.credits_refunded
+    back = f"{figure(refunded)} refunded" if refunded else ""
+    return _joined([item.model_id or item.model_name or "", *_measures(made), price, back])
+
+
+def output(item: wire.Output, *, media: str = "") -> str:
+    """Draw the facts about media that came out, below the media where they are given."""
+    weight = size(item.size_bytes) if item.size_bytes else ""
+    words = [item.content_type or "", *_measures(item), weight]
+    return card("", f"{media}<div>{faint(_joined(words))}</div>")
 
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
@@ -165,20 +207,30 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
 #: How each answer looks in one line.
 TEXTS: dict[type[Any], Callable[[Any], str]] = {
     wire.Account: lambda a: f"<Account {a.name}{_balance(a)}>",
+    wire.Balance: lambda b: f"<Balance {credits(b.balance)}>",
+    wire.Entry: lambda e: f"<Entry {_joined([e.kind, signed(e.credits), e.model_id or ''])}>",
     wire.Model: lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
+    wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, _allowed(p)])}>",
     wire.Quote: lambda q: f"<Quote {credits(q.total)} · {q.source}>",
     wire.Title: lambda t: f"<Title {t.title!r}>",
     wire.Script: lambda s: f"<Script {s.title!r} · {_length(s)}>",
+    wire.Receipt: lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
     wire.Generation: lambda g: generation_text(g, g.credits_charged),
+    wire.Output: lambda o: f"<Output {_joined([o.content_type or 'media', *_measures(o)])}>",
 }
 #: How each answer looks in HTML.
 HTML: dict[type[Any], Callable[[Any], str]] = {
     wire.Account: account,
+    wire.Balance: balance,
+    wire.Entry: lambda e: entries([e]),
     wire.Model: model,
+    wire.Parameter: lambda p: card("", parameters([p])),
     wire.Quote: quote,
-    wire.Title: title,
-    wire.Script: script,
+    wire.Title: texts.title,
+    wire.Script: texts.script,
+    wire.Receipt: receipt,
     wire.Generation: lambda g: generation(g, g.credits_charged),
+    wire.Output: output,
 }
 
 
@@ -198,37 +250,21 @@ def _printer(text: Callable[[Any], str]) -> Callable[[Any, Any, bool], None]:
     return lambda item, printer, _cycle: printer.text(text(item))
 
 
+def _joined(words: Iterable[str]) -> str:
+    return " · ".join(filter(None, words))
+
+
 def _balance(item: wire.Account) -> str:
     return "" if item.credits is None else f" · {credits(item.credits)}"
 
 
-def _card(heading: str, body: str) -> str:
-    top = f'<div style="font-weight:600;font-size:14px">{escape(heading)}</div>' if heading else ""
-    return f'<div style="{_CARD}">{top}{body}</div>'
+def _charged(item: wire.Receipt) -> str:
+    return "" if item.credits_charged is None else credits(item.credits_charged)
 
 
-def _warning(sentence: str) -> str:
-    return f'<div style="color:{_COLORS["failed"]}">{escape(sentence)}</div>'
-
-
-def _facts(rows: Mapping[str, str | bool]) -> str:
-    cells = [
-        (f'<span style="{_FAINT}">{escape(name)}</span>', escape(str(value)))
-        for name, value in rows.items()
-        if value
-    ]
-    return _table((), cells) if cells else ""
-
-
-def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = "".join(f'<th style="{_CELL};{_FAINT}">{escape(name)}</th>' for name in header)
-    lines = ["".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) for row in rows]
-    body = "".join(f"<tr>{line}</tr>" for line in ([head] if head else []) + lines)
-    return f'<table style="{_FONT};color:inherit;border-collapse:collapse">{body}</table>'
-
-
-def _plain(amount: Decimal | None) -> str:
-    return "" if amount is None else credits(amount).partition(" ")[0]
+def _measures(item: wire.Output) -> tuple[str, str]:
+    shape = f"{item.width}×{item.height}" if item.width and item.height else ""
+    return shape, f"{item.duration_seconds:g} s" if item.duration_seconds else ""
 
 
 def _input(parameter: wire.Parameter) -> str:
@@ -254,7 +290,7 @@ def _term(term: wire.Term) -> str:
     if term.kind == "unit":
         return f"{term.parameter}: {term.value}"
     if term.kind == "multiplier":
-        return f"{term.parameter}: {term.value} (× {_plain(term.factor)})"
+        return f"{term.parameter}: {term.value} (× {figure(term.factor)})"
     return term.kind
 
 

@@ -40,6 +40,38 @@ class Line(Protocol):
         """Take the line away."""
 
 
+class Updates:
+    """Takes the news of one wait: call it with each answer.
+
+    Parameters
+    ----------
+    line : Line or None
+        Where to show them; None shows nothing.
+    """
+
+    def __init__(self, label: str, line: Line | None, clock: Callable[[], float]) -> None:
+        self._label = label
+        self._line = line
+        self._clock = clock
+        self._began = clock()
+        self._last = -EVERY
+
+    def __call__(self, generation: wire.Generation) -> None:
+        """Take an answer of the service."""
+        if not generation.finished:
+            self._show(self._label, generation.progress)
+
+    def sending(self, name: str, share: float) -> None:
+        """Take how much of the files has left, 0 to 1."""
+        self._show(f"sending {name}", share)
+
+    def _show(self, label: str, fraction: float | None) -> None:
+        seconds = self._clock() - self._began
+        if self._line is not None and seconds - self._last >= EVERY:
+            self._last = seconds
+            self._line.show(label, fraction, seconds)
+
+
 @contextmanager
 def progress(
     label: str,
@@ -47,8 +79,8 @@ def progress(
     enabled: bool = True,
     line: Line | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Callable[[wire.Generation], None]]:
-    """Show progress inside a ``with`` block and yield the function that takes each update.
+) -> Iterator[Updates]:
+    """Show progress inside a ``with`` block and yield what takes each update.
 
     Parameters
     ----------
@@ -61,23 +93,12 @@ def progress(
     ...     update(wire.Generation(id="gen_1", progress=0.5))
     """
     shown = (line or _place()) if enabled else None
-    if shown is None:
-        yield lambda _: None
-        return
-    began = clock()
-    last = -EVERY
-
-    def update(generation: wire.Generation) -> None:
-        nonlocal last
-        seconds = clock() - began
-        if seconds - last >= EVERY and not generation.finished:
-            last = seconds
-            shown.show(label, generation.progress, seconds)
-
+    updates = Updates(label, shown, clock)
     try:
-        yield update
+        yield updates
     finally:
-        shown.close()
+        if shown is not None:
+            shown.close()
 
 
 class NotebookLine:

@@ -8,7 +8,7 @@ typo is an error.
 from __future__ import annotations
 
 from kit.wire.account import Account, Balance, Entry
-from kit.wire.base import Body, Credits, Instant, Wire, timestamp
+from kit.wire.base import Body, Credits, Instant, Shape, Wire, timestamp
 from kit.wire.generations import Generation, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
@@ -56,6 +56,7 @@ __all__ = [
     "RequestUpload",
     "Rule",
     "Script",
+    "Shape",
     "StartGeneration",
     "SuggestTitle",
     "Term",

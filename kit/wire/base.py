@@ -41,8 +41,12 @@ Instant = Annotated[
 ]
 
 
-class Wire(BaseModel):
-    """Base of every answer: immutable, camelCase outside, tolerant of new fields."""
+class Shape(BaseModel):
+    """Base of all: immutable, camelCase outside, tolerant of new fields.
+
+    Answers that come by the thousand are made of it directly: for them nothing of Python may run
+    per object, so each of their fields takes a ``null`` itself.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -52,6 +56,10 @@ class Wire(BaseModel):
         extra="ignore",
         protected_namespaces=(),
     )
+
+
+class Wire(Shape):
+    """Base of every other answer: a ``null`` means the same as a missing field."""
 
     @model_validator(mode="before")
     @classmethod

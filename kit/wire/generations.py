@@ -6,8 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from kit.wire.base import Body, Credits, Instant, Wire
+from kit.wire.base import Body, Credits, Instant, Shape, Wire
 from kit.wire.words import FINISHED
+
+
+def _word(status: Any) -> Any:
+    """Take a status that was not sent as one that nobody knows yet."""
+    return "processing" if status is None else status
 
 
 def _sentence(error: Any) -> Any:
@@ -36,7 +41,7 @@ class Receipt(Wire):
     status_url: str | None = None
 
 
-class Output(Wire):
+class Output(Shape):
     """Facts about the media that came out. Source: contract, "Generations"."""
 
     content_type: str | None = None
@@ -50,14 +55,14 @@ class Output(Wire):
     metadata: dict[str, Any] | None = None
 
 
-class Generation(Wire):
+class Generation(Shape):
     """One asynchronous order as the status and list operations report it.
 
     Source: API document, "Generation"; contract, "Generations".
     """
 
     id: str
-    status: str = "processing"
+    status: Annotated[str, BeforeValidator(_word)] = "processing"
     asset_type: str | None = None
     generation_type: str | None = None
     model_id: str | None = None

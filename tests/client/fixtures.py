@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ class Clock:
 
     async def asleep(self, seconds: float) -> None:
         self.sleep(seconds)
+        await asyncio.sleep(0)  # the others on the loop go on meanwhile
 
 
 @pytest.fixture

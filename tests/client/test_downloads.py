@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
 from tests.client import third_party
 from tests.client.fixtures import driven
-from tests.client.third_party import Answer, Server
+from tests.client.third_party import Answer, Seen, Server
 
 SHA = hashlib.sha256(third_party.png()).hexdigest()
 
@@ -143,3 +144,84 @@ def test_an_answer_that_changed_meanwhile_is_not_mixed_up(policy: Policy, cache:
     _, error = driven(flow, Reply(404), Reply(200, {}, body))
 
     assert str(error) == "the generation job-1 has no output (failed)"
+
+
+# ── what broke off ───────────────────────────────────────────────────────────────────────────────
+
+
+class Halves:
+    """Another origin that sends half of a file, breaks off, and knows ranges."""
+
+    def __init__(self, content: bytes, *, etag: str = '"1"') -> None:
+        self.content, self.etag, self.whole = content, etag, True
+
+    def __call__(self, seen: Seen) -> Answer:
+        asked = seen.headers.get("range")
+        same = seen.headers.get("if-range", self.etag) == self.etag
+        start = int(asked.removeprefix("bytes=")[:-1]) if asked and same else 0
+        rest = self.content[start:]
+        headers = {"ETag": self.etag, "Content-Type": "image/png"}
+        if start:
+            headers["Content-Range"] = f"bytes {start}-{len(self.content) - 1}/{len(self.content)}"
+        return Answer(206 if start else 200, rest, headers, cut=None if start else len(rest) // 2)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_download_goes_on_where_it_broke_off(client: Client, cache: Cache, known: bool) -> None:
+    with third_party.serving(Halves(third_party.png())) as media:
+        facts = {"sha256": SHA} if known else {}
+        path = client.run(downloads.output(cache, done(f"{media.url}/out", **facts)))
+
+    assert path.read_bytes() == third_party.png()
+    first, second = (seen.headers.get("range") for seen in media.seen)
+    assert (first, second) == (None, f"bytes={len(third_party.png()) // 2}-")
+    assert media.seen[1].headers.get("if-range") == (None if known else '"1"')
+
+
+def test_a_file_that_changed_meanwhile_is_fetched_whole(client: Client, cache: Cache) -> None:
+    halves = Halves(third_party.png())
+    with third_party.serving(halves) as media:
+
+        def changed(seen: Seen) -> Answer:
+            answer = halves(seen)
+            if len(media.seen) > 1:
+                halves.etag = '"2"'
+                return replace(halves(seen), cut=None)
+            return answer
+
+        media.app = changed
+        path = client.run(downloads.output(cache, done(f"{media.url}/out")))
+
+    assert path.read_bytes() == third_party.png()
+    assert len(media.seen) == 2
+
+
+def test_the_next_call_goes_on_where_the_last_one_ended(
+    client: Client, cache: Cache, policy: Policy
+) -> None:
+    with third_party.serving(Halves(third_party.png())) as media:
+        generation = done(f"{media.url}/out", sha256=SHA)
+        flow = downloads.output(cache, generation, policy)
+        client.perform(next(flow))
+        flow.close()  # the kernel was interrupted
+        assert [p.name for p in cache.folder.iterdir()] == [f"{SHA}.png.part"]
+
+        path = client.run(downloads.output(cache, generation))
+
+    assert path.read_bytes() == third_party.png()
+    assert media.seen[-1].headers["range"] == f"bytes={len(third_party.png()) // 2}-"
+    assert [p.name for p in cache.folder.iterdir()] == [path.name]
+
+
+def test_pieces_that_do_not_fit_are_thrown_away(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    cache.folder.mkdir()
+    (cache.folder / f"{SHA}.png.part").write_bytes(b"of something else")
+    app = Halves(third_party.png())
+    media.app = lambda seen: replace(app(seen), cut=None)
+
+    path = client.run(downloads.output(cache, done(f"{media.url}/out", sha256=SHA)))
+
+    assert path.read_bytes() == third_party.png()
+    assert [seen.headers.get("range") for seen in media.seen] == ["bytes=17-", None]

@@ -7,25 +7,39 @@ from pathlib import Path
 
 import pytest
 
-from kit.client.files import CHUNK, Sink, async_chunks, chunks
+from kit.client.files import CHUNK, Sink, Tap
+
+SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK]
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
-def test_pieces_make_the_whole(size: int) -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_both_ways_of_reading_give_the_whole_file(size: int) -> None:
     content = bytes(n % 251 for n in range(size))
+    sent: list[int] = []
+    taps = [Tap(io.BytesIO(content), sent.append) for _ in range(2)]
 
-    async def collected() -> bytes:
-        return b"".join([chunk async for chunk in async_chunks(io.BytesIO(content))])
+    async def awaited() -> bytes:
+        return b"".join([chunk async for chunk in taps[1].async_chunks()])
 
-    assert b"".join(chunks(io.BytesIO(content))) == content
-    assert asyncio.run(collected()) == content
+    assert b"".join(taps[0].chunks()) == asyncio.run(awaited()) == content
+    assert {tap.sha256 for tap in taps} == {hashlib.sha256(content).hexdigest()}
+    assert sent[-1:] == ([size] if size else [])
 
 
-def test_what_arrives_is_hashed_and_written(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b"
-    with Sink(path) as sink:
-        for piece in (b"one", b"", b"two"):
-            sink.write(piece)
+def test_what_is_received_is_hashed(tmp_path: Path) -> None:
+    with Sink(tmp_path / "new" / "file") as sink:
+        sink.write(b"ab")
+        sink.write(b"c")
 
-    assert path.read_bytes() == b"onetwo"
-    assert sink.sha256 == hashlib.sha256(b"onetwo").hexdigest()
+    assert (tmp_path / "new" / "file").read_bytes() == b"abc"
+    assert sink.sha256 == hashlib.sha256(b"abc").hexdigest()
+
+
+def test_what_is_received_later_is_hashed_with_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"ab")
+    with Sink(path, more=True) as sink:
+        sink.write(b"c")
+
+    assert path.read_bytes() == b"abc"
+    assert sink.sha256 == hashlib.sha256(b"abc").hexdigest()

@@ -17,7 +17,7 @@ from kit.errors import (
     RateLimitError,
     UnavailableError,
 )
-from tests.client.fixtures import Clock, driven
+from tests.client.fixtures import driven
 
 ORDER = wire.StartGeneration(model_id="m", prompt="p")
 GONE = Lost("no connection")
@@ -81,7 +81,7 @@ def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy:
 
 @pytest.mark.parametrize("bad", [GONE, status(429), status(503)])
 def test_a_post_without_a_key_is_sent_once(bad: Any, policy: Policy) -> None:
-    call = calls.Call("POST", "/v1/x", wire.Receipt.model_validate)
+    call = calls.Call("POST", "/v1/x", wire.Receipt.model_validate_json)
 
     steps, _ = driven(flows.ask(call, policy), bad)
 
@@ -102,6 +102,25 @@ def test_a_retry_after_beyond_the_deadline_is_not_waited_for(policy: Policy) -> 
     assert error.retry_after == 86400.0
 
 
+def test_a_long_wait_is_told(policy: Policy) -> None:
+    steps, _ = driven(
+        flows.ask(calls.get_account(), policy),
+        status(429, retry_after="1"),
+        status(503, retry_after="40"),
+        ACCOUNT,
+    )
+
+    told = [step.why for step in steps if isinstance(step, Sleep)]
+    assert told[0] == ""
+    assert told[1].endswith("the service asks to wait 40 s before the next request")
+
+
+def test_a_wait_that_is_too_long_is_in_the_error(policy: Policy) -> None:
+    _, error = driven(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
+
+    assert str(error).endswith("the service asks to wait 24 hours before the next request")
+
+
 def test_attempts_end(policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.get_account(), policy), *[GONE] * 9)
 
@@ -116,95 +135,6 @@ def test_pauses_double_and_dice_only_add() -> None:
     assert [wild.backoff(n, None) for n in range(3)] == pytest.approx([0.2, 0.4, 0.8])
     assert wild.backoff(99, None) == wild.longest
     assert calm.backoff(0, 3.0) == 3.0
-
-
-# ── waiting ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def running(word: str = "processing", **headers: str) -> Reply:
-    return ok({"id": "g", "status": word}, **headers)
-
-
-def waiting(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
-    return driven(flows.wait("g", policy=policy, **options), *outcomes)
-
-
-@pytest.mark.parametrize("word", sorted(wire.FINISHED))
-def test_waiting_ends_at_every_word_for_an_end(word: str, policy: Policy) -> None:
-    _, result = waiting(policy, running(), running(word))
-
-    assert result.state == wire.FINISHED[word]
-
-
-def test_an_unknown_word_ends_with_an_output(policy: Policy) -> None:
-    done = ok({"id": "g", "status": "hooray", "outputUrl": "https://a.test/x"})
-
-    _, result = waiting(policy, running("sleeping"), done)
-
-    assert result.state == "completed"
-
-
-def test_the_service_sets_the_pace(policy: Policy) -> None:
-    steps, _ = waiting(policy, running(retry_after="3"), running("completed"))
-
-    assert sleeps(steps) == [3.0]
-
-
-def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: Policy) -> None:
-    seen: list[float] = []
-
-    def poll(_: wire.Generation) -> None:
-        seen.append(clock.now)
-        clock.now += 10.0
-
-    steps, _ = waiting(policy, *[running()] * 5, running("completed"), on_update=poll)
-
-    assert sleeps(steps) == pytest.approx([1.5, 3.0, 4.5, 5.0, 5.0])
-
-
-def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
-    updates: list[str] = []
-    steps, result = waiting(
-        policy,
-        running(etag='"1"'),
-        Reply(304),
-        running("completed"),
-        on_update=lambda g: updates.append(g.status),
-    )
-
-    asked = [step.headers.get("If-None-Match") for step in steps if isinstance(step, Ask)]
-    assert asked == [None, '"1"', '"1"']
-    assert updates == ["processing", "processing", "completed"]
-    assert result.status == "completed"
-
-
-def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
-    def poll(_: wire.Generation) -> None:
-        clock.now += 4.0
-
-    _, error = waiting(policy, *[running()] * 9, timeout=10.0, on_update=poll)
-
-    assert isinstance(error, NoAnswerError)
-    assert error.generation_id == "g"
-    assert "not finished after 10 s" in str(error)
-
-
-def test_the_last_pause_ends_at_the_deadline(clock: Clock, policy: Policy) -> None:
-    steps, _ = waiting(
-        policy,
-        running(retry_after="60"),
-        running("completed"),
-        timeout=5.0,
-    )
-
-    assert sleeps(steps) == [5.0]
-
-
-@pytest.mark.parametrize("bad", [status(401), status(404), status(500)])
-def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
-    _, error = waiting(policy, running(), bad)
-
-    assert error.generation_id == "g"
 
 
 # ── lists ────────────────────────────────────────────────────────────────────────────────────────

@@ -173,13 +173,13 @@ def test_a_closed_client_opens_again(client: Client) -> None:
 def test_certificates_are_loaded_for_https_only(settings: Settings) -> None:
     connection = Blocking(settings)
 
-    connection.client(settings.base_url)
-    plain = list(connection._clients)
-    connection.client("https://a.test")
-    both = [scheme for _, scheme in connection._clients]
+    connection.transport(settings.base_url)
+    plain = [scheme for _, (scheme, *_) in connection._transports]
+    connection.transport("https://a.test")
+    both = [scheme for _, (scheme, *_) in connection._transports]
     connection.close()
 
-    assert [scheme for _, scheme in plain] == ["http"]
+    assert plain == ["http"]
     assert both == ["http", "https"]
 
 

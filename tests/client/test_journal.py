@@ -48,8 +48,8 @@ def test_an_equal_request_finds_what_it_led_to(journal: Journal) -> None:
     journal.started(receipt("b"), request="x")
     journal.started(receipt("c"), request="y")
 
-    assert journal.latest("x") == "b"
-    assert journal.latest("z") is None
+    assert journal.earlier("x") == ["b", "a"]
+    assert journal.earlier("z") == []
 
 
 @pytest.mark.parametrize("status", ["failed", "canceled"])
@@ -58,7 +58,7 @@ def test_a_request_that_failed_is_not_found_again(journal: Journal, status: str)
     journal.started(receipt("b"), request="x")
     journal.finished(Generation(id="b", status=status))
 
-    assert journal.latest("x") == "a"
+    assert journal.earlier("x") == ["a"]
 
 
 def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kit.client.settings import Settings, data_folder, embedded, mask, resolve, save_profile
+from kit.client.profiles import save
+from kit.client.settings import Settings, data_folder, embedded, mask, resolve
 from kit.errors import ConfigError
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"
@@ -26,7 +27,7 @@ def test_nothing_set_means_embedded(profiles: Path) -> None:
 
 
 def test_arguments_come_before_environment_and_profile(profiles: Path) -> None:
-    save_profile("https://saved.test", "saved", profiles=profiles)
+    save("https://saved.test", "saved", path=profiles)
     env = {"KIT_BASE_URL": "https://env.test", "KIT_API_KEY": "env"}
 
     assert found(resolve(URL, KEY, environment=env, profiles=profiles)) == (URL, KEY)
@@ -35,7 +36,7 @@ def test_arguments_come_before_environment_and_profile(profiles: Path) -> None:
 
 
 def test_a_named_profile_comes_before_the_environment(profiles: Path) -> None:
-    save_profile("https://work.test", "w", name="my work", profiles=profiles)
+    save("https://work.test", "w", name="my work", path=profiles)
     env = {"KIT_BASE_URL": "https://env.test", "KIT_API_KEY": "env"}
 
     chosen = resolve(profile="my work", environment=env, profiles=profiles)
@@ -44,7 +45,7 @@ def test_a_named_profile_comes_before_the_environment(profiles: Path) -> None:
 
 
 def test_the_environment_may_name_a_profile(profiles: Path) -> None:
-    save_profile("https://work.test", "w", name="work", profiles=profiles)
+    save("https://work.test", "w", name="work", path=profiles)
 
     chosen = resolve(environment={"KIT_PROFILE": "work"}, profiles=profiles)
 
@@ -127,8 +128,8 @@ def test_only_the_kind_of_a_key_is_shown(key: str, shown: str) -> None:
 
 
 def test_profiles_are_for_the_user_only_and_keep_each_other(profiles: Path) -> None:
-    save_profile(URL, KEY, name='a "b"', profiles=profiles)
-    save_profile(URL, "other", profiles=profiles)
+    save(URL, KEY, name='a "b"', path=profiles)
+    save(URL, "other", path=profiles)
 
     assert stat.S_IMODE(profiles.stat().st_mode) == 0o600
     assert found(resolve(profile='a "b"', environment={}, profiles=profiles)) == (URL, KEY)

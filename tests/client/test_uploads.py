@@ -83,6 +83,19 @@ def test_a_path_bytes_a_file_and_a_source_are_the_same_file(tmp_path: Path) -> N
     assert uploads.source(found[0]) is found[0]
 
 
+def test_an_open_file_is_not_read_into_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png() + bytes(10))
+    with path.open("rb") as file:
+        whole = uploads.source(file)
+        assert file.tell() == 0
+        file.seek(len(png()))
+        assert uploads.source(file).size == 10  # only the rest is meant
+
+    with whole.open() as sent:
+        assert sent.read() == path.read_bytes()
+
+
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "1", "P", "CMYK", "HSV"])
 def test_a_picture_object_is_sent_as_png(mode: str) -> None:
     file = uploads.source(Image.new(mode, (5, 3)))
@@ -208,3 +221,33 @@ def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> N
     )
 
     assert references == {"picture": "u", "hints": ["u"]}
+
+
+def test_it_is_told_how_much_has_left(policy: Policy) -> None:
+    media = {"picture": (FILE,), "hints": (FILE,)}
+    told: list[tuple[str, float]] = []
+    flow = uploads.upload_all(MODEL, media, policy, lambda *news: told.append(news))
+    step = next(flow)
+    for _ in range(2):
+        put = flow.send(TICKET)
+        assert isinstance(put, Put)
+        put.on_sent(put.size // 2)
+        put.on_sent(put.size)
+        try:
+            step = flow.send(Reply(200))
+        except StopIteration:
+            step = None  # type: ignore[assignment]
+
+    assert step is None
+    assert [name for name, _ in told] == ["upload.png"] * 4
+    assert [share for _, share in told] == pytest.approx([0.25, 0.5, 0.75, 1.0], abs=0.01)
+
+
+def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
+    wrong = Reply(200, {}, b'{"sha256": "beef"}', sha256="cafe")
+    right = Reply(200, {}, b'{"sha256": "CAFE"}', sha256="cafe")
+
+    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, wrong, TICKET, right)
+
+    assert result == "u"
+    assert sum(isinstance(step, Put) for step in steps) == 2

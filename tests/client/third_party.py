@@ -41,6 +41,7 @@ class Answer:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     drop: bool = False  # close the connection without a word
+    cut: int | None = None  # close it after so many bytes of the body
 
     @property
     def content(self) -> bytes:
@@ -95,8 +96,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: answer.cut])
         self.wfile.flush()
+        self.close_connection = answer.cut is not None
 
     do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names are http.server's
 
@@ -211,6 +213,8 @@ class ThirdParty:
         return Answer(200, self.shown(number, order))
 
     def listed(self, _: Seen) -> Answer:
+        for order in self.orders.values():
+            order["polled"] += 1
         return Answer(200, [self.shown(n, o) for n, o in reversed(self.orders.items())])
 
     def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from kit import wire
-from kit.explore import frames
+from kit.explore import frames, schema
 
 MODEL = wire.Model.model_validate(
     {
@@ -30,8 +31,11 @@ DONE = wire.Generation.model_validate(
         "creditsCharged": 0.3,
         "creditsRefunded": 0.1,
         "createdAt": "2026-01-02T03:04:05Z",
+        "startedAt": "2026-01-02T03:04:06Z",
         "completedAt": "2026-01-02T03:04:07.5Z",
         "outputUrl": "https://a.test/x?sig=secret",
+        "mediaUrls": {"ref": ["https://a.test/1?sig=secret", "https://a.test/2?sig=secret"]},
+        "parameters": {"size": 512, "style": "ink"},
         "output": {"width": 640, "height": 480},
     }
 )
@@ -40,45 +44,55 @@ ENTRY = wire.Entry.model_validate(
     {
         "id": "l",
         "createdAt": "2026-01-02T03:04:05Z",
-        "kind": "generation",
-        "credits": -0.3,
+        "kind": "refund",
+        "credits": 0.3,
         "balanceAfter": 9.7,
+        "details": {"reason": "it broke"},
     }
 )
+SCRIPT = wire.Script.model_validate(
+    {"id": "s", "content": "Hello you", "metrics": {"duration": "2.5", "wordCount": 2}}
+)
 
-TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], dict[str, str], list[Any]]] = [
-    (frames.models, frames.MODELS, [MODEL, wire.Model(id="bare")]),
-    (frames.parameters, frames.PARAMETERS, [MODEL]),
-    (frames.generations, frames.GENERATIONS, [DONE, BARE]),
-    (frames.ledger, frames.LEDGER, [ENTRY]),
+TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[Any]]] = [
+    (frames.models, schema.MODELS, [MODEL, wire.Model(id="bare")]),
+    (frames.parameters, schema.PARAMETERS, [MODEL]),
+    (frames.generations, schema.GENERATIONS, [DONE, BARE]),
+    (frames.ledger, schema.LEDGER, [ENTRY]),
+    (frames.scripts, schema.SCRIPTS, [SCRIPT, wire.Script(id="bare")]),
 ]
 
 
-@pytest.mark.parametrize(("tabulate", "columns", "items"), TABLES)
+def page(*generations: dict[str, Any]) -> bytes:
+    return json.dumps(generations).encode()
+
+
+@pytest.mark.parametrize(("tabulate", "table", "items"), TABLES)
 @pytest.mark.parametrize("rows", ["none", "bare", "all"])
 def test_columns_and_dtypes_never_change(
     tabulate: Callable[[Iterable[Any]], pd.DataFrame],
-    columns: dict[str, str],
+    table: schema.Table,
     items: list[Any],
     rows: str,
 ) -> None:
     frame = tabulate({"none": [], "bare": items[-1:], "all": items}[rows])
 
-    assert list(frame.columns) == list(columns)
-    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == columns
+    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == schema.dtypes(table)
+    assert list(frame.columns) == list(table)
 
 
 def test_what_is_missing_is_missing_and_not_zero() -> None:
     row = frames.generations([BARE]).iloc[0]
 
-    assert row[["credits", "seconds", "created_at", "prompt", "width"]].isna().all()
-    assert row["credits_source"] == "unknown"
+    assert row[["credits", "net", "seconds", "created_at", "prompt", "width"]].isna().all()
+    assert row["credits_source"] == "none"
 
 
-def test_credits_are_net_and_say_where_they_come_from() -> None:
+def test_credits_say_where_they_come_from() -> None:
     frame = frames.generations([DONE, BARE], {"a": Decimal(9), "b": Decimal("0.05")})
 
-    assert frame["credits"].tolist() == pytest.approx([0.2, 0.05])
+    assert frame["credits"].tolist() == pytest.approx([0.3, 0.05])
+    assert frame["net"].tolist() == pytest.approx([0.2, 0.05])
     assert frame["credits_source"].tolist() == ["service", "receipt"]
 
 
@@ -86,11 +100,27 @@ def test_a_generation_row_holds_its_facts() -> None:
     row = frames.generations([DONE]).loc["a"]
 
     assert (row["status"], row["model_id"], row["seconds"]) == ("completed", "paint", 2.5)
+    assert row["render_seconds"] == 1.5
     assert row["created_at"] == pd.Timestamp("2026-01-02T03:04:05Z")
+    assert (row["width"], row["media"]) == (640, '{"ref": 2}')
+
+
+def test_parameters_and_media_become_columns_on_request() -> None:
+    frame = frames.generations([DONE, BARE], parameters=True, media=True)
+
+    assert frame["parameters.size"].tolist() == [512, pd.NA]
+    assert frame.loc["a", "parameters.style"] == "ink"
+    assert frame["media.ref"].dtype == "Int64"
 
 
 def test_no_signed_address_is_in_a_frame() -> None:
-    assert "secret" not in frames.generations([DONE]).to_csv()
+    assert "secret" not in frames.generations([DONE], parameters=True, media=True).to_csv()
+
+
+def test_pages_give_the_same_frame_as_models() -> None:
+    body = json.dumps([DONE.model_dump(mode="json", by_alias=True, exclude_none=True)]).encode()
+
+    pd.testing.assert_frame_equal(frames.pages([body]), frames.generations([DONE]))
 
 
 def test_a_model_row_says_what_it_takes() -> None:
@@ -108,7 +138,23 @@ def test_each_parameter_has_a_row_media_first() -> None:
     assert frame["default"].tolist() == [None, 512]
 
 
+def test_a_refund_says_why() -> None:
+    assert frames.ledger([ENTRY]).loc["l", "note"] == "it broke"
+
+
+def test_a_script_row_has_numbers() -> None:
+    frame = frames.scripts([SCRIPT, wire.Script(id="x", content="three words here")])
+
+    assert frame["duration_seconds"].tolist()[0] == 2.5
+    assert frame["word_count"].tolist() == [2, 3]
+
+
 def test_the_order_of_the_rows_is_kept() -> None:
     items = [wire.Generation(id=name) for name in ("z", "a", "m")]
 
     assert frames.generations(items).index.tolist() == ["z", "a", "m"]
+    assert frames.pages([page({"id": "z"}, {"id": "a"}), page({"id": "m"})]).index.tolist() == [
+        "z",
+        "a",
+        "m",
+    ]

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from kit.explore.history import AsyncHistory, History
-from kit.studio import aio, generation, sync
+from kit.studio import aio, costs, generation, sweeps, sync, tables
 
 PAIRS = [
     (sync.Studio, aio.AsyncStudio),
@@ -16,8 +16,11 @@ PAIRS = [
     (sync.Scripts, aio.AsyncScripts),
     (sync.Usage, aio.AsyncUsage),
     (generation.Generation, generation.AsyncGeneration),
+    (costs.Costs, costs.AsyncCosts),
+    (sweeps.Sweeps, sweeps.AsyncSweeps),
     (generation.Output, generation.AsyncOutput),
     (History, AsyncHistory),
+    (tables.StudioHistory, tables.AsyncStudioHistory),
 ]
 
 

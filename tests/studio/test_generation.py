@@ -122,3 +122,26 @@ def test_every_error_about_it_says_how_to_wait_on(studio: Studio, other: Server)
             ask()
         assert caught.value.generation_id == "job-1"
         assert caught.value.resume == started.wait
+
+
+def test_what_was_made_before_says_so(studio: Studio) -> None:
+    first = studio.generate("paint", "a lake")
+    again = studio.generate("paint", "a lake")
+
+    sentence = "made before; again=True for a new one"
+    assert (first.made_before, again.made_before) == (False, True)
+    assert sentence not in first._repr_mimebundle_()["text/html"]
+    assert sentence in again._repr_mimebundle_()["text/html"]
+    assert repr(first) == repr(again)
+
+
+def test_an_equal_request_of_another_account_does_not_hide_ones_own(
+    studio: Studio, other: Server
+) -> None:
+    mine = studio.generate("paint", "a lake")
+    line = studio._desk.journal._path.read_text().splitlines()[0]
+    with studio._desk.journal._path.open("a") as file:
+        file.write(line.replace(mine.id, "theirs") + "\n")
+
+    assert studio.generate("paint", "a lake").id == mine.id
+    assert len(other.requests("POST")) == 1

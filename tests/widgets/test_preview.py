@@ -34,6 +34,18 @@ GENERATION = wire.Generation(
     error=EVIL,
     output_url="https://a.test/x?signature=1",
 )
+ENTRY = wire.Entry(
+    id="led_1",
+    created_at="2026-01-02T03:04:05Z",  # type: ignore[arg-type]
+    kind=EVIL,
+    credits=Decimal("-0.1"),
+    balance_after=Decimal(9),
+    model_id=EVIL,
+)
+RECEIPT = wire.Receipt(
+    id="gen_1", status=EVIL, model_id=EVIL, status_url="https://a.test/?signature=1"
+)
+OUTPUT = wire.Output(content_type=EVIL, thumbnail_url="https://a.test/?signature=1")
 TITLE = wire.Title(title=EVIL, hook_angle=EVIL)
 SCRIPT = wire.Script(id="scr_1", title=EVIL, content=EVIL, metrics={"duration": EVIL})  # type: ignore[arg-type]
 
@@ -45,6 +57,10 @@ DRAWN: list[tuple[Callable[[Any], str], Any]] = [
     (preview.title, TITLE),
     (preview.script, SCRIPT),
     (lambda m: preview.models([m]), MODEL),
+    (lambda e: preview.entries([e]), ENTRY),
+    (preview.receipt, RECEIPT),
+    (preview.output, OUTPUT),
+    (preview.HTML[wire.Parameter], PARAMETER),
 ]
 
 
@@ -89,6 +105,14 @@ def test_each_tag_is_closed(draw: Callable[[Any], str], item: Any) -> None:
         (wire.Model(id="m"), "<Model m · image · from price unknown>"),
         (wire.Quote(total=Decimal("0.2")), "<Quote 0.2 credits · rule>"),
         (wire.Title(title="Why?"), "<Title 'Why?'>"),
+        (wire.Balance(balance=Decimal("2.50")), "<Balance 2.5 credits>"),
+        (ENTRY.model_copy(update={"kind": "refund", "model_id": "m"}), "<Entry refund · -0.1 · m>"),
+        (
+            wire.Parameter(name="size", type="integer", required=True, minimum=1, maximum=8),
+            "<Parameter size* · integer · 1 to 8>",
+        ),
+        (wire.Receipt(id="g", credits_charged=Decimal(1)), "<Receipt processing · 1 credit>"),
+        (wire.Output(content_type="image/png", width=4, height=3), "<Output image/png · 4×3>"),
         (
             wire.Script(id="s", title="T", metrics=wire.Metrics(duration="30", word_count=70)),
             "<Script 'T' · 30 s · 70 words>",
@@ -107,6 +131,8 @@ def test_ipython_draws_what_is_registered() -> None:
     shell = InteractiveShell()
     preview.register(shell)
 
+    for item in (ACCOUNT, MODEL, QUOTE, GENERATION, ENTRY, RECEIPT, OUTPUT, SCRIPT, PARAMETER):
+        assert set(shell.display_formatter.format(item)[0]) == {"text/plain", "text/html"}
     data, _ = shell.display_formatter.format(wire.Title(title="Why?", hook_angle="because"))
 
     assert data["text/plain"] == "<Title 'Why?'>"
@@ -167,4 +193,35 @@ def test_a_caption_has_model_prompt_size_and_price() -> None:
 def test_bounds_are_words(facts: dict[str, Any], text: str) -> None:
     model = wire.Model(id="m", setting_parameters=[wire.Parameter(name="p", **facts)])
 
-    assert f">{text}</td>" in preview.parameters(model)
+    assert f">{text}</td>" in preview.parameters(model.parameters)
+
+
+def test_a_running_generation_shows_how_far_it_is() -> None:
+    html = preview.generation(wire.Generation(id="g", progress=0.25), None)
+
+    assert "width:25%" in html
+    assert ">processing</b>" in html
+
+
+def test_what_came_back_is_said() -> None:
+    failed = wire.Generation(id="g", status="failed", credits_refunded=Decimal("0.40"))
+
+    assert "0.4 credits · 0.4 refunded" in preview.generation(failed, Decimal("0.4"))
+
+
+def test_a_ledger_has_signs_and_no_addresses() -> None:
+    grant = ENTRY.model_copy(update={"kind": "grant", "credits": Decimal(10), "model_id": None})
+
+    html = preview.entries([grant, ENTRY])
+
+    assert "<b>+10</b>" in html
+    assert "<b>-0.1</b>" in html
+    assert "2026-01-02 03:04" in html
+    assert "no entries" in preview.entries([])
+
+
+def test_a_model_says_whether_it_takes_a_prompt() -> None:
+    silent = wire.Model(id="m", supports_prompt=False)
+
+    assert ">none</td>" in preview.model(silent)
+    assert ">required</td>" in preview.model(wire.Model(id="m", prompt_required=True))

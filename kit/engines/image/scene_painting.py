@@ -14,6 +14,7 @@ from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
 
 _REDUCED = 0.5  # a fast scene is painted at this share of its size
+_WHOLE = ("sea", "liquid", "flow")  # of these, half a size saves little and shows
 _LEAST = 256  # but its longer side has at least so many pixels
 
 
@@ -28,7 +29,7 @@ def paint_scene(job: Job, progress: Progress) -> Asset:
 def paint_fast(job: Job, progress: Progress) -> Asset:
     """Render a job of the fast scene model."""
     progress.report(0.0)
-    brief = replace(read(job.prompt, job.parameters, job.seed), detail="low")
+    brief = read(job.prompt, job.parameters, job.seed)
     pixels = paint(_reduced(brief), progress.part(0.0, 0.8))
     pixels = enlarged(pixels, brief.width, brief.height)
     return _written(job, brief, pixels, progress)
@@ -49,9 +50,11 @@ def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
 
 
 def _reduced(brief: Brief) -> Brief:
-    longer = max(brief.width, brief.height)
-    share = min(1.0, max(_REDUCED, _LEAST / longer))
-    return replace(brief, width=round(brief.width * share), height=round(brief.height * share))
+    if brief.family in _WHOLE:
+        return replace(brief, detail="standard")
+    share = min(1.0, max(_REDUCED, _LEAST / max(brief.width, brief.height)))
+    size = (round(brief.width * share), round(brief.height * share))
+    return replace(brief, detail="low", width=size[0], height=size[1])
 
 
 def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset:

@@ -17,6 +17,7 @@ from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.outlines import whole
 
 #: Left, top, width, height.
 _Box: TypeAlias = tuple[float, float, float, float]
@@ -31,8 +32,6 @@ _ROUNDS = 3
 _RADIUS = 7  # of the guided filter, at that size
 _SMOOTH = 2e-3
 _RIM = 0.02  # share of the frame that is background for sure
-_PART = 0.12  # a separate piece smaller than this share of the largest is left out
-_HOLE = 0.01  # a hole smaller than this share of the picture is filled
 _EMPTY = 0.004  # a smaller subject is none
 _BACK, _FRONT = int(cv2.GC_BGD), int(cv2.GC_FGD)
 _MAYBE_BACK, _MAYBE_FRONT = int(cv2.GC_PR_BGD), int(cv2.GC_PR_FGD)
@@ -40,12 +39,16 @@ _MAYBE_BACK, _MAYBE_FRONT = int(cv2.GC_PR_BGD), int(cv2.GC_PR_FGD)
 #: of the face's box, from what may be the person down to what surely is.
 _PERSON = (
     ((0.75, 0.95, 0.55, 1.70, 1.10), _MAYBE_FRONT),
-    ((0.36, 0.58, 0.25, 0.75, 1.10), _FRONT),
+    ((0.36, 0.58, 0.18, 0.40, 1.15), _FRONT),
 )
 _HEAD = 0.40  # where the middle of a head with its hair is in the box, from the top
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
-_LIKELY, _SURE = 0.62, 0.87  # how much more a thing stands out than the rest of the picture
+#: How much a thing stands out, as a share of what stands out most.
+_UNLIKELY, _LIKELY, _SURE = 0.22, 0.42, 0.62
+_MOST = 99.5  # percentile of what stands out most: single pixels are no subject
 _DIFFERENT = 11.0  # from the colors at the edges of the frame, in CIELAB
+_ALIKE = 8.0  # colors that differ by less may be the same wall
+_WALL = 0.5  # share of the height in which the sides of a portrait show what is behind it
 
 
 def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) -> Bytes:
@@ -70,13 +73,16 @@ def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) 
     scale = min(1.0, _SIDE / max(height, width))
     size = (max(16, round(width * scale)), max(16, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    marks = _marks(pixels, small)
+    people = _faces(pixels, small)
+    marks = _marks(small, people)
     on_report(0.3)
     found = _fitted(small, marks, on_report)
+    if found.any():
+        found = whole(small, found, sure=bool(people))
     if found.mean() < _EMPTY:
         return np.zeros((height, width), np.uint8)
     guide = cv2.resize(pixels, _bounded(pixels.shape, _EDGE_SIDE)[0], interpolation=cv2.INTER_AREA)
-    share = _edged(guide, small, _whole(found))
+    share = _edged(guide, small, found)
     on_report(0.9)
     alpha = np.rint(255 * smooth_step(0.12, 0.88, share)).astype(np.uint8)
     return np.asarray(cv2.resize(alpha, (width, height), interpolation=cv2.INTER_LINEAR))
@@ -132,14 +138,18 @@ def _fitted(small: Bytes, marks: Bytes, on_report: Callable[[float], None]) -> B
     return np.asarray((marks == _FRONT) | (marks == _MAYBE_FRONT), np.uint8)
 
 
-def _marks(pixels: Bytes, small: Bytes) -> Bytes:
-    """Return what each pixel of the small picture is taken for at first."""
+def _faces(pixels: Bytes, small: Bytes) -> list[_Box]:
+    """Return the faces of the people who are the subject, in the small picture."""
     scale = small.shape[1] / pixels.shape[1]
     boxes = [
         (face.x * scale, face.y * scale, face.width * scale, face.height * scale)
         for face in faces.find(pixels)
     ]
-    people = [box for box in boxes if box[2] > _BESIDE * boxes[0][2]]
+    return [box for box in boxes if box[2] > _BESIDE * boxes[0][2]]
+
+
+def _marks(small: Bytes, people: list[_Box]) -> Bytes:
+    """Return what each pixel of the small picture is taken for at first."""
     marks = _people(small, people) if people else _things(small)
     rim = max(1, round(_RIM * min(marks.shape)))
     marks[:rim] = marks[:, :rim] = marks[:, -rim:] = _BACK
@@ -152,6 +162,7 @@ def _things(small: Bytes) -> Bytes:
     """Mark what stands out, without knowing what it is."""
     apart, rank = _stands_out(small)
     marks = np.full(apart.shape, _MAYBE_BACK, np.uint8)
+    marks[rank < _UNLIKELY] = _BACK
     marks[(rank > _LIKELY) & (apart > _DIFFERENT)] = _MAYBE_FRONT
     marks[(rank > _SURE) & (apart > _DIFFERENT)] = _FRONT
     return marks
@@ -170,50 +181,46 @@ def _people(small: Bytes, boxes: list[_Box]) -> Bytes:
             high = y + top * height
             body = [(middle + a * width, high + d * (foot - high)) for a, d in corners]
             cv2.fillPoly(marks, [np.array(body).round().astype(np.int32)], kind)
+    # Between hair and shoulders the wall is seen: what has its colors may well be it.
+    marks[(marks == _MAYBE_FRONT) & (_apart(small, _WALL) < _ALIKE)] = _MAYBE_BACK
     return marks
 
 
 def _stands_out(small: Bytes) -> tuple[Floats, Floats]:
     """Return how far colors are from those at the frame's edges, in CIELAB, and a rank.
 
-    The rank joins that with what draws the eye: 0.9 where nine tenths of the picture stand out
-    less.
+    The rank joins that with what draws the eye, as a share of what stands out most.
     """
     height, width = small.shape[:2]
-    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
-    rim = max(2, round(0.04 * min(height, width)))
-    edges = [lab[:rim], lab[:, :rim], lab[:, -rim:]]
-    colors = np.concatenate([edge.reshape(-1, 3) for edge in edges])
-    cv2.setRNGSeed(0)
-    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 1.0)
-    _, _, centers = cv2.kmeans(colors, 6, None, stop, 1, cv2.KMEANS_PP_CENTERS)
-    apart = np.min([np.linalg.norm(lab - center, axis=2) for center in centers], axis=0)
-    apart = cv2.GaussianBlur(apart, (0, 0), 0.01 * width)
+    apart = cv2.GaussianBlur(_apart(small, 1.0), (0, 0), 0.005 * width)
     eye = cv2.resize(
         attention(small, people=False), (width, height), interpolation=cv2.INTER_LINEAR
     )
     rows, columns = np.mgrid[0:height, 0:width]
     away = ((columns / width - 0.5) / 0.38) ** 2 + ((rows / height - 0.52) / 0.42) ** 2
-    score = (np.minimum(apart / 40, 1.5) + 0.5 * eye) * np.exp(-0.7 * away)
-    ranks = np.sort(score, axis=None)
-    rank = np.searchsorted(ranks, score) / score.size
-    return np.asarray(apart, np.float32), np.asarray(rank, np.float32)
+    score = (np.minimum(apart / 40, 2.5) + 0.25 * eye) * np.exp(-0.4 * away)
+    most = max(float(np.percentile(score, _MOST)), 1e-6)
+    return np.asarray(apart, np.float32), np.asarray(score / most, np.float32)
 
 
-def _whole(found: Bytes) -> Bytes:
-    """Return the subject without crumbs and pinholes."""
-    count, labels, facts, _ = cv2.connectedComponentsWithStats(found)
-    areas = facts[:, cv2.CC_STAT_AREA]
-    kept = [n for n in range(1, count) if areas[n] >= _PART * areas[1:].max()]
-    solid = np.isin(labels, kept).astype(np.uint8)
-    solid = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    count, labels, facts, _ = cv2.connectedComponentsWithStats(1 - solid, connectivity=4)
-    for hole in range(1, count):
-        x, y, wide, tall, area = facts[hole]
-        inside = x > 0 and y > 0 and x + wide < solid.shape[1] and y + tall < solid.shape[0]
-        if inside and area < _HOLE * solid.size:
-            solid[labels == hole] = 1
-    return np.asarray(solid)
+def _apart(small: Bytes, down: float) -> Floats:
+    """Return how far colors are from those at the frame's edges, in CIELAB.
+
+    Parameters
+    ----------
+    down : float
+        Share of the height up to which the edges at both sides count.
+    """
+    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
+    height, width = small.shape[:2]
+    rim, low = max(2, round(0.04 * min(height, width))), max(2, round(down * height))
+    edges = [lab[:rim], lab[:low, :rim], lab[:low, -rim:]]
+    colors = np.concatenate([edge.reshape(-1, 3) for edge in edges])
+    cv2.setRNGSeed(0)
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 1.0)
+    _, _, centers = cv2.kmeans(colors, 6, None, stop, 1, cv2.KMEANS_PP_CENTERS)
+    apart = np.min([np.linalg.norm(lab - center, axis=2) for center in centers], axis=0)
+    return np.asarray(apart, np.float32)
 
 
 def _edged(pixels: Bytes, small: Bytes, found: Bytes) -> Floats:

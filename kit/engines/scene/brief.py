@@ -20,6 +20,8 @@ from kit.engines.scene import lexicon
 
 _KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *lexicon.COMPOSITION_WORDS}
 _MOST_COLORS = 3
+#: Light that streams between trees.
+RAYS = ("ray", "rays", "sunray", "sunrays", "beam", "beams", "sunbeam", "sunbeams", "sunlight")
 #: Families that an open prompt may become, with their weights.
 _OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
 #: Families whose hour, where the prompt names none, is not drawn as a landscape's.
@@ -132,7 +134,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     width, height = longest_side(parameters["aspect_ratio"], parameters["size"])
     return Brief(
         family=family,
-        time_of_day=land.time if said_time else _HOURS.get(family, land.time),
+        time_of_day=land.time if said_time else _hour(words, family, land.time),
         season=land.season,
         weather=_weather(words, family, land.weather),
         mood=land.mood,
@@ -156,6 +158,13 @@ def _family(words: Sequence[str], asked: str, number: int) -> str:
         return said.most_common(1)[0][0]
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     return dice.choices(list(_OPEN), list(_OPEN.values()))[0]
+
+
+def _hour(words: Sequence[str], family: str, drawn: str) -> str:
+    """Return the hour where no word names one: rays of the sun need a sun."""
+    if family == "forest" and not set(RAYS).isdisjoint(words):
+        return "dawn"
+    return _HOURS.get(family, drawn)
 
 
 def _weather(words: Sequence[str], family: str, drawn: str) -> str:

@@ -26,6 +26,10 @@ _STRIP = 4  # how much longer one side may be than the other
 _WORD = re.compile(r"#[0-9a-fA-F]{3,8}\b|[A-Za-z]+")
 
 
+#: Colors whose name means something else on a screen: there, navy is pure blue at half power.
+_DYES = {"navy": (16, 30, 74)}
+
+
 def behind(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
     """Return a background of a size, shape (height, width, 3).
 
@@ -91,6 +95,8 @@ def names_place(word: str) -> bool:
 
 
 def _color(word: str) -> Floats | None:
+    if dye := _DYES.get(word.lower()):
+        return unit(dye)
     try:
         return unit(ImageColor.getrgb(word.lower())[:3])
     except ValueError:

@@ -9,7 +9,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.scene.brief import Brief
+from kit.engines.scene.brief import RAYS, Brief
 from kit.engines.scene.land import air, sky
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import eroded, smooth
@@ -93,7 +93,8 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         progress.report(0.5 + 0.07 * step)
     far = depth > 110.0
     shine = light(scene.look.sun)
-    shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow)
+    rays = brief.says(*RAYS)
+    shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
     air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
     return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))
 

@@ -30,6 +30,7 @@ _ISLES = ("island", "archipelago")
 _BEACHES = ("beach", "shore")
 _SAILS = ("sail", "boat", "ship", "sailboat", "yacht", "harbor")
 _SWELLS = {"calm": 0.16, "balanced": 0.55, "pastel": 0.30, "vivid": 0.6, "dramatic": 1.05}
+_SOFT = 30.0  # distance up to which crests of waves are softened
 _STORMS = ("storm", "stormy", "thunderstorm", "rough", "wild", "wave", "surf")
 
 
@@ -82,7 +83,8 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     edge = np.zeros_like(view.edge)
     for rows in progress.part(0.68, 0.86).over(bands(top, brief.width)):
         wet = _flood(scene, planes, sky_planes, place, water, rows)
-        edge[rows][:-1] = view.edge[rows][:-1] * wet[1:]
+        # Far waves are as fine as the edge itself: softened, they would turn into bars.
+        edge[rows][:-1] = view.edge[rows][:-1] * (wet & (view.z[rows] < _SOFT))[1:]
     softened(planes, edge)
     _soften_horizon(planes, top.start)
     if coast.tower:
@@ -185,6 +187,10 @@ def _flood(
     bottom = place.land.height(x, z)
     wet = ~view.sky[rows] & (place.depth[rows] > z * 0.999)
     wet &= (bottom < height - 0.02) & (height < 3.0 * water.swell + 0.4)
+    # Between two slices a steep cliff is neither in nor out of the water: what stands above the
+    # waves, and has land right beside it, is its foot.
+    beside = _land_beside(place.land, x, z)
+    wet &= (beside < height) | (height < water.height(x, z) + np.float32(0.2))
     deep, shallow = _colors(scene.brief)
     color = lit_sea(
         water,
@@ -197,12 +203,20 @@ def _flood(
         scene.sun,
         deep=deep,
         shallow=shallow,
-        shoal=smooth_step(-2.6, 0.1, bottom),
+        # Only a gentle shore has room for foam.
+        shoal=smooth_step(-2.6, 0.1, bottom) * smooth_step(4.0, 1.0, beside - bottom),
     )
     lost = air.haze(scene.look, 0.45 * z, height, mist=0.08)
     color = air.hazed(color, lost, air.haze_color(scene.look, scene.sun, scene.camera))
     planes[:, rows] = np.where(wet, color, planes[:, rows])
     return wet
+
+
+def _land_beside(land: Relief, x: Floats, z: Floats) -> Floats:
+    """Return the highest land a little behind places and to both sides of them."""
+    step = z * np.float32(0.012) + np.float32(1.0)
+    sides = np.maximum(land.height(x - step, z), land.height(x + step, z))
+    return np.maximum(sides, land.height(x, z + 2 * step))
 
 
 def _soften_horizon(planes: Floats, row: int) -> None:

@@ -18,6 +18,7 @@ from kit.engines.scene.land.voxel import Camera
 #: Octaves: points of the tile in a world unit across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
 _SHAPED = 2  # octaves that are seen as shapes; the others only bend light
+_LOW = (190.0, 75.0)  # distances at which their shapes are half as high
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class Sea:
         total = np.zeros(np.broadcast_shapes(x.shape, z.shape), np.float32)
         for number, octave in enumerate(_OCTAVES[:_SHAPED]):
             bump = sampled(self.bumps[..., 0], *self._spot(x, z, number))
-            total += np.float32(self.swell * octave[2]) * bump
-        # Far waves are lower than a pixel; their shapes would only flicker between slices.
-        total *= 1.0 / (1.0 + (z * np.float32(1 / 190)) ** 2)
+            # Far waves are lower than a pixel; their shapes would only flicker between slices.
+            bump *= np.float32(self.swell * octave[2]) / (1.0 + (z / np.float32(_LOW[number])) ** 2)
+            total += bump
         return total
 
     def slope(self, x: Floats, z: Floats, focal: float) -> tuple[Floats, Floats]:

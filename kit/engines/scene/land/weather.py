@@ -56,7 +56,9 @@ def _rain(planes: Floats, look: Look, rng: np.random.Generator) -> None:
     size = max(height, width) / 1024
     slant = float(rng.uniform(-0.12, 0.12))
     pale = round(255 * min(1.0, 0.25 + 0.75 * size))  # a line is never thinner than a pixel
-    bright = light(look.shade, 0.30 + 0.5 * look.shade_power)
+    # Drops bend light of all directions to the eye: hardly more than a hint of a color is left.
+    lightness, chroma, hue = look.shade
+    bright = light((lightness, 0.25 * chroma, hue), 0.30 + 0.5 * look.shade_power)
     for count, long, share in ((1500, 26, 0.16), (420, 60, 0.15)):
         layer = np.zeros((height, width), np.uint8)
         for x, y, grown in zip(

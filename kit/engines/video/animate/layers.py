@@ -12,6 +12,9 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.video.sheets import Sheet, yuv
 
 _WORK = 320  # pixels of the longer side at which the background is made up
+_HIDDEN = 13  # pixels a side by which the subject is widened there
+_RIM = 0.022  # likewise in the whole picture, as a share of its longer side
+_TRACE = 12  # coverage from which on a pixel is not background
 _LEAST, _MOST = 0.015, 0.72  # shares of the picture that a subject may cover
 
 
@@ -72,12 +75,13 @@ def _filled(pixels: Bytes, alpha: Bytes) -> Bytes:
     size = (max(4, round(width * scale)), max(4, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32)
     hidden = cv2.resize(alpha, size, interpolation=cv2.INTER_AREA)
-    hidden = cv2.dilate(hidden, np.ones((9, 9), np.uint8))
+    hidden = cv2.dilate(hidden, np.ones((_HIDDEN, _HIDDEN), np.uint8))
     known = (hidden < 10).astype(np.float32)
     spread = cv2.resize(_spread(small, known), (width, height), interpolation=cv2.INTER_CUBIC)
-    reach = max(3, round(0.012 * max(height, width))) | 1
-    soft = cv2.dilate(alpha, np.ones((reach, reach), np.uint8))
-    share = cv2.GaussianBlur(soft, (0, 0), reach / 3)[..., None].astype(np.float32) / 255
+    # The rim goes with the subject: light that it throws on the air around it is not background.
+    reach = max(5, round(_RIM * max(height, width))) | 1
+    soft = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), alpha), np.ones((reach, reach)))
+    share = cv2.GaussianBlur(soft, (0, 0), reach / 4.5)[..., None].astype(np.float32) / 255
     filled = pixels + (spread - pixels) * share
     return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)
 

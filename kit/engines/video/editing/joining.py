@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
 from kit.engines.media.footage import Footage
 from kit.engines.media.picture import write_thumbnail
@@ -34,7 +35,9 @@ from kit.engines.video.editing.survey import Survey
 from kit.engines.video.editing.transitions import BLENDS
 from kit.errors import EngineError
 
-_POSTER = 0.35
+_POSTER = 0.35  # of the way; the clip whose middle is nearest gives the poster
+_DARK = 40.0  # mean luma, 16 to 235, below which a frame tells too little
+_SETTLED = 0.25  # of the crop's length: how softly a place draws the crop, so that it is centered
 _LOOKS = 5  # frames of a clip that are looked at to place its crop
 _LAST_FADE = 0.01
 
@@ -164,9 +167,23 @@ def _corner(film: Footage, frame: Frame) -> NDArray[np.float64] | None:
     axis = 0 if across else 1
     seen = Survey(np.zeros((1, 4)), np.array([True]), [(0, np.mean(looks, axis=0))])
     share = frame.window[axis] / frame.whole[axis]
+    seen = replace(seen, looks=[(0, _settled(seen.looks[0][1], share, across=across))])
     at = float(followed(seen, share, across=across, fps=1.0)[0]) * frame.room[axis]
     place = 2 * round(at / 2)
     return shifted(place, 0) if across else shifted(0, place)
+
+
+def _settled(look: Floats, share: float, *, across: bool) -> Floats:
+    """Return attention that counts most in the middle of a crop, and what is striking above all.
+
+    Whatever holds a thing holds as much of it at the edge as in the middle.
+    """
+    strong = np.maximum(look - np.float32(np.median(look)), 0.0) ** 2
+    sigma = _SETTLED * share * strong.shape[1 if across else 0]
+    sigmas = (sigma, 0.1) if across else (0.1, sigma)
+    return np.asarray(
+        cv2.GaussianBlur(strong, (0, 0), sigmas[0], sigmaY=sigmas[1], borderType=cv2.BORDER_REFLECT)
+    )
 
 
 def _sound(job: Job, order: Order, check: Callable[[], None]) -> Sound | None:
@@ -186,14 +203,13 @@ def _written(job: Job, order: Order, sound: Sound | None, progress: Progress) ->
     values, (width, height) = job.parameters, order.size
     content_type, ending, codec = FORMATS[values["format"]]
     path, total = job.folder / f"joined{ending}", order.frames
-    thumbnail, poster = None, int(_POSTER * total)
+    poster = _Poster(order)
     quality = QUALITIES[values["quality"]]
     with Clip(
         path, width, height, fps=order.fps, quality=quality, codec=codec, sound=sound
     ) as clip:
         for number, frame in enumerate(frames(order)):
-            if number == poster:
-                thumbnail = write_thumbnail(rgb_of(frame), job.folder)
+            poster.see(number, frame)
             clip.add(frame)
             progress.report((number + 1) / total)
     return Asset(
@@ -202,9 +218,43 @@ def _written(job: Job, order: Order, sound: Sound | None, progress: Progress) ->
         width=width,
         height=height,
         duration_seconds=round(total / float(order.fps), 3),
-        thumbnail=thumbnail,
+        thumbnail=write_thumbnail(poster.pixels, job.folder),
         metadata={"clips": len(order.pieces), "frames": total, "fps": round(float(order.fps), 3)},
     )
+
+
+class _Poster:
+    """The frame to show for the whole: from the middle of a clip, and not nearly black."""
+
+    def __init__(self, order: Order) -> None:
+        middles = _middles(order)
+        wanted = _POSTER * order.frames
+        self._ranks = {at: -abs(at - wanted) for at in middles}
+        self._best = (False, 0.0, -np.inf)
+        self.pixels: Bytes = np.zeros((2, 2, 3), np.uint8)
+
+    def see(self, number: int, frame: Bytes) -> None:
+        """Look at a frame of the result, I420."""
+        if number not in self._ranks:
+            return
+        luma = float(frame[: len(frame) * 2 // 3].mean())
+        bright = luma > _DARK
+        found = (bright, 0.0 if bright else luma, self._ranks[number])
+        if found > self._best:
+            self._best, self.pixels = found, rgb_of(frame)
+
+
+def _middles(order: Order) -> list[int]:
+    """Return the frames of the result in which each clip is half seen, between transitions."""
+    middles, start = [], 0
+    for number, piece in enumerate(order.pieces):
+        before, after = ([0, *order.joints, 0])[number : number + 2]
+        if not order.overlaps:
+            before = after = 0
+        alone = piece.frames - before - after
+        middles.append(min(start + before + max(0, alone) // 2, order.frames - 1))
+        start += piece.frames - after
+    return middles
 
 
 def frames(order: Order) -> Iterator[Bytes]:

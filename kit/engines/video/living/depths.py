@@ -16,7 +16,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 
 _SIDE = 192
-_EVEN = 6  # steps of 8 bits between neighbors within a sky
+_EVEN = 2  # steps of 8 bits between neighbors within a sky
 
 #: From a small picture and its sky, 0 to 1 each, to a depth of the same size.
 Guess: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -28,22 +28,28 @@ def small(pixels: Bytes) -> Bytes:
     return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
 
 
-def sky_of(picture: Bytes) -> Floats:
+def sky_of(picture: Bytes, ground: float = 1.0) -> Floats:
     """Return where there is sky, 0 to 1: what runs evenly from the upper edge, and what is in it.
 
     Parameters
     ----------
     picture : ndarray of uint8
         A small one, see `small`.
+    ground : float
+        Share of the height below which there is none: water mirrors the sky, and haze runs evenly
+        down to it.
     """
     height, width = picture.shape[:2]
     soft = cv2.GaussianBlur(picture, (0, 0), 1.6)
     reached = np.zeros((height + 2, width + 2), np.uint8)
+    stop = 1 + max(2, round(ground * height))
+    reached[stop:] = 1  # what is marked already is not flooded
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | (1 << 8)
     for column in range(1, width, 6):
         if not reached[2, column + 1]:
             steps = (_EVEN,) * 3
             cv2.floodFill(soft, reached, (column, 1), 0, steps, steps, flags)
+    reached[stop:] = 0
     other = 1 - reached[1:-1, 1:-1]
     # Land comes up from below; what floats in the sky, like a sun or a cloud, belongs to it.
     count, labels = cv2.connectedComponents(other, connectivity=4)

@@ -26,6 +26,8 @@ _HOURS = {
     "night_to_day": ("night", "dawn", "day"),
 }
 _SKIES = ("lake", "desert", "sea", "forest", "poster")
+_LEVEL = ("lake", "desert", "sea", "forest")  # land that reaches up to a level horizon
+_HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neither low nor high
 _INKS = ("liquid", "flow")
 _FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
 _AIRS = {"rain": "rain", "snow": "snow", "mist": "fog"}
@@ -66,7 +68,7 @@ class Living:
         self._take = take
         rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
         picture = depths.small(paintings[0])
-        sky = depths.sky_of(picture)
+        sky = depths.sky_of(picture, _level(brief))
         self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
         planes = [self._relief.planes(painting) for painting in paintings]
         self._hours = Hours(planes, loop=take.loop)
@@ -77,7 +79,8 @@ class Living:
             self._life.append(Clouds(size, sky, horizon, take, rng[0]))
         if brief.family == "city":
             self._life.append(Flicker(planes[-1][0], take, rng[1]))
-        self._ripples = _ripples(brief.family, picture, horizon, take, rng[2])
+        water = max(horizon, _level(brief) - 0.06)
+        self._ripples = _ripples(brief.family, picture, water, take, rng[2])
         self._weather = (
             None
             if weather == "none"
@@ -103,6 +106,14 @@ class Living:
         return out
 
 
+def _level(brief: Brief) -> float:
+    """Return the share of the height below which a painted scene has no sky."""
+    if brief.family not in _LEVEL:
+        return 1.0
+    words = brief.composition
+    return _HORIZON + 0.12 * ("low" in words) - 0.14 * ("high" in words)
+
+
 def _sized(brief: Brief, take: Take) -> Brief:
     """Return a brief for a painting of the frame's shape, with its margins."""
     width, height = large(take)
@@ -118,6 +129,8 @@ def _quiet(brief: Brief, hour: str) -> Brief:
     weather = brief.weather
     if weather in _FALLING and brief.family != "city":
         weather = "mist"
+    elif weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
+        weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
     extras = tuple(extra for extra in brief.extras if extra != "fireflies")
     return replace(brief, time_of_day=hour, weather=weather, extras=extras)
 

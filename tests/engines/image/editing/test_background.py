@@ -45,7 +45,7 @@ def test_a_jpeg_shows_white_where_the_background_was(tmp_path: Path, image: Path
         ({"color": "teal"}, (0, 128, 128)),
         ({"color": "#f80"}, (255, 136, 0)),
         ({"prompt": "white to black"}, (255, 255, 255)),
-        ({"prompt": "Navy"}, (0, 0, 118)),
+        ({"prompt": "Navy"}, (16, 29, 72)),
     ],
 )
 def test_replacing_puts_the_named_color_behind(

@@ -1,0 +1,59 @@
+"""Loops: whether somebody has made the notebook's own event loop re-entrant, and what follows.
+
+`nest_asyncio.apply()` on the loop of a kernel from ipykernel 7.1 on loses every message that comes
+in while it runs nested: queued cells stay unanswered, clicks are lost, and no error says so.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+WARNING = (
+    "nest_asyncio.apply() has patched this kernel's event loop: with ipykernel {kernel}, cells "
+    "that wait their turn and clicks get lost. Restart the kernel and leave the call out: the kit "
+    "does not need it, and `await` works in a cell."
+)
+_LOSES_MESSAGES = (7, 1)
+_told: list[str] = []
+
+
+def warn() -> None:
+    """Warn, once, where the loop that runs here was patched in a way that loses messages."""
+    if "nest_asyncio" in sys.modules and not _told and (sentence := foreign_patch()):
+        _told.append(sentence)
+        warnings.warn(sentence, RuntimeWarning, stacklevel=4)
+
+
+def foreign_patch(loop: Any = None, *, installed: Callable[[str], str] = version) -> str | None:
+    """Return a sentence where a loop was patched in a way that loses messages, else None.
+
+    Parameters
+    ----------
+    loop : AbstractEventLoop, optional
+        The one that runs here, where it is left out; without one there is nothing to lose.
+    installed : callable
+        Returns the release of a package.
+    """
+    import asyncio  # not at the top: who only blocks never loads it
+
+    if loop is None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return None
+    # its successor, which ipykernel brings along, puts off what the first one loses
+    if not hasattr(type(loop), "_nest_patched") or hasattr(type(loop), "_nest_asyncio2"):
+        return None
+    try:
+        kernel = installed("ipykernel")
+    except PackageNotFoundError:
+        return None
+    return WARNING.format(kernel=kernel) if _release(kernel) >= _LOSES_MESSAGES else None
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())

@@ -1,0 +1,106 @@
+"""``kit demo-data``: a service with a year of history, to try the analysis on.
+
+Nothing is rendered: the outputs have facts and addresses, but no files. The same seed and the same
+last day give the same history.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import instant
+from kit.engines.registry import installed
+from kit.errors import ConfigError
+from kit.pricing import MILLI
+from kit.service import settings as service_settings
+from kit.service.app import open_database
+from kit.service.domain import catalog, keys
+from kit.service.settings import Settings, write_private
+from kit.service.store import accounts, ids
+from kit.service.store.database import Transaction
+from kit.wire import Model
+
+NAME = "demo-data"
+#: Where the embedded service looks for its demo account's key.
+_DEMO = "demo.json"
+_SCOPES = ("scripts:generate", "creative:generate")
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="A new data folder.")],
+    generations: Annotated[int, typer.Option(min=1, help="How many generations.")] = 50_000,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="Over how many days.")] = 365,
+    seed: Annotated[int, typer.Option(help="Another seed, another history.")] = 1,
+    until: Annotated[str, typer.Option(help="ISO 8601 time of its end; else today.")] = "",
+) -> None:
+    """Make a data folder with a demo history; nothing is rendered."""
+    config = service_settings.load({}, data=folder.expanduser().absolute())
+    if config.database_path.exists():
+        raise ConfigError(f"{config.data} has a service already: name a new folder")
+    end = instant(until) if until else _today()
+    count, balance = make(config, generations, days=days, seed=seed, until=end)
+    typer.echo(
+        f"{count:,} generations, {balance / MILLI:,.2f} credits left; "
+        f"kit.connect(data={str(folder)!r}) opens it"
+    )
+
+
+def make(config: Settings, count: int, *, days: int, seed: int, until: int) -> tuple[int, int]:
+    """Write a demo history into a new data folder.
+
+    Parameters
+    ----------
+    until : int
+        Its end, in milliseconds since 1970.
+
+    Returns
+    -------
+    tuple of int
+        How many generations there are, and the balance in millicredits.
+    """
+    # here, because every other command would load numpy for nothing
+    from kit.commands.demo_data.books import written
+    from kit.commands.demo_data.story import story
+
+    offered = catalog.load(engine.definition for engine in installed().values())
+    models = sorted(filter(_needs_no_file, offered.models.values()), key=lambda model: model.id)
+    since = until - round(timedelta(days=days).total_seconds() * 1000)
+
+    def work() -> Transaction[tuple[str, tuple[int, int]]]:
+        account_id = ids.floor("acc", since)
+        about = {"name": "Demo", "email": "demo@localhost", "balance": 0, "created_at": since}
+        yield accounts.ADD(id=account_id, **about)
+        wish = keys.Wish(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
+        key = yield from keys.create(wish, config.secret(), since)
+        events = story(models, count, seed=seed, since=since + 1, until=until)
+        made = yield from written(account_id, key.row, events, since)
+        return key.text, made
+
+    async def alone() -> tuple[str, tuple[int, int]]:
+        database = open_database(config)
+        try:
+            return await database.write(work())
+        finally:
+            await database.close()
+
+    text, made = asyncio.run(alone())
+    account = {"accountId": ids.floor("acc", since), "key": text}
+    write_private(config.data / _DEMO, json.dumps(account))
+    return made
+
+
+def _needs_no_file(model: Model) -> bool:
+    """Whether a request can do without files; what takes one at will is asked without."""
+    metered = any(unit.medium for unit in model.pricing.units) if model.pricing else True
+    return not metered and not any(p.required for p in model.media_parameters)
+
+
+def _today() -> int:
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return int(midnight.timestamp() * 1000)

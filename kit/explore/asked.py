@@ -1,0 +1,130 @@
+"""Which generations are asked for: one choice as a query of the API, as SQL and as a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kit.errors import BadRequestError
+from kit.parameters import suggest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: A moment as it may be given: an ISO 8601 text, a date or a time; without a zone it is UTC.
+Moment: TypeAlias = str | date | datetime
+#: One value, or several of which any will do.
+Words: TypeAlias = str | Sequence[str]
+
+#: What the query of a list calls the choices that have shorter names here.
+_ALIASES = {"created_after": "since", "created_before": "until", "model_id": "model"}
+_COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A choice of generations; what is None or empty does not matter.
+
+    Parameters
+    ----------
+    since, until : datetime or None
+        Made at or after, made before.
+    status, model, asset_type : sequence of str
+        Any of these.
+
+    Examples
+    --------
+    >>> asked(since="2026-01-02", status="failed").where
+    'where created_at >= ? and list_contains(?, status)'
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    status: Sequence[str] = ()
+    model: Sequence[str] = ()
+    asset_type: Sequence[str] = ()
+
+    @property
+    def where(self) -> str:
+        """The condition of a query; `values` fill its question marks."""
+        texts = [
+            *(["created_at >= ?"] if self.since else []),
+            *(["created_at < ?"] if self.until else []),
+            *(f"list_contains(?, {column})" for column, _ in self._words()),
+        ]
+        return f"where {' and '.join(texts)}" if texts else ""
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of `where`, in its order."""
+        times = [moment for moment in (self.since, self.until) if moment]
+        return [*times, *(list(words) for _, words in self._words())]
+
+    def query(self, limit: int | None) -> dict[str, Any]:
+        """Return the query of a list; the default limit is not sent, some services refuse it."""
+        found: dict[str, Any] = {column: words[0] for column, words in self._words() if _one(words)}
+        times = {"created_after": self.since, "created_before": self.until}
+        found |= {name: moment for name, moment in times.items() if moment}
+        return {**found, "limit": None if limit == 50 else min(limit or 1000, 1000)}
+
+    def matching(self, table: pa.Table) -> pa.Table:
+        """Return the rows that are meant, for services that do not know the query."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for column, words in self._words():
+            table = table.filter(pc.is_in(table[column], value_set=pa.array(words, pa.string())))
+        kind = table.schema.field("created_at").type
+        if self.since:
+            table = table.filter(pc.greater_equal(table["created_at"], pa.scalar(self.since, kind)))
+        if self.until:
+            table = table.filter(pc.less(table["created_at"], pa.scalar(self.until, kind)))
+        return table
+
+    def _words(self) -> list[tuple[str, list[str]]]:
+        found = [(column, list(getattr(self, name))) for name, column in _COLUMNS.items()]
+        return [(column, words) for column, words in found if words]
+
+
+def asked(**choices: Any) -> Asked:
+    """Return a choice of generations from how it was typed; see `Asked`.
+
+    Raises
+    ------
+    BadRequestError
+        A moment is none.
+    TypeError
+        There is no such choice.
+    """
+    named = {_ALIASES.get(name, name): value for name, value in choices.items()}
+    for name in named:
+        if name not in Asked.__slots__:
+            known = [*Asked.__slots__, *_ALIASES]
+            raise TypeError(f"there is no filter {name!r}{suggest(name, known)}")
+    given: dict[str, Any] = {
+        name: _moment(value) if name in ("since", "until") else _words(value)
+        for name, value in named.items()
+        if value is not None
+    }
+    return Asked(**given)
+
+
+def _one(words: Sequence[str]) -> bool:
+    return len(words) == 1
+
+
+def _words(value: Words) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _moment(value: Moment) -> datetime:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise BadRequestError(f"not an ISO 8601 date or time: {value!r}") from None
+    if not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value

@@ -1,0 +1,199 @@
+"""Pages of generations as Arrow tables, straight from the bytes of an answer.
+
+No object is made for a cell that is not needed, and none outlives its slice of a page, which is
+what makes it fast. A page that does not have the usual shape is read by the wire models instead,
+which forgive more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import ValidationError
+
+from kit import wire
+from kit.errors import ApiError
+from kit.explore import cells
+from kit.explore.arrow import GENERATIONS
+from kit.explore.cells import Output, Row
+
+#: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
+#: processor's cache.
+_SLICE = 5000
+#: Bytes from which on a page is read in pieces.
+_LONG = 4_000_000
+
+_decoder = msgspec.json.Decoder(list[Row])
+_cutter = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def table(contents: Iterable[bytes]) -> pa.Table:
+    """Return the generations of some pages as one table, in the order given.
+
+    Parameters
+    ----------
+    contents : iterable of bytes
+        Bodies of answers to a list of generations: each a JSON array.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the schema `kit.explore.arrow.GENERATIONS`. What the service does not say of credits
+        is missing; see `kit.explore.charges`.
+
+    Raises
+    ------
+    ApiError
+        A body is not what the API document describes.
+
+    Examples
+    --------
+    >>> table([b'[{"id": "a", "status": "done", "creditsCharged": 0.05}]'])["status"].to_pylist()
+    ['completed']
+    """
+    return pa.concat_tables([GENERATIONS.empty_table(), *_tables(_pages(contents))])
+
+
+def rows(items: Iterable[wire.Generation]) -> pa.Table:
+    """Return generations that were read already as a table; see `table`."""
+    found = [_row(item) for item in items]
+    return _table(found) if found else GENERATIONS.empty_table()
+
+
+def _tables(pages: Iterable[list[Row]]) -> Iterator[pa.Table]:
+    """Yield tables of about `_SLICE` rows, whatever the size of the pages."""
+    waiting: list[Row] = []
+    for page in pages:
+        waiting += page
+        page.clear()
+        waiting.reverse()
+        while len(waiting) >= _SLICE:  # from its end, so that what is done is freed
+            yield _taken(waiting)
+        waiting.reverse()
+    if waiting:
+        waiting.reverse()
+        yield _taken(waiting)
+
+
+def _taken(waiting: list[Row]) -> pa.Table:
+    part = waiting[: -_SLICE - 1 : -1]
+    del waiting[-_SLICE:]
+    return _table(part)
+
+
+def _pages(contents: Iterable[bytes]) -> Iterator[list[Row]]:
+    """Decode bodies; a long one is cut first, so that its rows are never all there at once."""
+    for content in contents:
+        try:
+            raws = [] if len(content) < _LONG else _cutter.decode(content)
+        except msgspec.MsgspecError as error:
+            raise _misfit(error) from None
+        for start in range(0, len(raws), _SLICE):
+            yield _decoded(b"[" + b",".join(raws[start : start + _SLICE]) + b"]")
+        if not raws:
+            yield _decoded(content)
+
+
+def _decoded(content: bytes) -> list[Row]:
+    try:
+        return _decoder.decode(content)
+    except msgspec.ValidationError:
+        return _forgiven(content)
+    except msgspec.DecodeError as error:
+        raise _misfit(error) from None
+
+
+def _forgiven(content: bytes) -> list[Row]:
+    """Read a page as the wire models do, which take numbers for times and much else."""
+    try:
+        items = json.loads(content)
+        if not isinstance(items, list):
+            raise ValueError(f"expected a list, got {type(items).__name__}")
+        return [_row(wire.Generation.model_validate(item)) for item in items]
+    except (ValueError, ValidationError) as error:
+        raise _misfit(error) from None
+
+
+def _misfit(error: Exception) -> ApiError:
+    first = str(error).partition("\n")[0][:200]
+    return ApiError(f"the list of generations is not what the API document describes: {first}")
+
+
+def _row(item: wire.Generation) -> Row:
+    return Row(
+        id=item.id,
+        status=item.state,
+        model_id=item.model_id,
+        asset_type=item.asset_type,
+        generation_type=item.generation_type,
+        prompt=item.prompt,
+        credits_charged=_float(item.credits_charged),
+        credits_refunded=_float(item.credits_refunded),
+        output=None if item.output is None else _output(item.output),
+        parameters=_json(item.parameters),
+        media_urls=_json(item.media_urls),
+        error=item.error,
+        error_code=item.error_code,
+        created_at=_stamp(item.created_at),
+        started_at=_stamp(item.started_at),
+        completed_at=_stamp(item.completed_at),
+        updated_at=_stamp(item.updated_at),
+    )
+
+
+def _output(facts: wire.Output) -> Output:
+    return Output(**{name: getattr(facts, name) for name in Output.__struct_fields__})
+
+
+def _table(part: Sequence[Row]) -> pa.Table:
+    """Return some rows as a table; columns first, so that nothing is done twice for a cell."""
+
+    def column(name: str) -> list[Any]:
+        return list(map(attrgetter(name), part))
+
+    status = cells.states(column("status"), part)
+    begun, ended = cells.times(column("created_at")), cells.ended(part, status)
+    credits, back = (
+        cells.numbers(column("credits_charged")),
+        cells.numbers(column("credits_refunded")),
+    )
+    found = {
+        "id": cells.texts(column("id")),
+        "status": status,
+        "model_id": cells.texts(column("model_id")),
+        "asset_type": cells.texts(column("asset_type")),
+        "generation_type": cells.texts(column("generation_type")),
+        "prompt": cells.texts(column("prompt")),
+        "credits": credits,
+        "credits_refunded": back,
+        "net": pc.subtract(credits, pc.fill_null(back, 0.0)),
+        "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
+        "seconds": cells.between(begun, ended),
+        "render_seconds": cells.between(cells.times(column("started_at")), ended),
+        **cells.outputs(column("output")),
+        "parameters": cells.objects(column("parameters")),
+        "media": cells.counted(column("media_urls")),
+        "error": cells.texts(cells.sentences(column("error"))),
+        "error_code": cells.texts(column("error_code")),
+        "created_at": begun,
+        "completed_at": ended,
+    }
+    return pa.Table.from_arrays([found[name] for name in GENERATIONS.names], schema=GENERATIONS)
+
+
+def _json(value: Any) -> msgspec.Raw:
+    return msgspec.Raw(b"" if value is None else json.dumps(value, default=str).encode())
+
+
+def _stamp(moment: Any) -> str | None:
+    return None if moment is None else str(moment.isoformat())
+
+
+def _float(amount: Any) -> float | None:
+    return None if amount is None else float(amount)

@@ -1,0 +1,246 @@
+"""Budgets: how much may be spent while a ``with`` block is open.
+
+A budget counts every start of its studio, whichever thread makes it. What is being started is held
+back until its charge is known, so that racing starts cannot pass a budget together.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from decimal import Decimal
+from types import TracebackType
+from typing import Final
+
+from kit.errors import ApiError, BudgetError, ConfigError
+
+#: Share of a budget that is spent when it warns.
+WARN_AT: Final = Decimal("0.8")
+
+
+class BudgetWarning(UserWarning):
+    """A budget is nearly spent."""
+
+
+class Budget:
+    """Credits that may be spent while it is open; `with` opens it.
+
+    Parameters
+    ----------
+    limit : Decimal
+        Credits in all.
+    warn_at : Decimal
+        Share of `limit`, 0 to 1, from which one warning is given.
+    """
+
+    def __init__(self, limit: Decimal, warn_at: Decimal, among: Budgets) -> None:
+        self.limit = limit
+        self._warn_at = warn_at
+        self._among = among
+        self._spent: dict[str, Decimal] = {}
+        self._held: dict[int, Decimal] = {}
+        self._warned = False
+
+    def __repr__(self) -> str:
+        return f"<Budget {_text(self.spent)} of {_text(self.limit)} credits spent>"
+
+    def __enter__(self) -> Budget:
+        self._among.enter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._among.leave(self)
+
+    async def __aenter__(self) -> Budget:
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
+
+    @property
+    def spent(self) -> Decimal:
+        """What was charged while it was open, less what came back."""
+        return sum(self._spent.values(), Decimal(0))
+
+    @property
+    def held(self) -> Decimal:
+        """What is being started and not yet charged."""
+        return sum(self._held.values(), Decimal(0))
+
+    @property
+    def left(self) -> Decimal:
+        """What may still be started."""
+        return self.limit - self.spent - self.held
+
+    def refusal(self, amount: Decimal, what: str) -> str:
+        """Return the sentence for a start that would pass this budget."""
+        held = f", {_text(self.held)} held for what is being started" if self.held else ""
+        return (
+            f"{what} for {_text(amount)} credits would pass the budget of {_text(self.limit)} "
+            f"credits: {_text(self.spent)} spent{held}, {_text(self.left)} left; nothing was sent"
+        )
+
+    def _warning(self) -> str | None:
+        if self._warned or self.spent < self.limit * self._warn_at or not self.limit:
+            return None
+        self._warned = True
+        share = 100 * self.spent / self.limit
+        return (
+            f"{_text(self.spent)} of {_text(self.limit)} credits are spent ({share:.0f} %), "
+            f"{_text(self.limit - self.spent)} are left in this budget"
+        )
+
+
+class Hold:
+    """Credits set aside for one start; leaving the block gives them back unless they were paid.
+
+    An error of the service means that nothing was charged. After any other error between sending
+    and receiving nobody knows, and the amount counts as spent.
+    """
+
+    def __init__(self, among: Budgets, amount: Decimal) -> None:
+        self._among = among
+        self._amount = amount
+        self._sent = False
+        self._done = False
+
+    def __enter__(self) -> Hold:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if self._done:
+            return
+        unsure = self._sent and error is not None and not isinstance(error, ApiError)
+        self._finish(f"unknown-{id(self)}", self._amount if unsure else Decimal(0))
+
+    def sending(self) -> None:
+        """Say that the start leaves now."""
+        self._sent = True
+
+    def paid(self, what: str, charged: Decimal | None) -> None:
+        """Count what was charged; the amount held where the receipt does not say.
+
+        Parameters
+        ----------
+        what : str
+            Id of what was paid for: a refund names it.
+        """
+        self._finish(what, self._amount if charged is None else charged)
+
+    def _finish(self, what: str, charged: Decimal) -> None:
+        self._done = True
+        self._among.settle(self, what, charged)
+
+
+class Budgets:
+    """The open budgets of a studio; calling it makes one.
+
+    Examples
+    --------
+    >>> budget = Budgets()
+    >>> with budget(credits=1) as mine:
+    ...     with budget.hold(Decimal("0.4"), "a start") as held:
+    ...         held.paid("gen_1", Decimal("0.4"))
+    >>> mine
+    <Budget 0.4 of 1 credits spent>
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._open: list[Budget] = []
+
+    def __call__(
+        self, credits: Decimal | float | str, *, warn_at: Decimal | float | str = WARN_AT
+    ) -> Budget:
+        """Return a budget, to be opened by ``with``; inside another both must allow a start.
+
+        Parameters
+        ----------
+        credits : number
+            What may be spent in all.
+        warn_at : number
+            Share, 0 to 1, of it that gives a warning once it is spent.
+        """
+        limit, share = Decimal(str(credits)), Decimal(str(warn_at))
+        if not limit.is_finite() or limit < 0:
+            raise ConfigError(f"a budget is 0 credits or more, not {credits}")
+        if not 0 <= share <= 1:
+            raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
+        return Budget(limit, share, self)
+
+    def __repr__(self) -> str:
+        return f"<Budgets {len(self._open)} open>"
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    @property
+    def left(self) -> Decimal | None:
+        """What all open budgets allow together; None where none is open."""
+        with self._lock:
+            return min((budget.left for budget in self._open), default=None)
+
+    def check(self, amount: Decimal, what: str) -> None:
+        """Refuse what would pass an open budget, without holding anything.
+
+        Raises
+        ------
+        BudgetError
+            With the figures of the tightest budget.
+        """
+        with self._lock:
+            tightest = min(self._open, key=lambda budget: budget.left, default=None)
+            if tightest is not None and amount > tightest.left:
+                raise BudgetError(tightest.refusal(amount, what))
+
+    def hold(self, amount: Decimal, what: str) -> Hold:
+        """Set an amount aside in every open budget, or refuse it.
+
+        Raises
+        ------
+        BudgetError
+            It would pass one of them.
+        """
+        with self._lock:
+            self.check(amount, what)
+            hold = Hold(self, amount)
+            for budget in self._open:
+                budget._held[id(hold)] = amount
+        return hold
+
+    def settle(self, hold: Hold, what: str, charged: Decimal) -> None:
+        """Turn what was held into what was charged."""
+        with self._lock:
+            for budget in self._open:
+                if budget._held.pop(id(hold), None) is not None and charged:
+                    budget._spent[what] = charged
+            sentences = [text for budget in self._open if (text := budget._warning())]
+        for sentence in sentences:
+            # names no file: a notebook keeps what it shows, and threads have no line of the user's
+            warnings.warn_explicit(sentence, BudgetWarning, "studio.budget", 1)
+
+    def refund(self, what: str, credits: Decimal) -> None:
+        """Take back what came back for something that was paid inside an open budget."""
+        with self._lock:
+            for budget in self._open:
+                if what in budget._spent:
+                    budget._spent[what] = max(Decimal(0), budget._spent[what] - credits)
+
+    def enter(self, budget: Budget) -> None:
+        """Open a budget; the same one is open once."""
+        with self._lock:
+            if budget in self._open:
+                raise ConfigError("this budget is open already")
+            self._open.append(budget)
+
+    def leave(self, budget: Budget) -> None:
+        """Close a budget."""
+        with self._lock:
+            self._open.remove(budget)
+
+
+def _text(amount: Decimal) -> str:
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,193 @@
+"""Charts by matplotlib, without pyplot: no global state, safe in threads and callbacks."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from kit.explore.charts.spec import PALETTE, Chart, drawn
+
+_INK, _FAINT, _GRID = "#222222", "#666666", "#E3E3E3"
+_SIZE = 10.5
+
+
+class Picture(Figure):
+    """A figure that shows itself in a notebook, on white in light and dark, without pyplot."""
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.axes[0].get_title(loc='left')}>" if self.axes else "<Chart>"
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=160)
+        width = round(float(self.get_size_inches()[0]) * 96)
+        shown = {"text/plain": repr(self), "image/png": buffer.getvalue()}
+        return shown, {"image/png": {"width": width}}
+
+
+def draw(
+    chart: Chart, frame: pd.DataFrame, *, width: float = 7.2, height: float | None = None
+) -> Picture:
+    """Return a chart as a figure.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches; the height follows from the number of bars where it is not given.
+    """
+    rows = drawn(chart, frame)
+    if height is None:
+        height = 1.4 + 0.3 * max(2, rows["x"].nunique()) if chart.kind == "bars" else 3.6
+    figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    if rows.empty:
+        _nothing(axes)
+    else:
+        _KINDS[chart.kind](axes, chart, rows)
+    axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=_INK, pad=12)
+    return figure
+
+
+def _nothing(axes: Axes) -> None:
+    axes.text(0.5, 0.5, "nothing to draw", ha="center", va="center", color=_FAINT, fontsize=_SIZE)
+    axes.set_axis_off()
+
+
+def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
+    table = _stacked(rows)
+    places = range(len(table))
+    start = pd.Series(0.0, index=table.index)
+    for number, name in enumerate(table.columns):
+        values = table[name]
+        axes.barh(
+            places,
+            values,
+            left=start,
+            height=min(0.68, 0.3 * len(table)),
+            color=PALETTE[number],
+            label=name,
+        )
+        start = start + values
+    longest = float(start.abs().max()) or 1.0
+    for place, total in zip(places, start, strict=True):
+        side = "right" if total < 0 else "left"
+        shift = (-1 if total < 0 else 1) * 0.012 * longest
+        axes.text(
+            total + shift, place, _number(total), va="center", ha=side, fontsize=_SIZE, color=_INK
+        )
+    axes.set_yticks(places, list(table.index))
+    axes.set_ylim(len(table) - 0.4, -0.6)
+    axes.set_xmargin(0.16)
+    if (start < 0).any():
+        axes.axvline(0, color=_FAINT, linewidth=0.8)
+    _dress(axes, across=True)
+    axes.set_xlabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+    _legend(axes, chart)
+
+
+def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
+    table = _stacked(rows)
+    times = table.index if isinstance(table.index, pd.DatetimeIndex) else None
+    timed = times is not None
+    places: Any = list(range(len(table))) if times is None else times.to_pydatetime()
+    steps = table.index.to_series().diff().dropna() if timed else pd.Series(dtype="object")
+    wide: Any = 0.8 * (steps.min() / pd.Timedelta(days=1) if len(steps) else 1.0)
+    start = pd.Series(0.0, index=table.index)
+    for number, name in enumerate(table.columns):
+        color = PALETTE[number]
+        axes.bar(places, table[name], bottom=start, width=wide, color=color, label=name)
+        start = start + table[name]
+    if timed:
+        _dates(axes)
+    else:
+        axes.set_xticks(places, list(table.index))
+    _dress(axes)
+    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+    _legend(axes, chart)
+
+
+def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
+    days = list(rows["x"].dt.to_pydatetime())
+    axes.fill_between(days, rows["low"], rows["high"], color=PALETTE[0], alpha=0.22, linewidth=0)
+    dot = "o" if len(days) == 1 else ""
+    axes.plot(days, rows["y"], color=PALETTE[0], linewidth=2.2, marker=dot)
+    last = rows.iloc[-1]
+    text = f" {_number(float(last['y']))}"
+    axes.annotate(text, (days[-1], last["y"]), fontsize=_SIZE, color=_INK, va="center")
+    axes.set_ylim(bottom=0)
+    if chart.line:
+        level, name = chart.line
+        within = level <= 3 * float(rows["high"].max() or 1)
+        if within:
+            axes.axhline(level, color=PALETTE[3], linewidth=1.6, linestyle=(0, (5, 3)))
+        note = name if within else f"{name}, above this chart:"
+        axes.annotate(
+            f"{note} {_number(level)}",
+            (0.01, level if within else 1.0),
+            xycoords=("axes fraction", "data" if within else "axes fraction"),
+            xytext=(0, 4 if within else -12),
+            textcoords="offset points",
+            fontsize=_SIZE,
+            color=PALETTE[3],
+        )
+    _dates(axes)
+    _dress(axes)
+    axes.margins(x=0.06)
+    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+
+
+_KINDS = {"bars": _bars, "columns": _columns, "band": _band}
+
+
+def _stacked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a bar and one column a color, the colors by size."""
+    order = rows["x"].drop_duplicates()
+    table = rows.pivot_table(index="x", columns="color", values="y", aggfunc="sum", fill_value=0.0)
+    sizes = table.abs().sum().sort_values(ascending=False)
+    return table.loc[list(order), list(sizes.index)]
+
+
+def _legend(axes: Axes, chart: Chart) -> None:
+    if chart.color:
+        axes.legend(
+            title=chart.color,
+            frameon=False,
+            fontsize=_SIZE,
+            title_fontsize=_SIZE,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            alignment="left",
+        )
+
+
+def _dress(axes: Axes, *, across: bool = False) -> None:
+    """Leave only what helps to read: a grid along the numbers, and no box."""
+    for side in ("top", "right", "left" if across else "top", "bottom" if across else "right"):
+        axes.spines[side].set_visible(False)
+    for spine in axes.spines.values():
+        spine.set_color(_GRID)
+    axes.tick_params(colors=_INK, labelsize=_SIZE, length=0)
+    axes.grid(axis="x" if across else "y", color=_GRID, linewidth=0.9)
+    axes.set_axisbelow(True)
+    numbers = axes.xaxis if across else axes.yaxis
+    numbers.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    numbers.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+
+
+def _dates(axes: Axes) -> None:
+    locator: Any = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+
+
+def _number(value: float) -> str:
+    text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text

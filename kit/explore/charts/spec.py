@@ -1,0 +1,99 @@
+"""What a chart shows, as data: the same spec is drawn by either engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Colors that readers with any kind of color vision tell apart, the strongest first.
+#: Source: M. Okabe and K. Ito, "Color Universal Design" (2008); yellow is too faint on white.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#595959")
+#: Groups with colors of their own, and bars, before the rest is one of them.
+SERIES, BARS = len(PALETTE) - 1, 24
+REST = "the rest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """How a frame is drawn.
+
+    Parameters
+    ----------
+    kind : str
+        ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line
+        between two others).
+    x, y : str
+        Columns: what is told apart, and the number that is drawn.
+    color : str or None
+        Column whose values are stacked in colors of their own.
+    low, high : str or None
+        Columns of a band's edges.
+    line : (float, str) or None
+        A level to compare with, and its name.
+    leave_out : (str, object) or None
+        Rows with this value in this column are not drawn.
+    """
+
+    kind: str
+    x: str
+    y: str
+    title: str
+    unit: str
+    color: str | None = None
+    low: str | None = None
+    high: str | None = None
+    line: tuple[float, str] | None = None
+    leave_out: tuple[str, Any] | None = None
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns that a frame must have to be drawn."""
+        found = {self.x, self.y, self.color, self.low, self.high}
+        return {name for name in found if name is not None}
+
+
+def drawn(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows to draw, few enough to be read: one for each bar and color.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
+    """
+    import pandas as pd
+
+    if chart.leave_out and chart.leave_out[0] in frame:
+        frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
+    if chart.kind == "band":
+        names = {chart.x: "x", chart.y: "y", str(chart.low): "low", str(chart.high): "high"}
+        return frame.rename(columns=names)
+    rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64").fillna(0.0)})
+    rows["color"] = _named(frame[chart.color]) if chart.color else ""
+    if chart.kind == "bars":
+        rows["x"] = _named(rows["x"])
+        rows["x"] = _kept(rows, "x", BARS)
+    rows["color"] = _kept(rows, "color", SERIES)
+    groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
+    sums = groups["y"].sum().reset_index()
+    if chart.kind == "bars" and rows["x"].nunique() < len(rows):  # what was added up is sorted anew
+        order = sums.groupby("x")["y"].transform("sum")
+        sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
+    return sums.reset_index(drop=True)
+
+
+def _named(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values as texts that fit beside a bar."""
+    texts = values.astype("object").where(values.notna(), "none").astype(str)
+    return texts.map(lambda text: text if len(text) <= 36 else f"{text[:35]}…")
+
+
+def _kept(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
+    """Return a column in which all but the largest values are one."""
+    sizes = rows.assign(size=rows["y"].abs()).groupby(column, sort=False)["size"].sum()
+    if len(sizes) <= most:
+        return rows[column]
+    largest = set(sizes.sort_values(ascending=False).index[: most - 1])
+    return rows[column].where(rows[column].isin(largest), REST)

@@ -1,0 +1,28 @@
+"""Costs: what was spent on what, when, and what it will come to; all pure functions over frames.
+
+Sums are made of whole millicredits, so they agree with the ledger to the last digit.
+"""
+
+from __future__ import annotations
+
+from kit.explore.costs.frame import CostFrame
+from kit.explore.costs.grouped import by, failed, summary, top, trend
+from kit.explore.costs.ledger import reconcile
+from kit.explore.costs.outlook import forecast
+from kit.explore.costs.prices import explain, sensitivity
+from kit.explore.costs.spending import NEEDED, spending
+
+__all__ = [
+    "NEEDED",
+    "CostFrame",
+    "by",
+    "explain",
+    "failed",
+    "forecast",
+    "reconcile",
+    "sensitivity",
+    "spending",
+    "summary",
+    "top",
+    "trend",
+]

@@ -1,0 +1,155 @@
+"""Prices taken apart: what each value of each setting adds, and what one charge is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+from kit import wire
+from kit.errors import ConfigError
+from kit.explore.charts.spec import Chart
+from kit.explore.costs.frame import CostFrame, shown
+
+_EXPLAINED = {
+    "term": "string",
+    "parameter": "string",
+    "value": "string",
+    "factor": "float64",
+    "credits": "float64",
+}
+_SENSITIVITY = {
+    "parameter": "string",
+    "value": "string",
+    "default": "bool",
+    "total": "float64",
+    "added": "float64",
+    "factor": "float64",
+}
+#: Prices a request with these settings and these seconds of input media, or says it cannot.
+Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
+
+
+def sensitivity(model: wire.Model, price: Price) -> CostFrame:
+    """Return what each value of each setting does to the price, all others at their defaults.
+
+    Parameters
+    ----------
+    price : callable
+        Takes settings and the seconds of media, by name.
+
+    Returns
+    -------
+    CostFrame
+        ``parameter``, ``value``, ``default`` (whether it is what the price starts from),
+        ``total``, ``added`` (credits more than with every default) and ``factor``. A number is
+        tried at its bounds, its default and between; a medium that is paid by its length at 0, 10
+        and 60 seconds. Settings that change nothing are there, with 0 added.
+
+    Raises
+    ------
+    ConfigError
+        Nobody says what the model costs.
+    """
+    values = {p.name: _start(p) for p in model.setting_parameters}
+    values = {name: value for name, value in values.items() if value is not None}
+    base = price(values, {})
+    if base is None:
+        raise ConfigError(f"nobody says how the price of the model {model.id!r} is made")
+    rows = []
+    for name, value, quote in _tried(model, values, price):
+        if quote is None:
+            continue
+        added = quote.total - base.total
+        factor = float(quote.total / base.total) if base.total else float("nan")
+        usual = value == values.get(name, "0 s")
+        rows.append((name, str(value), usual, float(quote.total), float(added), round(factor, 4)))
+    table = pd.DataFrame(rows, columns=list(_SENSITIVITY)).astype(_SENSITIVITY)
+    table.insert(2, "choice", (table["parameter"] + " = " + table["value"]).astype("string"))
+    title = f"What the settings of {model.id} add to {base.total:f} credits"
+    chart = Chart(
+        kind="bars", x="choice", y="added", title=title, unit="credits", leave_out=("added", 0.0)
+    )
+    result = shown(table, chart)
+    result.attrs.update(base=float(base.total), source=base.source)
+    return result
+
+
+def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote | None) -> CostFrame:
+    """Return why a generation cost what it did: the terms of its price, then what happened.
+
+    Parameters
+    ----------
+    charged : Decimal or None
+        By the service or a receipt; None where nobody knows.
+    quote : Quote or None
+        The price of its settings today, where there is one.
+
+    Returns
+    -------
+    CostFrame
+        ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add up to
+        ``charged``; ``unexplained`` is what the price of today does not account for: another
+        price then, or the length of an input file.
+    """
+    rows: list[tuple[Any, ...]] = [
+        (t.kind, t.parameter, None if t.value is None else str(t.value), t.factor, t.credits)
+        for t in (quote.terms if quote else ())
+    ]
+    if quote is not None and charged is not None and quote.total != charged:
+        rows.append(("unexplained", None, None, None, charged - quote.total))
+    rows.append(("charged", None, None, None, charged))
+    if facts.credits_refunded:
+        rows.append(("refunded", None, facts.error, None, -facts.credits_refunded))
+    figures = [(*row[:3], *(None if x is None else float(x) for x in row[3:])) for row in rows]
+    table = pd.DataFrame(figures, columns=list(_EXPLAINED)).astype(_EXPLAINED)
+    named = table["parameter"].fillna("") + " " + table["value"].fillna("")
+    labels = (table["term"] + " " + named.str.strip()).str.strip()
+    table.insert(0, "part", labels.astype("string"))
+    model = facts.model_id or "this generation"
+    chart = Chart(kind="bars", x="part", y="credits", title=f"What {model} cost", unit="credits")
+    result = shown(table, chart)
+    result.attrs.update(charged=None if charged is None else float(charged))
+    return result
+
+
+def _start(parameter: wire.Parameter) -> Any:
+    """Return the value that a price starts from: the default, else the first that may be."""
+    if parameter.default is not None or not parameter.required:
+        return parameter.default
+    return parameter.enum[0] if parameter.enum else parameter.minimum
+
+
+def _tried(
+    model: wire.Model, values: Mapping[str, Any], price: Price
+) -> Iterator[tuple[str, Any, wire.Quote | None]]:
+    for parameter in model.setting_parameters:
+        for value in _values(parameter):
+            yield parameter.name, value, price({**values, parameter.name: value}, {})
+    timed = {unit.medium for unit in (model.pricing.units if model.pricing else ()) if unit.medium}
+    for name in sorted(timed):
+        for seconds in (0, 10, 60):
+            yield name, f"{seconds} s", price(values, {name: float(seconds)})
+
+
+def _values(parameter: wire.Parameter) -> list[Any]:
+    if parameter.name == "seed" or parameter.max_items is not None:
+        return []
+    if parameter.enum:
+        return list(parameter.enum)
+    if parameter.type == "boolean":
+        return [False, True]
+    if parameter.type not in ("integer", "number"):
+        return []
+    return _numbers(parameter)
+
+
+def _numbers(parameter: wire.Parameter) -> list[Any]:
+    low, high, usual = parameter.minimum, parameter.maximum, parameter.default
+    between = (low + high) / 2 if low is not None and high is not None else None
+    if between is not None and parameter.type == "integer":
+        between = round(between)
+    found = {value for value in (low, between, usual, high) if value is not None}
+    return sorted(found)

@@ -1,0 +1,239 @@
+"""Fits: which structure of a price explains the receipts best, tested on receipts left out.
+
+Three structures compete: a sum (each setting adds), a product (each setting multiplies), and
+``(base + units) x factors`` as the kit's own rules have it. A setting takes part only where it
+makes the prediction of left-out receipts better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values: TypeAlias = Mapping[str, Any]
+Array: TypeAlias = NDArray[np.float64]
+Predict: TypeAlias = Callable[[Sequence[Values]], Array]
+
+#: Fewest receipts that say anything about how settings change a price.
+LEAST = 3
+#: Receipts that are looked at, the newest ones, and parts that they are split into for testing.
+MOST, FOLDS = 200, 8
+#: Prices are rounded to 1/100 credit: an error of half of it explains everything.
+_ROUNDING = 0.0051
+#: Turns of fitting a rule: few while settings are chosen, more once they are.
+_ROUNDS, _FINE = 12, 60
+_SETTINGS_AT_MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A learned price.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The settings that the price depends on.
+    error : float
+        Largest error on receipts that the fit had not seen, in credits.
+    count : int
+        How many receipts it was learned from.
+    """
+
+    structure: str
+    names: tuple[str, ...]
+    error: float
+    count: int
+    predict: Predict
+    seen: Mapping[str, frozenset[Any]]
+
+    def price(self, values: Values) -> tuple[float, float] | None:
+        """Return a request's price and its error in credits; None where nothing supports one."""
+        near = dict(values)
+        for name, known in self.seen.items():
+            value = values.get(name)
+            if value in known:
+                continue
+            if name not in self.names or not _number(value) or not all(map(_number, known)):
+                return None
+            near[name] = min(max(value, min(known)), max(known))
+        price, inside = (float(p) for p in self.predict([values, near]))
+        # beyond what was seen, the distance to the nearest seen value is uncertain as well
+        return (price, max(self.error, abs(price - inside))) if price > 0 else None
+
+
+def fit(samples: Sequence[tuple[Values, float]]) -> Fit | None:
+    """Return the price that explains some receipts best, or None where there are too few.
+
+    Parameters
+    ----------
+    samples : sequence of (settings, credits)
+        In the order in which they were paid.
+    """
+    recent = list(samples)[-MOST:]
+    if len(recent) < LEAST:
+        return None
+    rows, paid = [values for values, _ in recent], np.array([credits for _, credits in recent])
+    seen = {name: frozenset(row.get(name) for row in rows) for name in _names(rows)}
+    grown = (_grown(make, rows, paid, seen) for make in STRUCTURES.values())
+    _, names, make = min(grown, key=_rank)
+    structure = next(word for word, known in STRUCTURES.items() if known is make)
+    fitter = _rule(names, _FINE) if structure == "rule" else make(names)
+    error = float(np.max(_errors(fitter, rows, paid)))
+    if error > 0.5 * float(np.mean(paid)):
+        return None
+    return Fit(structure, names, error, len(rows), fitter(rows, paid), seen)
+
+
+Fitter: TypeAlias = Callable[[Sequence[Values], Array], Predict]
+Maker: TypeAlias = Callable[[tuple[str, ...]], Fitter]
+Candidate: TypeAlias = tuple[float, tuple[str, ...], Maker]
+
+
+def _rank(candidate: Candidate) -> tuple[float, int]:
+    error, names, _ = candidate
+    return max(error, _ROUNDING), len(names)
+
+
+def _grown(
+    make: Maker, rows: Sequence[Values], paid: Array, seen: Mapping[str, frozenset[Any]]
+) -> Candidate:
+    """Take in one setting after the other, as long as left-out receipts are predicted better."""
+    varied = [name for name, values in seen.items() if len(values) > 1]
+    best: Candidate = (_tested(make(()), rows, paid), (), make)
+    while best[0] > _ROUNDING and len(best[1]) < _SETTINGS_AT_MOST:
+        grown = [(*best[1], name) for name in varied if name not in best[1]]
+        tried = [(_tested(make(names), rows, paid), names, make) for names in grown]
+        found = min(tried, key=_rank, default=None)
+        if found is None or found[0] > 0.95 * best[0]:
+            break
+        best = found
+    return best
+
+
+def _tested(fitter: Fitter, rows: Sequence[Values], paid: Array) -> float:
+    """Return the usual error on receipts that were left out of the fit."""
+    return float(np.sqrt(np.mean(np.square(_errors(fitter, rows, paid)))))
+
+
+def _errors(fitter: Fitter, rows: Sequence[Values], paid: Array) -> Array:
+    """Return the error on each receipt, predicted by a fit that has not seen it."""
+    errors = np.zeros(len(rows))
+    parts = np.arange(len(rows)) % min(FOLDS, len(rows))
+    for part in range(int(parts.max()) + 1):
+        out = parts == part
+        kept = [row for row, left in zip(rows, out, strict=True) if not left]
+        asked = [row for row, left in zip(rows, out, strict=True) if left]
+        errors[out] = np.abs(fitter(kept, paid[~out])(asked) - paid[out])
+    return np.where(np.isfinite(errors), errors, np.inf)
+
+
+def _sum(names: tuple[str, ...]) -> Fitter:
+    def fitted(rows: Sequence[Values], paid: Array) -> Predict:
+        design = _design(names, rows, _plain)
+        weights = _solved(design(rows), paid)
+        return lambda asked: design(asked) @ weights
+
+    return fitted
+
+
+def _product(names: tuple[str, ...]) -> Fitter:
+    def fitted(rows: Sequence[Values], paid: Array) -> Predict:
+        design = _design(names, rows, _logarithm)
+        weights = _solved(design(rows), np.log(np.maximum(paid, 1e-9)))
+        return lambda asked: np.exp(np.clip(design(asked) @ weights, -30.0, 30.0))
+
+    return fitted
+
+
+def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
+    """Fit ``(base + units) x factors`` by turns: the sum for given factors, then each factor."""
+
+    def fitted(rows: Sequence[Values], paid: Array) -> Predict:
+        counts = tuple(n for n in names if all(_number(row.get(n)) for row in rows))
+        choices = [n for n in names if n not in counts]
+        design = _design(counts, rows, _plain)
+        table = design(rows)
+        factors: dict[str, dict[Any, float]] = {
+            name: dict.fromkeys((row.get(name) for row in rows), 1.0) for name in choices
+        }
+
+        def scale(asked: Sequence[Values]) -> Array:
+            each = [math.prod(factors[n].get(row.get(n), 1.0) for n in choices) for row in asked]
+            return np.array(each, dtype=np.float64)
+
+        weights = _solved(table, paid)
+        for _ in range(rounds if choices else 0):
+            for name in choices:
+                _improve(
+                    factors[name],
+                    [row.get(name) for row in rows],
+                    paid,
+                    table,
+                    weights,
+                    scale(rows),
+                )
+            weights = _solved(table * scale(rows)[:, None], paid)
+        return lambda asked: design(asked) @ weights * scale(asked)
+
+    return fitted
+
+
+def _improve(
+    factors: dict[Any, float],
+    chosen: Sequence[Any],
+    paid: Array,
+    table: Array,
+    weights: Array,
+    scale: Array,
+) -> None:
+    """Set each value's factor to what the receipts with that value ask for; the first stays 1."""
+    base = table @ weights
+    for value in list(factors)[1:]:
+        mine = np.array([one == value for one in chosen])
+        expected = (base * scale)[mine] / factors[value]
+        power = float(expected @ expected)
+        if power > 0:
+            factors[value] = max(float(expected @ paid[mine]) / power, 1e-6)
+
+
+#: Word for a structure -> what makes its fitter for some settings.
+STRUCTURES: dict[str, Maker] = {"sum": _sum, "product": _product, "rule": _rule}
+
+
+def _design(
+    names: tuple[str, ...], rows: Sequence[Values], number: Callable[[float], float]
+) -> Callable[[Sequence[Values]], Array]:
+    """Return the function that writes requests as rows of numbers: 1, then each setting."""
+    columns: list[Callable[[Values], float]] = [lambda _: 1.0]
+    for name in names:
+        if all(_number(row.get(name)) for row in rows):
+            columns.append(lambda row, name=name: number(float(row.get(name) or 0.0)))  # type: ignore[misc]
+        else:
+            for value in list(dict.fromkeys(row.get(name) for row in rows))[1:]:
+                columns.append(lambda row, n=name, v=value: float(row.get(n) == v))  # type: ignore[misc]
+    return lambda asked: np.array([[column(row) for column in columns] for row in asked])
+
+
+def _solved(table: Array, paid: Array) -> Array:
+    return np.asarray(np.linalg.lstsq(table, paid, rcond=None)[0], dtype=np.float64)
+
+
+def _names(rows: Iterable[Values]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _plain(value: float) -> float:
+    return value
+
+
+def _logarithm(value: float) -> float:
+    return math.log(max(value, 1e-9))

@@ -1,0 +1,127 @@
+"""The price book: what was paid for which settings, and the quotes that follow from it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from kit import wire
+from kit.explore.lines import Lines
+
+if TYPE_CHECKING:
+    from kit.explore.learned.fitting import Fit
+
+_CENT = Decimal("0.01")
+#: Settings that never carry a price.
+_FREE = frozenset({"seed"})
+
+
+class LearnedQuote(wire.Quote):
+    """A price that was learned from receipts.
+
+    ``error`` is the largest error to expect, in credits; ``samples`` the receipts behind it.
+    """
+
+    source: str = "receipts"
+    error: wire.Credits
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A receipt: what was asked of a model, and what it was charged."""
+
+    model_id: str
+    values: Mapping[str, Any]
+    credits: Decimal
+
+
+class PriceBook:
+    """What was paid, kept on this computer for each service.
+
+    Parameters
+    ----------
+    lines : Lines
+        Where it is kept.
+    """
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._lock = threading.Lock()
+        self._samples: dict[str, list[Sample]] | None = None
+        self._fits: dict[str, tuple[int, Fit | None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<PriceBook {sum(map(len, self._known().values()))} receipts>"
+
+    def add(self, model: wire.Model, values: Mapping[str, Any], credits: Decimal) -> None:
+        """Write down what a request was charged."""
+        kept = relevant(model, values)
+        with self._lock:
+            self._known().setdefault(model.id, []).append(Sample(model.id, kept, credits))
+            record = {"model": model.id, "values": kept, "credits": str(credits)}
+            self._lines.append(record)
+
+    def quote(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
+        """Return what the receipts say that a request costs, or None where they do not."""
+        with self._lock:
+            samples = list(self._known().get(model.id, ()))
+        asked = relevant(model, values)
+        same = [s.credits for s in samples if s.values == asked]
+        if same:
+            return _quote(same[-1], max(same) - min(same), len(same))
+        found = self._fit(model.id, samples)
+        guess = found.price(asked) if found else None
+        if found is None or guess is None:
+            return None
+        price, error = (Decimal(str(x)).quantize(_CENT, ROUND_HALF_UP) for x in guess)
+        return _quote(price, max(error, _CENT), found.count) if price else None
+
+    def _fit(self, model_id: str, samples: list[Sample]) -> Fit | None:
+        known = self._fits.get(model_id)
+        if known is None or known[0] != len(samples):
+            # imported here: most services have price rules, and numpy takes time to load
+            from kit.explore.learned.fitting import fit
+
+            fitted = fit([(s.values, float(s.credits)) for s in samples])
+            known = self._fits[model_id] = (len(samples), fitted)
+        return known[1]
+
+    def _known(self) -> dict[str, list[Sample]]:
+        if self._samples is None:
+            self._samples = {}
+            for record in self._lines:
+                sample = _read(record)
+                if sample is not None:
+                    self._samples.setdefault(sample.model_id, []).append(sample)
+        return self._samples
+
+
+def relevant(model: wire.Model, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a price could depend on: no seeds, free texts or lists."""
+    free = {
+        p.name
+        for p in model.setting_parameters
+        if p.name in _FREE or p.max_items is not None or (p.type == "string" and not p.enum)
+    }
+    plain = (bool, int, float, str)
+    return {n: v for n, v in values.items() if n not in free and isinstance(v, plain)}
+
+
+def _quote(total: Decimal, error: Decimal, count: int) -> LearnedQuote:
+    receipts = f"{count} receipt{'' if count == 1 else 's'}"
+    kind = f"learned from {receipts}, ± {float(error):g}"
+    return LearnedQuote(
+        total=total, error=error, samples=count, terms=[wire.Term(kind=kind, credits=total)]
+    )
+
+
+def _read(record: Mapping[str, Any]) -> Sample | None:
+    try:
+        credits = Decimal(record["credits"])
+        return Sample(str(record["model"]), dict(record["values"]), credits)
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return None

@@ -1,0 +1,60 @@
+"""A lock between processes: one notebook at a time writes, and a crash lets go of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+class Lock:
+    """A lock file; the operating system frees it when its holder ends, however that happens.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lock"
+    >>> first, second = Lock(path), Lock(path)
+    >>> first.taken(), second.taken()
+    (True, False)
+    >>> first.free()
+    >>> second.taken()
+    True
+    >>> second.free()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def taken(self) -> bool:
+        """Take the lock if it is free, and return whether it is held now."""
+        if self._file is not None:
+            return True
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(file)
+        except OSError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def free(self) -> None:
+        """Let go of the lock."""
+        if self._file is not None:
+            os.close(self._file)  # which unlocks it
+            self._file = None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

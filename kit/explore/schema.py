@@ -1,0 +1,157 @@
+"""The columns of every frame: name, dtype, unit and meaning, in the order in which one decides.
+
+A frame has these columns and dtypes whether it has no rows or a million, under pandas 2 and 3.
+Credits are exact on the wire and in the ledger; in a frame they are float64, for arithmetic: round
+sums to three decimals to compare them with the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Instants in every frame.
+TIME = "datetime64[us, UTC]"
+
+#: Who says what a generation cost. An ``estimate`` is the model's price as it was known when the
+#: row was made; ``none`` means that nobody knows, and the columns of credits are NaN.
+SOURCES = ("service", "receipt", "estimate", "none")
+
+
+class Column(NamedTuple):
+    """One column of a frame.
+
+    Parameters
+    ----------
+    dtype : str
+        As pandas names it; texts are ``string``, whole numbers that may be missing ``Int64``.
+    unit : str
+        Empty where there is none.
+    """
+
+    dtype: str
+    unit: str
+    meaning: str
+
+
+Table = Mapping[str, Column]
+
+#: One row a model, indexed by id.
+MODELS: Table = {
+    "title": Column("string", "", "display name"),
+    "asset_type": Column("string", "", "image or video"),
+    "category": Column("string", "", "category of the catalog"),
+    "credits_from": Column("float64", "credits", "the least that a valid request costs"),
+    "credits_at_defaults": Column("float64", "credits", "a request with every default"),
+    "estimated_credits": Column("float64", "credits", "the mean of recent charges"),
+    "prompt": Column("string", "", "required, optional or no"),
+    "media": Column("string", "", "names of media parameters, required ones with a star"),
+    "settings": Column("string", "", "names of settings, required ones with a star"),
+    "description": Column("string", "", "what it can and cannot do"),
+}
+
+#: One row a parameter, media first; numbered.
+PARAMETERS: Table = {
+    "model_id": Column("string", "", "model that takes it"),
+    "name": Column("string", "", "keyword in a request"),
+    "type": Column("string", "", "type of its value"),
+    "required": Column("bool", "", "whether a request must have it"),
+    "default": Column("object", "", "value when left out"),
+    "choices": Column("string", "", "allowed values, joined by commas"),
+    "minimum": Column("float64", "", "lower bound"),
+    "maximum": Column("float64", "", "upper bound"),
+    "max_items": Column("Int64", "items", "longest list; missing where it is no list"),
+    "media": Column("bool", "", "whether it takes a file"),
+    "description": Column("string", "", "what it does, with its unit"),
+}
+
+#: One row a generation, indexed by id. On request followed by ``parameters.NAME``, each with the
+#: dtype of its values, and ``media.NAME``, the number of files (Int64).
+GENERATIONS: Table = {
+    "status": Column("string", "", "processing, completed, failed or canceled"),
+    "model_id": Column("string", "", "model that made it"),
+    "asset_type": Column("string", "", "image or video"),
+    "generation_type": Column("string", "", "text-to-image, image-to-video, ..."),
+    "prompt": Column("string", "", "what was asked for"),
+    "credits": Column("float64", "credits", "charged at the start"),
+    "credits_refunded": Column("float64", "credits", "came back; NaN where nobody says"),
+    "net": Column("float64", "credits", "charged less what came back"),
+    "credits_source": Column("string", "", "service, receipt, estimate or none"),
+    "seconds": Column("float64", "s", "from the order to its end"),
+    "render_seconds": Column("float64", "s", "from its start by a worker to its end"),
+    "width": Column("Int64", "pixels", "of the output"),
+    "height": Column("Int64", "pixels", "of the output"),
+    "duration_seconds": Column("float64", "s", "length of an output video"),
+    "size_bytes": Column("Int64", "bytes", "of the output file"),
+    "content_type": Column("string", "", "of the output file"),
+    "parameters": Column("string", "", "settings as a JSON object"),
+    "media": Column("string", "", "JSON object: media parameter -> number of files"),
+    "error": Column("string", "", "why it failed"),
+    "error_code": Column("string", "", "why it failed, in one word"),
+    "created_at": Column(TIME, "UTC", "when it was ordered"),
+    "completed_at": Column(TIME, "UTC", "when it ended; missing while it runs"),
+}
+
+#: One row an entry of the ledger, indexed by id. The credits add up to the balance.
+LEDGER: Table = {
+    "created_at": Column(TIME, "UTC", "when it was written"),
+    "kind": Column("string", "", "grant, generation, title, script or refund"),
+    "credits": Column("float64", "credits", "what was added; charges are negative"),
+    "balance_after": Column("float64", "credits", "what could be spent then"),
+    "model_id": Column("string", "", "model of the generation"),
+    "generation_id": Column("string", "", "generation that was paid or refunded"),
+    "key_prefix": Column("string", "", "beginning of the key that paid"),
+    "note": Column("string", "", "reason of a refund, note of a grant"),
+}
+
+#: One row a script, indexed by id.
+SCRIPTS: Table = {
+    "batch_id": Column("string", "", "shared by the scripts of one request"),
+    "title": Column("string", "", "title that it was written for"),
+    "content": Column("string", "", "the text"),
+    "word_count": Column("Int64", "words", "words of the text"),
+    "duration_seconds": Column("float64", "s", "how long it takes to speak"),
+    "created_at": Column(TIME, "UTC", "when it was written"),
+}
+
+TABLES: Mapping[str, Table] = {
+    "models": MODELS,
+    "parameters": PARAMETERS,
+    "generations": GENERATIONS,
+    "ledger": LEDGER,
+    "scripts": SCRIPTS,
+}
+
+
+def dtypes(table: Table) -> dict[str, str]:
+    """Return the dtypes of a frame by column.
+
+    Examples
+    --------
+    >>> dtypes(LEDGER)["credits"]
+    'float64'
+    """
+    return {name: column.dtype for name, column in table.items()}
+
+
+def described(name: str) -> pd.DataFrame:
+    """Return a table's columns as a frame: dtype, unit and meaning, indexed by column.
+
+    Parameters
+    ----------
+    name : str
+        One of `TABLES`.
+
+    Examples
+    --------
+    >>> described("generations").loc["seconds", "unit"]
+    's'
+    """
+    import pandas as pd
+
+    table = TABLES[name]
+    index = pd.Index(list(table), dtype="string", name="column")
+    return pd.DataFrame(list(table.values()), index=index, columns=list(Column._fields))

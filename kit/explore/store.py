@@ -1,0 +1,207 @@
+"""The local store of a history: Parquet parts in a folder, and a manifest that names them.
+
+Only what the manifest names exists. A part is written under another name, moved into place and then
+named, so readers in other notebooks see the store before a change or after it and never between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from kit.explore.arrow import GENERATIONS
+from kit.explore.lock import Lock
+
+_VERSION = 1
+#: Parts with fewer rows are merged once there are this many of them.
+_SMALL, _MANY = 100_000, 40
+#: Rows of a merged part; what merging needs of memory follows from it.
+_MERGED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A stretch of the history that is not in the store yet.
+
+    Parameters
+    ----------
+    since : str or None
+        Where it ends, as an ISO 8601 time; None for the beginning of everything.
+    path : str or None
+        The page to go on with; None to begin with the newest.
+    """
+
+    since: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a store holds.
+
+    Parameters
+    ----------
+    parts : mapping of str to int
+        Files of finished generations and how many rows each has.
+    running : str or None
+        The file of those that were not finished at the last sync.
+    top : str or None
+        When the newest generation was made that is known, as an ISO 8601 time.
+    gaps : sequence of Gap
+        What an interrupted sync has left to do.
+    synced_at : str or None
+        When the last sync ended.
+    """
+
+    parts: Mapping[str, int] = field(default_factory=dict)
+    running: str | None = None
+    top: str | None = None
+    gaps: Sequence[Gap] = ()
+    synced_at: str | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The names of all files."""
+        return [*self.parts, *([self.running] if self.running else [])]
+
+
+class Store:
+    """Generations on disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = Store(Path(tempfile.mkdtemp()))
+    >>> store.commit(Manifest(parts=store.written(GENERATIONS.empty_table())))
+    >>> len(store.files())
+    1
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._manifest = folder / "manifest.json"
+
+    def __repr__(self) -> str:
+        return f"<Store {self.folder.name}>"
+
+    def lock(self) -> Lock:
+        """Return a lock that whoever writes must hold; the folder is made for it."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Lock(self.folder / "lock")
+
+    def manifest(self) -> Manifest:
+        """Return what is in the store; one of another version counts as empty."""
+        try:
+            found: Any = json.loads(self._manifest.read_text("utf-8"))
+            if found.pop("version", None) != _VERSION:
+                return Manifest()
+            return Manifest(**{**found, "gaps": tuple(Gap(**gap) for gap in found["gaps"])})
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            return Manifest()
+
+    def files(self) -> list[Path]:
+        """Return the Parquet files, finished generations first."""
+        return [self.folder / name for name in self.manifest().files]
+
+    def written(self, table: pa.Table) -> dict[str, int]:
+        """Write a part and return its name and rows; it is not in the store until committed."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        name = f"{secrets.token_hex(8)}.parquet"
+        with _replacing(self.folder / name) as draft:
+            pq.write_table(table, draft, compression="zstd")
+        return {name: table.num_rows}
+
+    def commit(self, manifest: Manifest) -> None:
+        """Make a manifest the store's."""
+        with _replacing(self._manifest) as draft:
+            text = json.dumps({"version": _VERSION, **asdict(manifest)})
+            draft.write_text(text, encoding="utf-8")
+
+    def running(self, manifest: Manifest) -> pa.Table:
+        """Return the generations that were not finished at the last sync."""
+        if manifest.running is None:
+            return GENERATIONS.empty_table()
+        return pq.read_table(self.folder / manifest.running, schema=GENERATIONS)
+
+    def unknown(self, table: pa.Table, manifest: Manifest) -> pa.Table:
+        """Return those of some finished generations that no part has, each once."""
+        ids = table["id"].to_pylist()
+        if len(set(ids)) < len(ids):
+            last = {generation_id: place for place, generation_id in enumerate(ids)}
+            table = table.take(pa.array(sorted(last.values()), pa.int64()))
+        files = [str(self.folder / name) for name in manifest.parts]
+        if not files or not table.num_rows:
+            return table
+        made = pc.field("created_at")
+        ends = pc.min_max(table["created_at"])
+        near = made.is_null()
+        if ends["min"].is_valid:
+            near = near | ((made >= ends["min"]) & (made <= ends["max"]))
+        known = ds.dataset(files, schema=GENERATIONS).to_table(columns=["id"], filter=near)["id"]
+        return table.filter(pc.invert(pc.is_in(table["id"], value_set=known.combine_chunks())))
+
+    def compacted(self, manifest: Manifest) -> dict[str, int]:
+        """Return the parts after merging small ones, where there are too many of them."""
+        small = [name for name, rows in manifest.parts.items() if rows < _SMALL]
+        if len(small) <= _MANY:
+            return dict(manifest.parts)
+        parts = {name: rows for name, rows in manifest.parts.items() if name not in small}
+        for group in _groups(small, manifest.parts):
+            tables = [pq.read_table(self.folder / name, schema=GENERATIONS) for name in group]
+            whole = pa.concat_tables(tables).sort_by([("created_at", "descending")])
+            parts |= self.written(whole)
+        return parts
+
+    def sweep(self) -> None:
+        """Delete what the manifest does not name: what a crash left, and what was merged."""
+        named = set(self.manifest().files)
+        for path in self.folder.glob("*.parquet*"):
+            if path.name not in named:
+                _delete(path)
+
+
+def _groups(names: Sequence[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
+    group: list[str] = []
+    for name in names:
+        if group and sum(rows[n] for n in group) + rows[name] > _MERGED:
+            yield group
+            group = []
+        group.append(name)
+    yield group
+
+
+class _replacing:  # noqa: N801 - used as a function
+    """A draft that takes the place of a file once it is on disk as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+
+    def __enter__(self) -> Path:
+        return self._draft
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            with self._draft.open("rb+") as file:
+                os.fsync(file.fileno())
+            self._draft.chmod(0o600)
+            self._draft.replace(self._path)
+        else:
+            _delete(self._draft)
+
+
+def _delete(path: Path) -> None:
+    # somebody may read it, and not every system deletes open files: a later sync will
+    with contextlib.suppress(PermissionError):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""A sweep as a table: what varies, what it costs, how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from html import escape
+from typing import Any, Protocol
+
+import pandas as pd
+
+from kit import wire
+from kit.explore.sweeps.grid import Plan
+
+#: Columns after those that vary, with their dtypes.
+COLUMNS = {
+    "price": "float64",
+    "status": "string",
+    "charged": "float64",
+    "refunded": "float64",
+    "net": "float64",
+    "seconds": "float64",
+    "rating": "Int64",
+    "generation_id": "string",
+    "error": "string",
+}
+_ROWS = 20
+_CSS = (
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;"
+    "color:var(--jp-ui-font-color1,inherit)"
+)
+_FAINT = "color:var(--jp-ui-font-color2,#767676)"
+
+
+class Outcome(Protocol):
+    """How far a request is."""
+
+    @property
+    def generation(self) -> wire.Generation | None:
+        """What it led to."""
+
+    @property
+    def status(self) -> str:
+        """One word for it."""
+
+    @property
+    def error(self) -> str:
+        """What went wrong, empty where nothing did."""
+
+
+def table(
+    plan: Plan,
+    prices: Sequence[Decimal | None],
+    results: Sequence[Outcome],
+    receipts: Mapping[str, Decimal],
+    ratings: Mapping[str, Mapping[str, Any]],
+) -> pd.DataFrame:
+    """Return one row a request, numbered, with the columns that vary before those of `COLUMNS`."""
+    rows = [
+        _row(price, result, receipts, ratings)
+        for price, result in zip(prices, results, strict=True)
+    ]
+    index = pd.RangeIndex(len(rows), name="cell")
+    made = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
+    taken = [name for name in plan.axes if name not in COLUMNS]
+    values = {name: [request.get(name) for request in plan.requests] for name in taken}
+    return pd.concat([pd.DataFrame(values, index=index), made], axis=1)
+
+
+def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
+    """Draw a sweep: what it consists of, what it costs, and how to run it."""
+    shown = frame.head(_ROWS)
+    hidden = _LATER if new else _BEFORE
+    names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]
+    head = "".join(
+        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(str(n))}</th>' for n in names
+    )
+    lines = "".join(
+        f'<tr><td style="padding:2px 10px 2px 0;{_FAINT}">{number}</td>'
+        + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
+        + "</tr>"
+        for number, row in shown.to_dict("index").items()
+    )
+    more = f"<div>... and {len(frame) - _ROWS} more</div>" if len(frame) > _ROWS else ""
+    hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
+    return (
+        f'<div style="{_CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
+        f'<span>{escape(told)}</span><table style="{_CSS};border-collapse:collapse">'
+        f'<tr><th></th>{head}</tr>{lines}</table>{more}<div style="{_FAINT}">{hint}</div></div>'
+    )
+
+
+#: Columns that tell nothing before a run, and after it.
+_LATER = frozenset(COLUMNS) - {"price", "status", "error"}
+_BEFORE = frozenset({"price", "generation_id"})
+
+
+def _row(
+    price: Decimal | None,
+    result: Outcome,
+    receipts: Mapping[str, Decimal],
+    ratings: Mapping[str, Mapping[str, Any]],
+) -> list[Any]:
+    facts = result.generation
+    cost = None if price is None else float(price)
+    if facts is None:
+        return [cost, result.status, None, None, None, None, None, None, result.error or None]
+    charged = facts.credits_charged
+    charged = receipts.get(facts.id) if charged is None else charged
+    refunded = facts.credits_refunded
+    net = None if charged is None else float(charged - (refunded or 0))
+    ended = facts.completed_at or (facts.updated_at if facts.finished else None)
+    known = ended is not None and facts.created_at is not None
+    return [
+        cost,
+        result.status,
+        None if charged is None else float(charged),
+        None if refunded is None else float(refunded),
+        net,
+        (ended - facts.created_at).total_seconds() if known else None,  # type: ignore[operator]
+        ratings.get(facts.id, {}).get("rating"),
+        facts.id,
+        result.error or facts.error,
+    ]
+
+
+def _text(value: Any) -> str:
+    if value is None or (not isinstance(value, (list, dict)) and pd.isna(value)):
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return escape(text if len(text) <= 80 else f"{text[:79]}…")

@@ -1,0 +1,97 @@
+"""Logging in: a service and its key are asked for once, tried, and saved as a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kit.client import profiles
+from kit.client.settings import Settings, data_folder
+from kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kit.client.profiles import Profile
+    from kit.studio import Studio
+
+
+def login(
+    base_url: str | None = None,
+    api_key: str | None = None,
+    *,
+    profile: str = "default",
+    data: Path | str | None = None,
+    ask: Callable[[str], str] = input,
+    ask_key: Callable[[str], str] = getpass,
+) -> Studio:
+    """Save an address and a key for later and return the studio of that service.
+
+    What is not given is asked for; a key that is typed is not shown and stays in no notebook. The
+    key is tried before it is saved: in the system's keyring where the package `keyring` is
+    installed, else in a file that only its owner can read.
+
+    Parameters
+    ----------
+    profile : str
+        Under which name; ``kit.connect(profile=...)`` finds it, and ``kit.connect()`` finds the one
+        that is called ``default``.
+    data : Path or str, optional
+        Folder for what the kit remembers.
+    ask, ask_key : callable, optional
+        How a question is asked.
+
+    Raises
+    ------
+    ConfigError
+        Nobody can be asked here, or what was given cannot be right.
+    InvalidApiKeyError
+        The service does not know the key; nothing was saved.
+
+    Examples
+    --------
+    ``studio = kit.login("https://studio.example")`` asks for the key.
+    """
+    from kit.studio import Studio
+
+    base_url = base_url or _asked(ask, "Address of the service: ")
+    api_key = api_key or _asked(ask_key, "API key (not shown): ")
+    known = Settings(base_url, api_key, data=data_folder(data), name=profile)
+    studio = Studio(known)
+    try:
+        _ = studio.account
+        profiles.save(known.base_url, api_key, name=profile)
+    except BaseException:
+        studio.close()
+        raise
+    return studio
+
+
+def logout(profile: str = "default") -> None:
+    """Forget a saved profile and its key.
+
+    Raises
+    ------
+    ConfigError
+        There is no such profile.
+
+    Examples
+    --------
+    ``kit.logout()`` forgets the one that ``kit.connect()`` would have found.
+    """
+    profiles.forget(profile)
+
+
+def saved() -> list[Profile]:
+    """Return the saved profiles, without their keys."""
+    return profiles.known()
+
+
+def _asked(ask: Callable[[str], str], question: str) -> str:
+    try:
+        answer = ask(question).strip()
+    except (EOFError, RuntimeError) as error:  # a kernel nobody can type into raises the latter
+        raise ConfigError(f"nobody can be asked here ({error}): pass it as an argument") from None
+    if not answer:
+        raise ConfigError("nothing was typed")
+    return answer

@@ -1,0 +1,184 @@
+"""Magics: ``%load_ext kit`` teaches IPython ``%%generate`` and ``%credits``.
+
+They use the variable `studio` of the notebook where it is one, else the studio that `kit.connect()`
+returns. Whatever was typed wrongly is a sentence without a traceback.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+import kit
+from kit import wire
+from kit.commands.generate import READERS
+from kit.errors import BadRequestError, ConfigError, InsufficientCreditsError, NotFoundError
+from kit.parameters import suggest
+
+if TYPE_CHECKING:
+    from kit.studio import Generation, Studio
+
+_USAGE = "%%generate MODEL [name=value ...] [--again], and the prompt below it"
+#: What the person at the keyboard can put right: the sentence is enough.
+_MISTAKES = (BadRequestError, ConfigError, NotFoundError, InsufficientCreditsError)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What stands behind ``%%generate``."""
+
+    model: str
+    given: Mapping[str, list[str]] = field(default_factory=dict)
+    again: bool = False
+
+
+class Magics:
+    """The magics of one IPython shell.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose variables are looked at.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._own: Studio | None = None
+
+    def generate(self, line: str, cell: str | None = None) -> Generation:
+        """Make a picture or a video of the prompt in the cell.
+
+        ``%%generate poster size=1024 seed=7`` and the prompt below it; a medium is given by its
+        file. The same request is paid for once; ``--again`` makes it anew. ``%generate``, with one
+        percent sign, is for models that take no prompt.
+        """
+        try:
+            asked = parsed(line)
+            studio = self._studio()
+            values, media = self._read(studio.models[asked.model], asked.given)
+            return studio.generate(
+                asked.model,
+                (cell or "").strip() or None,
+                media=media or None,
+                again=asked.again,
+                **values,
+            )
+        except _MISTAKES as error:
+            if error.generation_id:
+                raise
+            raise UsageError(str(error)) from None
+
+    def credits(self, line: str) -> wire.Account:
+        """Return the account with what it can spend."""
+        if line.strip():
+            raise UsageError("%credits takes nothing behind it")
+        try:
+            return self._studio().account
+        except _MISTAKES as error:
+            raise UsageError(str(error)) from None
+
+    def complete(self, _shell: Any, event: Any) -> list[str]:
+        """Return what can stand at the end of a ``%%generate`` line."""
+        before = event.line.split()
+        typed = "" if event.line.endswith(" ") else before.pop()
+        try:
+            models = self._studio().models
+        except kit.errors.KitError:
+            return []  # the magic itself says what is wrong
+        if len(before) < 2:
+            return [model_id for model_id in models if model_id.startswith(typed)]
+        model = models.get(before[1])
+        words = [] if model is None else _words(model)
+        return [word for word in (*words, "--again") if word.startswith(typed)]
+
+    def _studio(self) -> Studio:
+        from kit.studio import AsyncStudio, Studio
+
+        found = self._shell.user_ns.get("studio")
+        if isinstance(found, Studio):
+            return found
+        if self._own is None:
+            known = isinstance(found, AsyncStudio)
+            self._own = Studio(found.client.settings) if known else kit.connect()
+        return self._own
+
+    def _read(
+        self, model: wire.Model, given: Mapping[str, list[str]]
+    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """Return settings, each read as its parameter's type, and files."""
+        known = {parameter.name: parameter for parameter in model.parameters}
+        media = {parameter.name for parameter in model.media_parameters}
+        values: dict[str, Any] = {}
+        for name, texts in given.items():
+            if name not in known:
+                raise ConfigError(
+                    f"the model {model.id!r} has no parameter {name!r}{suggest(name, known)}"
+                )
+            if name not in media:
+                values[name] = _value(known[name], texts)
+        return values, {name: texts for name, texts in given.items() if name in media}
+
+
+def load(shell: Any) -> None:
+    """Teach a shell the magics."""
+    magics = Magics(shell)
+    shell.register_magic_function(magics.generate, "line_cell", "generate")
+    shell.register_magic_function(magics.credits, "line", "credits")
+    shell.set_hook("complete_command", magics.complete, str_key="%%generate")
+
+
+def parsed(line: str) -> Line:
+    """Return what a line asks for.
+
+    Raises
+    ------
+    ConfigError
+        It names no model, or holds something that is not ``name=value``.
+
+    Examples
+    --------
+    >>> parsed("poster seed=7 --again")
+    Line(model='poster', given={'seed': ['7']}, again=True)
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"{error}: write {_USAGE}") from None
+    again = "--again" in words
+    model, *pairs = [word for word in words if word != "--again"] or [""]
+    if not model or "=" in model or model.startswith("-"):
+        raise ConfigError(f"which model? Write {_USAGE}")
+    given: dict[str, list[str]] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"{pair!r} is not name=value: write {_USAGE}")
+        given.setdefault(name, []).append(value)
+    return Line(model, given, again)
+
+
+def _value(parameter: wire.Parameter, texts: list[str]) -> Any:
+    read = READERS.get(parameter.type, str)
+    try:
+        values = [read(text) for text in texts]
+    except (ValueError, KeyError):
+        raise ConfigError(
+            f"{parameter.name} must be of the type {parameter.type}, not {' '.join(texts)!r}"
+        ) from None
+    if (parameter.max_items or 1) > 1:
+        return values
+    if len(values) > 1:
+        raise ConfigError(f"{parameter.name} is given more than once")
+    return values[0]
+
+
+def _words(model: wire.Model) -> list[str]:
+    words = []
+    for parameter in model.parameters:
+        words += [f"{parameter.name}={value}" for value in parameter.enum or ()]
+        words += [] if parameter.enum else [f"{parameter.name}="]
+    return words

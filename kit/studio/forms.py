@@ -1,0 +1,126 @@
+"""Forms of a studio: what `kit.widgets.form` needs of a service, made of a desk and a client.
+
+Every call blocks; a form makes them in threads of its own. It is the same for both faces: what they
+differ in is how they run a flow, and which generation they hand out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kit import wire
+from kit.client import calls, flows, uploads
+from kit.client.steps import Flow
+from kit.errors import KitError
+from kit.studio.desk import Desk
+from kit.studio.generation import AsyncGeneration, Generation
+from kit.studio.orders import Order, plain
+
+if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+    from kit.widgets.form import Form, Request
+
+Made = Generation | AsyncGeneration
+
+
+class Counter:
+    """A service as a form sees it.
+
+    Parameters
+    ----------
+    made : type
+        Of the generations that are handed out: `Generation` or `AsyncGeneration`.
+    """
+
+    def __init__(self, desk: Desk, client: Client | AsyncClient, made: type[Made]) -> None:
+        self._desk = desk
+        self._client = client
+        self._made = made
+
+    def quote(self, request: Request) -> wire.Quote:
+        """Return what a request costs, by the rule, the service, or the defaults."""
+        return self._client.block(self._desk.quote(self._order(request)))
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where the service does not tell."""
+        return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
+
+    def generate(
+        self,
+        request: Request,
+        on_update: Callable[[wire.Generation], None],
+        on_sent: Callable[[str, float], None],
+    ) -> Made:
+        """Start a request anew, wait for it, and return it with its output in the cache."""
+        flow = self._desk.generate(
+            self._order(request), again=True, on_update=on_update, on_sent=on_sent
+        )
+        try:
+            return self.held(self._client.block(flow))
+        except KitError as error:
+            if error.generation_id:
+                error.resume = self.held(wire.Generation(id=error.generation_id)).wait
+            raise
+
+    def held(self, facts: wire.Generation) -> Made:
+        """Return a generation as the user of this face holds it."""
+        return self._made(facts, self._desk, self._client)
+
+    def cancel(self, generation_id: str) -> None:
+        """Ask to stop a generation."""
+        self._client.block(self._desk.cancel(generation_id))
+
+    def show(self, generation: Made) -> str:
+        """Return a finished generation as HTML."""
+        return generation._repr_mimebundle_()["text/html"]
+
+    def keep(self, name: str, content: bytes) -> Path:
+        """Keep a file once, however often it comes, and return where it is."""
+        safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
+        digest = hashlib.sha256(content).hexdigest()[:16]
+        path = self._desk.settings.data / "notebook" / "uploads" / digest / safe
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            beside = path.with_suffix(".part")
+            beside.write_bytes(content)
+            beside.replace(path)
+        return path
+
+    def path(self, medium: Any) -> Path:
+        """Return where a medium is; what is no file yet becomes one."""
+        if isinstance(medium, (str, Path)):
+            return Path(medium).expanduser()
+        source = uploads.source(medium)
+        with source.open() as file:
+            return self.keep(source.name, file.read())
+
+    def _order(self, request: Request) -> Flow[Order]:
+        media = {name: list(paths) for name, paths in request.media.items()}
+        return self._desk.order(request.model.id, request.prompt, media, request.parameters)
+
+
+def form(
+    desk: Desk,
+    client: Client | AsyncClient,
+    made: type[Made],
+    model: wire.Model,
+    prompt: str | None,
+    media: Any,
+    given: Mapping[str, Any],
+) -> Form:
+    """Return the form of a model, holding what was given."""
+    from kit.widgets.form import Form, Presets
+
+    return Form(
+        model,
+        {"prompt": prompt, "media": media, "parameters": {n: plain(v) for n, v in given.items()}},
+        service=Counter(desk, client, made),
+        presets=Presets(desk.settings.data / "notebook" / "presets", model.id),
+        awaited=made.__name__.startswith("Async"),
+    )

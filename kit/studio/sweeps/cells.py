@@ -1,0 +1,201 @@
+"""Cells: the requests of a sweep, checked and priced before anything is sent.
+
+What a cell is known by follows from its content. So a sweep that is built again after a restart
+finds what was paid before, in the journal or, where even that was lost, by its idempotency key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from kit import wire
+from kit.client import downloads
+from kit.client.steps import Flow
+from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
+from kit.explore.lines import Lines
+from kit.studio.desk import Desk, OnUpdate
+from kit.studio.orders import Order
+from kit.studio.till import at_most
+
+#: Problems that one message names.
+_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it was asked for."""
+
+    model: str
+    prompt: str | None
+    media: Any
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One checked and priced request of a sweep.
+
+    Parameters
+    ----------
+    request : str
+        What the journal knows it by: equal cells of equal sweeps share it.
+    quote : Quote or None
+        None where nobody says what it costs.
+    before : tuple of str
+        What it led to before, newest first, without what failed.
+    starts : int
+        How many starts it had, failed ones included: the next one has a key of its own.
+    """
+
+    order: Order
+    request: str
+    quote: wire.Quote | None
+    before: tuple[str, ...] = ()
+    starts: int = 0
+
+    @property
+    def known(self) -> str | None:
+        """The generation that it led to before."""
+        return self.before[0] if self.before else None
+
+    @property
+    def credits(self) -> Decimal | None:
+        """What making it costs from here on; None where nobody knows."""
+        if self.known is not None:
+            return Decimal(0)
+        return None if self.quote is None else self.quote.total
+
+    @property
+    def at_most(self) -> Decimal:
+        """The same, with the error of a learned price; 0 where nobody knows."""
+        return Decimal(0) if self.known or self.quote is None else at_most(self.quote)
+
+
+def checked(desk: Desk, requests: Sequence[Request], again: bool | str) -> Flow[list[Cell]]:
+    """Check and price all requests of a sweep.
+
+    Parameters
+    ----------
+    again : bool or str
+        False finds what was made before, by whatever call. A text is the name of a new take, which
+        a sweep of the same name finds again. True is a take of its own each time.
+
+    Raises
+    ------
+    ParameterError
+        Some break a rule; the message says which and why, and nothing was sent.
+    """
+    orders = yield from _orders(desk, requests)
+    take = uuid.uuid4().hex if again is True else again or ""
+    prices: dict[str, wire.Quote | None] = {}
+    seen: dict[str, int] = {}
+    cells = []
+    for order in orders:
+        digest = order.digest()
+        if digest not in prices:
+            prices[digest] = yield from _price(desk, order)
+        seen[digest] = seen.get(digest, 0) + 1
+        name = digest + (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
+        cells.append(Cell(order, name, prices[digest]))
+    return refreshed(desk, cells)
+
+
+def refreshed(desk: Desk, cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells with what the journal knows of them now."""
+    journal = desk.journal.starts()
+    found = []
+    for cell in cells:
+        starts = journal.get(cell.request, [])
+        before = dict.fromkeys(name for name, led_on in reversed(starts) if led_on)
+        found.append(replace(cell, before=tuple(before), starts=len(starts)))
+    return found
+
+
+def made(desk: Desk, cell: Cell, notes: Lines, sweep: str, on_update: OnUpdate) -> Flow[None]:
+    """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
+    begun = yield from _found(desk, cell.before)
+    if begun is None:
+        begun = yield from _begun(desk, cell, notes, key_of(sweep, cell))
+    on_update(begun)
+    if not begun.finished:
+        begun = yield from desk.wait(begun.id, on_update=on_update)
+        on_update(begun)
+    try:
+        yield from downloads.output(desk.cache, begun)
+    except KitError:
+        return  # it is paid and there: whoever shows it asks again
+
+
+def key_of(sweep: str, cell: Cell) -> str:
+    """Return the idempotency key of a cell's next start."""
+    text = f"{sweep} {cell.request} {cell.starts}"
+    return f"kit-sweep-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
+
+
+def digest(cells: Sequence[Cell]) -> str:
+    """Return a hash of what a sweep consists of."""
+    return hashlib.sha256("\n".join(cell.request for cell in cells).encode()).hexdigest()
+
+
+def _orders(desk: Desk, requests: Sequence[Request]) -> Flow[list[Order]]:
+    orders, problems = [], []
+    for number, asked in enumerate(requests):
+        try:
+            order = yield from desk.order(asked.model, asked.prompt, asked.media, asked.settings)
+            orders.append(order)
+        except (ParameterError, NotFoundError) as error:
+            problems.append(f"request {number}: {error}")
+    if problems:
+        more = f" ... and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
+        told = "\n".join(problems[:_NAMED])
+        raise ParameterError(
+            f"{len(problems)} of {len(requests)} requests cannot be made; nothing was sent\n"
+            f"{told}{more}"
+        )
+    return orders
+
+
+def _price(desk: Desk, order: Order) -> Flow[wire.Quote | None]:
+    try:
+        return (yield from desk.till.price(order))
+    except ConfigError:
+        return None
+
+
+def _found(desk: Desk, before: Sequence[str]) -> Flow[wire.Generation | None]:
+    """Return what was made before and did not fail; another account's does not exist here."""
+    for generation_id in before:
+        try:
+            found = yield from desk.get(generation_id)
+        except NotFoundError:
+            continue
+        if found.state in ("processing", "completed"):
+            return found
+    return None
+
+
+def _begun(desk: Desk, cell: Cell, notes: Lines, key: str) -> Flow[wire.Generation]:
+    """Start a cell under its key, with the files that were sent for this very start."""
+    if not cell.order.media:
+        return (yield from desk.begin(cell.order, key=key, request=cell.request))
+    references = next((line["uploads"] for line in notes if line.get("key") == key), None)
+    try:
+        if references is not None:
+            return (yield from _with(desk, cell, key, references))
+    except NotFoundError:
+        pass  # the files were removed: they are sent again
+    references = yield from desk.uploaded(cell.order)
+    # before the start: repeated with other files, the same key would be refused
+    notes.append({"key": key, "uploads": references})
+    return (yield from _with(desk, cell, key, references))
+
+
+def _with(
+    desk: Desk, cell: Cell, key: str, references: dict[str, str | list[str]]
+) -> Flow[wire.Generation]:
+    return desk.begin(cell.order, key=key, request=cell.request, references=references)

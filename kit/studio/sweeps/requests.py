@@ -1,0 +1,134 @@
+"""The requests of a sweep: from values that vary, or from the rows of a frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client.steps import Flow
+from kit.errors import ConfigError
+from kit.explore.ratings import Ratings
+from kit.explore.sweeps.grid import PROMPT, Plan, listed, planned
+from kit.studio.desk import Desk
+from kit.studio.sweeps import cells
+from kit.studio.sweeps.cells import Cell, Request
+from kit.studio.sweeps.sweep import Sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+
+S = TypeVar("S", bound="Sweep[Any]")
+
+_MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What sweeps of one studio work with.
+
+    Parameters
+    ----------
+    hold : callable
+        Makes what a user holds of a generation's facts.
+    """
+
+    desk: Desk
+    client: Client | AsyncClient
+    hold: Callable[[wire.Generation], Any]
+    ratings: Ratings
+
+
+def sweep(
+    kind: type[S],
+    bench: Bench,
+    model: str,
+    values: Mapping[str, Any],
+    *,
+    media: Any,
+    plan: str | int,
+    again: bool | str,
+) -> Flow[S]:
+    """Return the sweep of some values, checked and priced; nothing is started."""
+    found = yield from bench.desk.model(model)
+    lists = [p.name for p in found.setting_parameters if p.max_items is not None]
+    given = {name: value for name, value in values.items() if value is not None}
+    made = planned(given, plan, lists=lists)
+    requests = [_request(model, media, {**made.fixed, **asked}) for asked in made.requests]
+    checked = yield from cells.checked(bench.desk, requests, again)
+    return _made(kind, bench, made, checked, f"{model} × {len(requests)}")
+
+
+def rows(
+    kind: type[S],
+    bench: Bench,
+    frame: pd.DataFrame | Sequence[Mapping[str, Any]],
+    *,
+    model: str | None,
+    again: bool | str,
+) -> Flow[S]:
+    """Return the sweep of a frame's rows, checked and priced; nothing is started.
+
+    Raises
+    ------
+    ConfigError
+        There is no row, or one that names no model.
+    """
+    given = [_cleaned(row) for row in _records(frame)]
+    if not given:
+        raise ConfigError("there are no rows to make anything of")
+    named = [{_MODEL: model, **row} if model else row for row in given]
+    missing = [str(n) for n, row in enumerate(named) if not row.get(_MODEL)]
+    if missing:
+        raise ConfigError(
+            f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
+        )
+    requests = [
+        _request(row[_MODEL], row.get(_MEDIA), _without(row, _MODEL, _MEDIA)) for row in named
+    ]
+    checked = yield from cells.checked(bench.desk, requests, again)
+    plan = listed([_without(row, _MEDIA) for row in named])
+    models = " and ".join(dict.fromkeys(request.model for request in requests))
+    return _made(kind, bench, plan, checked, f"{models} × {len(requests)}")
+
+
+def _made(kind: type[S], bench: Bench, plan: Plan, checked: list[Cell], title: str) -> S:
+    return kind(
+        plan,
+        checked,
+        title=title,
+        desk=bench.desk,
+        client=bench.client,
+        hold=bench.hold,
+        ratings=bench.ratings,
+    )
+
+
+def _request(model: str, media: Any, values: Mapping[str, Any]) -> Request:
+    return Request(model, values.get(PROMPT), media, _without(values, PROMPT))
+
+
+def _records(frame: Any) -> list[Mapping[str, Any]]:
+    return frame.to_dict("records") if hasattr(frame, "to_dict") else list(frame)
+
+
+def _cleaned(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row by parameter name; empty cells are left out."""
+    names = {str(name).removeprefix(_PARAMETER): value for name, value in row.items()}
+    return {name: value for name, value in names.items() if not _empty(value)}
+
+
+def _empty(value: Any) -> bool:
+    """Whether a cell holds nothing: None, or one of the ways in which pandas says so."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}

@@ -1,0 +1,293 @@
+"""A sweep: its cells, how far each of them is, and what can be done with their results."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from kit import wire
+from kit.client.steps import Flow
+from kit.errors import ConfigError, GenerationFailedError, KitError
+from kit.explore.lines import Lines
+from kit.explore.ratings import BEST, Ratings
+from kit.explore.sweeps.grid import Plan
+from kit.studio.desk import Desk
+from kit.studio.generation import Held
+from kit.studio.sweeps import cells, looks
+from kit.studio.sweeps.cells import Cell
+from kit.studio.sweeps.looks import Result
+from kit.studio.sweeps.runner import Run, Stopped
+from kit.studio.till import kept
+from kit.widgets.progress import progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+    from kit.explore.sweeps.sheet import Sheet
+
+H = TypeVar("H", bound=Held)
+
+#: Requests that are made at the same time.
+AT_ONCE = 4
+_LOOK = 0.1
+
+
+class Sweep(Generic[H]):
+    """Many requests that belong together; looking at it shows what they will cost.
+
+    `run` makes them. Run again, or built again after a restart of the kernel, it goes on where it
+    stopped, and nothing is paid twice.
+
+    Examples
+    --------
+    ``sweep = studio.sweep("poster", prompt=["a lake", "a fox"], style=["ink", "oil"])`` shows what
+    it costs; then ``sweep.run().sheet()``
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        made: Sequence[Cell],
+        *,
+        title: str,
+        desk: Desk,
+        client: Client | AsyncClient,
+        hold: Callable[[wire.Generation], H],
+        ratings: Ratings,
+    ) -> None:
+        self.plan = plan
+        self.title = title
+        self.ratings = ratings
+        self._cells = list(made)
+        self._desk, self._client, self._hold = desk, client, hold
+        self._digest = cells.digest(made)
+        self._notes = Lines(kept(desk.settings, "sweeps"))
+        self._results: dict[int, Result] = {}
+        self._lock = threading.Lock()
+        self._run: Run | None = None
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __repr__(self) -> str:
+        return f"<Sweep {self.title}: {self._told()}>"
+
+    def _repr_html_(self) -> str:
+        from kit.explore.sweeps.table import html
+
+        return html(self.frame(), self.title, self._told(), new=not self._results)
+
+    @property
+    def credits(self) -> Decimal | None:
+        """What running it costs from here on; None where a price is unknown."""
+        prices = [cell.credits for n, cell in enumerate(self._cells) if self._open(n)]
+        known = [price for price in prices if price is not None]
+        return sum(known, Decimal(0)) if len(known) == len(prices) else None
+
+    @property
+    def quote(self) -> wire.Quote:
+        """The price of what is still to be made.
+
+        Raises
+        ------
+        ConfigError
+            Nobody says what a request of it costs.
+        """
+        total = self.credits
+        if total is None:
+            raise ConfigError(f"nobody says what every request of {self.title} costs")
+        left = [c for n, c in enumerate(self._cells) if self._open(n) and not c.known]
+        sources = {cell.quote.source for cell in left if cell.quote}
+        kind = f"{len(left)} requests, {len(self) - len(left)} made before"
+        source = sources.pop() if len(sources) == 1 else "rule" if not sources else "default"
+        return wire.Quote(total=total, source=source, terms=[wire.Term(kind=kind, credits=total)])
+
+    @property
+    def generations(self) -> list[H]:
+        """What was started so far, in the order of the cells."""
+        found = (self._result(n).generation for n in range(len(self)))
+        return [self._hold(facts) for facts in found if facts is not None]
+
+    def run(
+        self, *, at_once: int = AT_ONCE, background: bool = False, unpriced: bool = False
+    ) -> Sweep[H]:
+        """Make what is not made yet, and return the sweep.
+
+        A request that fails is kept with its error, and the others go on; a refused key, an empty
+        balance or a full budget ends the run.
+
+        Parameters
+        ----------
+        at_once : int
+            How many are made at the same time, 1 to 32.
+        background : bool
+            Whether to return at once; `frame` shows how far it is, and `wait` waits.
+        unpriced : bool
+            Whether to go on where nobody says what a request costs.
+
+        Raises
+        ------
+        BudgetError
+            All together would pass an open budget; nothing was sent.
+        ConfigError
+            A price is unknown, or the sweep runs already.
+        """
+        self._begin(at_once, unpriced)
+        return self if background else self._waited()
+
+    def wait(self) -> Sweep[H]:
+        """Wait for a run in the background, and return the sweep; errors are those of `run`."""
+        return self._waited()
+
+    def cancel(self) -> Sweep[H]:
+        """Start nothing more, and ask the service to stop what runs."""
+        if self._run is not None:
+            self._run.stop.set()
+        for number, result in list(self._results.items()):
+            if result.status == "processing" and result.generation is not None:
+                self._note(number, self._canceled(result.generation))
+        return self
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a request, numbered.
+
+        Returns
+        -------
+        DataFrame
+            The values that vary, then ``price`` (credits that it costs from here on; 0 for what
+            was made before, NaN where nobody says), ``status`` (``planned``, ``refused``, or that
+            of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
+            ``rating``, ``generation_id`` and ``error``.
+        """
+        from kit.explore.sweeps.table import table
+
+        prices = [self._price(n) for n in range(len(self))]
+        results = [self._result(n) for n in range(len(self))]
+        receipts = self._desk.journal.credits()
+        return table(self.plan, prices, results, receipts, self.ratings.all())
+
+    def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
+        """Return the results as a contact sheet, with what each cost.
+
+        Parameters
+        ----------
+        x, y : str, optional
+            What varies across and down; the last axis goes across, all others down.
+        size : int
+            Pixels across of a picture.
+        """
+        from kit.explore.sweeps.sheet import laid_out
+
+        tiles = [
+            looks.tile(self._result(n), request, self._hold, self.ratings, size, len(self))
+            for n, request in enumerate(self.plan.requests)
+        ]
+        spent = self.frame()["net"].sum()
+        title = f"{self.title}: {self._told()}, {round(float(spent), 3):g} credits"
+        return laid_out(self.plan, tiles, title, x=x, y=y, size=size)
+
+    def best(self, *numbers: int) -> list[H]:
+        """Mark cells as favorites, by their numbers, and return all favorites of this sweep."""
+        for number in numbers:
+            self.rate(number, BEST)
+        marked = self.ratings.all()
+        return [g for g in self.generations if marked.get(g.id, {}).get("rating") == BEST]
+
+    def rate(self, number: int, rating: int | None, note: str = "") -> None:
+        """Rate the result of a cell from 0 to 5; None takes the rating away.
+
+        Raises
+        ------
+        ConfigError
+            The cell has no result yet, or there is no such cell or rating.
+        """
+        if not 0 <= number < len(self):
+            raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
+        facts = self._result(number).generation
+        if facts is None:
+            raise ConfigError(f"the cell {number} has no result to rate yet")
+        self.ratings.rate(facts.id, rating, note)
+
+    def _waited(self) -> Sweep[H]:
+        run = self._run
+        if run is None:
+            raise ConfigError("this sweep does not run; run() starts it")
+        with progress(self.title, enabled=self._desk.settings.progress) as update:
+            try:
+                while not run.join(_LOOK):
+                    update(wire.Generation(id="sweep", progress=self._done()))
+            except KeyboardInterrupt as stop:
+                run.stop.set()
+                stop.add_note("what was started goes on; run() again waits for it and pays nothing")
+                raise
+        if run.fatal is not None:
+            run.fatal.add_note(f"{self._told()}; run() again goes on from here")
+            raise run.fatal
+        return self
+
+    def _begin(self, at_once: int, unpriced: bool) -> None:
+        with self._lock:
+            if self._run is not None and not self._run.join(0):
+                raise ConfigError("this sweep runs already; cancel() stops it")
+            if not 1 <= at_once <= 32:
+                raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
+            self._cells = cells.refreshed(self._desk, self._cells)
+            if self.credits is None and not unpriced:
+                raise ConfigError(
+                    f"nobody says what every request of {self.title} costs; "
+                    "run(unpriced=True) makes them all the same"
+                )
+            left = [n for n in range(len(self)) if self._open(n)]
+            total = sum((self._cells[n].at_most for n in left), Decimal(0))
+            self._desk.till.budgets.check(total, f"a sweep of {len(left)} requests")
+            self._run = Run(self._client, self._work, self._failed, deque(left))
+            self._run.begin(at_once)
+
+    def _work(self, number: int) -> Flow[None]:
+        run = self._run
+
+        def update(facts: wire.Generation) -> None:
+            self._note(number, Result(facts))
+            if run is not None and run.stop.is_set() and not facts.finished:
+                raise Stopped
+
+        cell, latest = self._cells[number], self._result(number).generation
+        if latest is not None and not latest.finished:  # it is waited for, whatever went wrong
+            cell = replace(cell, before=(latest.id, *cell.before))
+        return cells.made(self._desk, cell, self._notes, self._digest, update)
+
+    def _failed(self, number: int, error: KitError) -> None:
+        ended = error.generation if isinstance(error, GenerationFailedError) else None
+        latest = self._result(number).generation
+        self._note(number, Result(ended or latest, str(error)))
+
+    def _canceled(self, facts: wire.Generation) -> Result:
+        try:
+            return Result(self._client.block(self._desk.cancel(facts.id)))
+        except KitError as error:
+            return Result(facts, str(error))
+
+    def _note(self, number: int, result: Result) -> None:
+        self._results[number] = result  # one assignment: safe from any thread
+
+    def _result(self, number: int) -> Result:
+        return self._results.get(number, looks.PLANNED)
+
+    def _open(self, number: int) -> bool:
+        return self._result(number).status != "completed"
+
+    def _price(self, number: int) -> Decimal | None:
+        return self._cells[number].credits if self._open(number) else Decimal(0)
+
+    def _done(self) -> float:
+        return sum(result.share for result in list(self._results.values())) / max(1, len(self))
+
+    def _told(self) -> str:
+        results = [self._result(n) for n in range(len(self))]
+        return looks.told(results, self._cells, self.credits)

@@ -1,0 +1,144 @@
+"""The till: what an order costs, whether the open budgets allow it, and what was paid.
+
+Every start of a studio passes here, whoever asks for it: a form, a sweep, a cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeVar
+
+from kit import wire
+from kit.client import calls, flows
+from kit.client.flows import PATIENT, Policy
+from kit.client.settings import Settings
+from kit.client.steps import Flow
+from kit.errors import (
+    BudgetError,
+    ConfigError,
+    InsufficientScopeError,
+    MethodNotAllowedError,
+    NotFoundError,
+)
+from kit.explore.budgets import Budgets, Hold
+from kit.explore.learned import LearnedQuote, PriceBook
+from kit.explore.lines import Lines
+from kit.studio.orders import Order, by_default, by_rule, lengths
+
+T = TypeVar("T")
+
+#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
+TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
+
+
+class Till:
+    """Prices, budgets and receipts of one studio.
+
+    Parameters
+    ----------
+    book : PriceBook, optional
+        What was paid for what; kept in the kit's data folder by default.
+    """
+
+    def __init__(
+        self, settings: Settings, *, policy: Policy = PATIENT, book: PriceBook | None = None
+    ) -> None:
+        self.budgets = Budgets()
+        self.book = book or PriceBook(Lines(kept(settings, "prices")))
+        self._policy = policy
+        self._estimates = True
+
+    def price(self, order: Order) -> Flow[wire.Quote]:
+        """Return the price of an order: by rule, else the service, receipts, the default.
+
+        Raises
+        ------
+        ConfigError
+            Nobody says what it costs; an unknown price is never shown as 0.
+        """
+        quote = by_rule(order)
+        if quote is None and not order.media and self._estimates:
+            quote = yield from self._by_service(order)
+        if quote is None:
+            quote = self._by_receipts(order)
+        return by_default(order) if quote is None else quote
+
+    def hold(self, order: Order) -> Flow[Hold]:
+        """Set the price of an order aside in the open budgets, with its error if it has one.
+
+        Raises
+        ------
+        BudgetError
+            The start would pass a budget, or nobody knows what it costs.
+        """
+        what = f"a start of {order.model.id}"
+        if not self.budgets:
+            return self.budgets.hold(Decimal(0), what)
+        try:
+            quote = yield from self.price(order)
+        except ConfigError as error:
+            raise BudgetError(f"{error}; inside a budget it is not started") from None
+        return self.budgets.hold(at_most(quote), what)
+
+    def paid(self, order: Order, receipt: wire.Receipt, hold: Hold) -> None:
+        """Count a receipt; where a model has no price rule, the price book learns from it."""
+        hold.paid(receipt.id, receipt.credits_charged)
+        if receipt.credits_charged is not None and order.model.pricing is None:
+            self.book.add(order.model, _features(order), receipt.credits_charged)
+
+    def settled(self, generation: wire.Generation) -> None:
+        """Take back what came back for a generation that ended."""
+        if generation.credits_refunded:
+            self.budgets.refund(generation.id, generation.credits_refunded)
+
+    def title(self, topic: str) -> Flow[wire.Title]:
+        """Buy a title, if the open budgets allow it."""
+        return self._bought("a title", TITLE, flows.ask(calls.suggest_title(topic)))
+
+    def scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
+        """Buy one script or two, if the open budgets allow it."""
+        several = str(order.variations) == "2"
+        what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
+        return self._bought(what, credits, flows.ask(calls.write_scripts(order)))
+
+    def _bought(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
+        with self.budgets.hold(credits, what) as hold:
+            hold.sending()
+            found = yield from flow
+            hold.paid(f"{what} {id(hold)}", credits)
+            return found
+
+    def _by_service(self, order: Order) -> Flow[wire.Quote | None]:
+        try:
+            quote = yield from flows.ask(calls.estimate(order.body({})), self._policy)
+        except (NotFoundError, MethodNotAllowedError, InsufficientScopeError):
+            self._estimates = False  # paths that nobody knows are 403 at some
+            return None
+        return quote.model_copy(update={"source": "service"})
+
+    def _by_receipts(self, order: Order) -> wire.Quote | None:
+        return None if order.model.pricing else self.book.quote(order.model, _features(order))
+
+
+def at_most(quote: wire.Quote) -> Decimal:
+    """Return what a quote may come to: its total, and its error where it was learned."""
+    return quote.total + (quote.error if isinstance(quote, LearnedQuote) else 0)
+
+
+def kept(settings: Settings, what: str) -> Path:
+    """Return where this computer keeps records about a service, e.g. ``prices``."""
+    named = settings.name or settings.base_url
+    name = named if named.isidentifier() else hashlib.sha256(named.encode()).hexdigest()[:16]
+    return settings.data / "notebook" / what / f"{name}.jsonl"
+
+
+def _features(order: Order) -> dict[str, object]:
+    """Return what the price of an order may depend on, with the lengths of its media."""
+    seconds = {
+        f"seconds of {name}": float(sum(known))
+        for name, found in lengths(order, order.media).items()
+        if (known := [s for _, s in found if s is not None])
+    }
+    return {**order.settings, **seconds}

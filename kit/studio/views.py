@@ -1,0 +1,186 @@
+"""Views of a studio: what gallery, comparison and table need, made of generations and a desk.
+
+Files are fetched by blocking, whichever face a generation has: what shows itself in a notebook
+cannot be awaited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from kit import wire
+from kit.errors import ConfigError
+from kit.studio import showing
+from kit.studio.desk import Desk
+from kit.studio.generation import Held
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+    from kit.studio.aio import AsyncStudio
+    from kit.studio.sync import Studio
+    from kit.widgets.compare import Comparison
+    from kit.widgets.exhibit import Exhibit
+    from kit.widgets.gallery import Gallery
+    from kit.widgets.table import HistoryTable
+
+H = TypeVar("H", bound=Held)
+AnyStudio: TypeAlias = "Studio | AsyncStudio"
+
+#: Bytes up to which a video plays in the preview below a table, where no file can be named.
+_LIVE = 6_000_000
+#: Generations that are asked for at the same time.
+_AT_ONCE = 6
+
+
+def gallery(
+    generations: Any,
+    *,
+    studio: AnyStudio | None = None,
+    columns: int | None = None,
+    size: int = 220,
+    embed: bool = False,
+) -> Gallery:
+    """Return a grid of generations with captions and costs; a click enlarges one.
+
+    Parameters
+    ----------
+    generations : generations, ids, or rows of a history frame
+        One or many; ids and rows need the `studio` that made them.
+    columns : int, optional
+        Tiles in a row; else as many of `size` pixels as there is room for.
+    embed : bool
+        Whether short videos are put inside the notebook, for mailing it; else they are files in
+        ``outputs/`` beside it.
+
+    Examples
+    --------
+    ``kit.gallery(studio.history.list(12))``, or, with what was chosen in a table,
+    ``kit.gallery(table.selected, columns=3)``
+    """
+    from kit.widgets.gallery import Gallery
+
+    return Gallery(_exhibits(generations, studio), columns, size, embed)
+
+
+def compare(*generations: Any, studio: AnyStudio | None = None, size: int = 320) -> Comparison:
+    """Return generations side by side, with the parameters that differ marked.
+
+    Parameters
+    ----------
+    generations : generations, ids, or rows of a history frame
+        Two or more; differences in price are to the first.
+    size : int
+        Pixels across of each picture; all are cut to the shape of the first.
+
+    Raises
+    ------
+    ConfigError
+        There are fewer than two, or ids without a `studio`.
+
+    Examples
+    --------
+    ``kit.compare(night, day)``
+    """
+    from kit.widgets.compare import Comparison
+
+    shown = _exhibits(generations, studio)
+    if len(shown) < 2:
+        raise ConfigError(f"it takes two generations to compare, not {len(shown)}")
+    return Comparison(shown, size)
+
+
+def table(
+    frame: pd.DataFrame,
+    desk: Desk,
+    client: Client | AsyncClient,
+    hold: Callable[[wire.Generation], Held],
+    size: int,
+) -> HistoryTable:
+    """Return the table of a history frame, which fetches its pictures through a client."""
+    from kit.widgets.table import HistoryTable
+
+    def found(name: str) -> Held:
+        return hold(client.block(desk.get(name)))
+
+    return HistoryTable(
+        frame,
+        thumbnail=lambda name: showing.thumbnail(found(name)),
+        near=lambda name: showing.kept_thumbnail(desk.cache, name),
+        preview=lambda name: _live(found(name)),
+        get=found,
+        size=size,
+    )
+
+
+class EntryList(list[wire.Entry]):
+    """Entries of the ledger, shown as a table in a notebook."""
+
+    def _repr_html_(self) -> str:
+        from kit.widgets import preview
+
+        return preview.entries(self)
+
+
+def exhibit(generation: Held) -> Exhibit:
+    """Return a generation with the means to show it."""
+    from kit.widgets.exhibit import Exhibit
+
+    def fetch(whole: bool) -> showing.Fetched:
+        return showing.fetched(generation, whole=whole)
+
+    return Exhibit(generation.facts, generation.credits, fetch)
+
+
+def _exhibits(items: Any, studio: AnyStudio | None) -> list[Exhibit]:
+    """Return what is to be shown, in its order; ids are asked for side by side."""
+    wanted = list(_spread(items))
+    ids = [item for item in wanted if isinstance(item, str)]
+    if ids and studio is None:
+        raise ConfigError("ids need the studio that made them: pass studio=studio")
+    found = dict(zip(ids, _asked(ids, studio), strict=True)) if studio is not None else {}
+    return [exhibit(found[item] if isinstance(item, str) else item) for item in wanted]
+
+
+def _spread(items: Any) -> Iterable[Held | str]:
+    """Yield generations and ids out of whatever holds them."""
+    if isinstance(items, Held | str):
+        yield items
+    elif isinstance(items, wire.Generation):
+        yield items.id
+    elif hasattr(items, "columns") and hasattr(items, "index"):
+        yield from map(str, items["id"] if "id" in items.columns else items.index)
+    elif hasattr(items, "index") and hasattr(items, "name") and "status" in items.index:
+        yield str(items.get("id", items.name))
+    elif isinstance(items, Iterable):
+        for item in items:
+            yield from _spread(item)
+    else:
+        raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
+
+
+def _asked(ids: list[str], studio: AnyStudio) -> list[Held]:
+    def get(name: str) -> Held:
+        return studio._held(studio.client.block(studio._desk.get(name)))
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
+        return list(pool.map(get, ids))
+
+
+def _live(generation: Held) -> str:
+    """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
+    from kit.widgets import media, preview
+
+    fit = media.Fit(embed=_LIVE, style="max-width:min(100%,420px);height:auto;border-radius:4px")
+    facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
+    if facts.asset_type == "video" and (weight is None or weight > _LIVE):
+        small = showing.thumbnail(generation)
+        shown = media.still(small, title=generation.prompt or "", fit=fit) if small else ""
+        note = "" if shown else "show the generation itself to see the video"
+    else:
+        shown, note = showing.media(generation, fit)
+    return preview.generation(facts, generation.credits, media=shown, note=note)

@@ -1,0 +1,99 @@
+"""Writing from a studio: what `kit.widgets.writing` needs, made of a desk and a client.
+
+Every call blocks; the panel makes them in the background. It is the same for both faces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from kit import wire
+from kit.client import calls, flows
+from kit.errors import KitError, ParameterError
+from kit.parameters import suggest
+from kit.studio import forms
+from kit.studio.desk import Desk
+from kit.studio.forms import Made
+from kit.studio.scripts import script_order
+
+if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+    from kit.widgets.writing import Brief, Writing
+
+#: The setting that takes the text of captions, in whatever model has it.
+_CAPTIONS = "captions"
+
+
+class Pen:
+    """A service as the writing panel sees it.
+
+    Parameters
+    ----------
+    made : type
+        Of the generations that a form hands out: `Generation` or `AsyncGeneration`.
+    """
+
+    def __init__(self, desk: Desk, client: Client | AsyncClient, made: type[Made]) -> None:
+        self._desk = desk
+        self._client = client
+        self._made = made
+
+    def title(self, topic: str) -> wire.Title:
+        """Return a title; it is charged for."""
+        return self._client.block(self._desk.till.title(topic))
+
+    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
+        """Return one script a variation; they are charged for."""
+        order = script_order(
+            brief.topic,
+            brief.title,
+            brief.duration,
+            None,
+            brief.use_hook,
+            brief.use_cta,
+            brief.use_ragebait,
+            brief.variations,
+        )
+        return self._client.block(self._desk.till.scripts(order))
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where the service does not tell."""
+        return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
+
+    def captions(self, text: str) -> Any:
+        """Return the form of the model that takes captions, with these filled in.
+
+        Raises
+        ------
+        KitError
+            The service has no such model.
+        """
+        models = self._client.block(self._desk.models()).values()
+        model = next((m for m in models if _takes_captions(m)), None)
+        if model is None:
+            raise KitError("no model of this service takes captions; copy the text instead")
+        given = {_CAPTIONS: text}
+        return forms.form(self._desk, self._client, self._made, model, None, None, given)
+
+
+def writing(desk: Desk, client: Client | AsyncClient, made: type[Made], topic: str) -> Writing:
+    """Return the writing panel of a studio.
+
+    Raises
+    ------
+    ParameterError
+        There is no such topic.
+    """
+    from kit.widgets.writing import Writing
+
+    if topic not in wire.TOPICS:
+        raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
+    return Writing(Pen(desk, client, made), topic)
+
+
+def _takes_captions(model: wire.Model) -> bool:
+    takes_video = any(p.type == "video" for p in model.media_parameters)
+    return takes_video and any(p.name == _CAPTIONS for p in model.setting_parameters)

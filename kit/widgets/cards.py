@@ -1,0 +1,118 @@
+"""Cards: the few pieces that everything shown in a notebook is made of.
+
+All of it is static HTML with inline styles: no class, no script, no style sheet, so that it looks
+the same in an untrusted notebook and on a page that was exported. Colors follow JupyterLab's theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from html import escape
+
+FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.5"
+COLOR = "color:var(--jp-ui-font-color1,inherit)"
+CARD = (
+    f"{FONT};{COLOR};background:var(--jp-layout-color1,transparent);"
+    "border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:8px 12px;"
+    "max-width:720px"
+)
+FAINT = "color:var(--jp-ui-font-color2,#808080)"
+CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
+#: The state of a generation; its word always stands beside the color.
+COLORS = {
+    "completed": "var(--jp-success-color1,#388e3c)",
+    "failed": "var(--jp-error-color1,#d32f2f)",
+    "canceled": "var(--jp-warn-color1,#f57c00)",
+}
+
+
+def credits(amount: Decimal | None) -> str:
+    """Return an amount of credits in words.
+
+    Examples
+    --------
+    >>> credits(Decimal("0.050")), credits(Decimal(1)), credits(None)
+    ('0.05 credits', '1 credit', 'price unknown')
+    """
+    if amount is None:
+        return "price unknown"
+    text = figure(amount)
+    return f"{text} credit{'' if text == '1' else 's'}"
+
+
+def figure(amount: Decimal | None) -> str:
+    """Return an amount without its unit and without idle zeros; nothing for None."""
+    if amount is None:
+        return ""
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signed(amount: Decimal) -> str:
+    """Return an amount with its sign, as differences and ledgers show it.
+
+    Examples
+    --------
+    >>> signed(Decimal("0.20")), signed(Decimal(-1))
+    ('+0.2', '-1')
+    """
+    return f"{'+' if amount >= 0 else ''}{figure(amount)}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> size(512), size(20_480), size(3_400_000)
+    ('512 B', '20 kB', '3.4 MB')
+    """
+    if count < 1_000:
+        return f"{count} B"
+    return f"{count / 1e6:.1f} MB" if count >= 1_000_000 else f"{count / 1e3:.0f} kB"
+
+
+def card(heading: str, body: str) -> str:
+    """Return a box around some HTML; the heading is plain text."""
+    top = f'<div style="font-weight:600;font-size:14px">{escape(heading)}</div>' if heading else ""
+    return f'<div style="{CARD}">{top}{body}</div>'
+
+
+def faint(text: str) -> str:
+    """Return plain text that stands back."""
+    return f'<span style="{FAINT}">{escape(text)}</span>'
+
+
+def status(state: str) -> str:
+    """Return the word for a state in its color."""
+    return f'<b style="color:{COLORS.get(state, "inherit")}">{escape(state)}</b>'
+
+
+def warning(sentence: str) -> str:
+    """Return a sentence about what is wrong."""
+    return f'<div style="color:{COLORS["failed"]}">{escape(sentence)}</div>'
+
+
+def facts(rows: Mapping[str, object]) -> str:
+    """Return names and values as a table; what is empty is left out."""
+    cells = [(faint(name), escape(str(value))) for name, value in rows.items() if value]
+    return table((), cells) if cells else ""
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table; the header is plain text, the cells are HTML."""
+    head = "".join(f'<th style="{CELL};{FAINT}">{escape(name)}</th>' for name in header)
+    lines = ["".join(f'<td style="{CELL}">{cell}</td>' for cell in row) for row in rows]
+    body = "".join(f"<tr>{line}</tr>" for line in ([head] if head else []) + lines)
+    return f'<table style="{FONT};color:inherit;border-collapse:collapse">{body}</table>'
+
+
+def bar(fraction: float) -> str:
+    """Return a bar that is filled from 0 to 1."""
+    percent = 100 * min(max(fraction, 0.0), 1.0)
+    return (
+        '<div style="height:6px;border-radius:3px;overflow:hidden;max-width:320px;margin:4px 0;'
+        'background:var(--jp-layout-color3,#bdbdbd)"><div style="height:6px;'
+        f'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></div></div>'
+    )

@@ -1,0 +1,177 @@
+"""The comparison: generations side by side, with what differs marked and what is the same put away.
+
+Pictures are cut to one shape, so that the eye compares what was made and not how it was framed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kit import wire
+from kit.widgets import cards, media
+from kit.widgets.exhibit import Exhibit, drawn
+
+#: Bytes of all pictures together.
+TOTAL = 600_000
+_SHOWN = "display:block;width:100%;height:auto;border-radius:4px"
+_MARK = (
+    "border-left:3px solid var(--jp-warn-color1,#f57c00);padding-left:6px;font-weight:600;"
+    "overflow-wrap:anywhere"
+)
+#: No stripe behind pictures.
+_PICTURES = ";background:var(--jp-layout-color0,transparent)"
+_MISSING = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a comparison: a name, and what each generation has there."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether not all of them have the same."""
+        return len(set(self.values)) > 1
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Comparison:
+    """Generations side by side, drawn when shown; differences are to the first.
+
+    Parameters
+    ----------
+    exhibits : sequence of Exhibit
+        At least two.
+    size : int
+        Pixels across of each picture.
+    """
+
+    exhibits: Sequence[Exhibit]
+    size: int = 320
+    folder: Path | None = None
+
+    def __repr__(self) -> str:
+        differing = [row.name for row in self.rows() if row.differs]
+        words = f"differ in {', '.join(differing)}" if differing else "made alike"
+        return f"<Comparison of {len(self.exhibits)} generations · {words}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def rows(self) -> list[Row]:
+        """Return what each was asked for: model, prompt and every setting that one of them has."""
+        everyone = [exhibit.facts for exhibit in self.exhibits]
+        rows = [Row(name, tuple(map(get, everyone))) for name, get in _ASKED.items()]
+        names = dict.fromkeys(name for e in self.exhibits for name in e.settings())
+        for name in names:
+            values = [e.settings().get(name) for e in self.exhibits]
+            rows.append(Row(name, tuple(_text(value) for value in values)))
+        return rows
+
+    def html(self) -> str:
+        """Return the comparison as HTML, at most about a megabyte."""
+        count = len(self.exhibits)
+        limit = min(media.IMAGE_LIMIT, TOTAL // max(count, 1))
+        fit = media.Fit(
+            limit=limit,
+            poster=min(limit, media.POSTER_LIMIT),
+            width=max(self.size, 480),
+            aspect=self._aspect(),
+            style=_SHOWN,
+        )
+        shown = drawn(self.exhibits, fit, whole=True, folder=self.folder)
+        rows = self.rows()
+        lines = [
+            _line("", shown, style=_PICTURES),
+            *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
+            *(_line(name, values) for name, values in self._made()),
+        ]
+        same = [row for row in rows if not row.differs]
+        table = f'<table style="{self._table()}">{"".join(lines)}</table>'
+        return f'<div style="{cards.FONT};{cards.COLOR}">{table}{_alike(same)}</div>'
+
+    def _aspect(self) -> float:
+        """Return the shape all are cut to: that of the first whose size is known."""
+        for exhibit in self.exhibits:
+            made = exhibit.facts.output
+            if made and made.width and made.height:
+                return made.width / made.height
+        return 1.0
+
+    def _made(self) -> list[tuple[str, list[str]]]:
+        prices = [exhibit.charged for exhibit in self.exhibits]
+        first = prices[0]
+        return [
+            ("credits", [_price(price, first, n) for n, price in enumerate(prices)]),
+            *((name, [escape(get(e.facts)) for e in self.exhibits]) for name, get in _MADE.items()),
+        ]
+
+    def _table(self) -> str:
+        across = 110 + (self.size + 12) * len(self.exhibits)
+        return f"{cards.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
+
+
+def _line(name: str, cells: Any, *, mark: bool = False, style: str = "") -> str:
+    inside = "".join(
+        f'<td style="{cards.CELL}{style}"><div style="{_MARK if mark else ""}">{cell}</div></td>'
+        for cell in cells
+    )
+    head = f"{'≠ ' if mark else ''}{name}"
+    left = f"{cards.CELL};{cards.FAINT};width:110px;overflow-wrap:anywhere{style}"
+    return f'<tr><th scope="row" style="{left}">{escape(head)}</th>{inside}</tr>'
+
+
+def _alike(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    table = cards.facts({row.name: row.values[0] for row in rows})
+    names = ", ".join(row.name for row in rows)
+    return (
+        f'<details><summary style="cursor:pointer;{cards.FAINT}">the same: {escape(names)}'
+        f"</summary>{table}</details>"
+    )
+
+
+def _price(price: Decimal | None, first: Decimal | None, number: int) -> str:
+    text = cards.figure(price) if price is not None else _MISSING
+    if not number or price is None or first is None or price == first:
+        return escape(text)
+    return f"{escape(text)} <b>({escape(cards.signed(price - first))})</b>"
+
+
+def _text(value: Any) -> str:
+    return _MISSING if value is None else str(value)
+
+
+def _seconds(facts: wire.Generation) -> str:
+    if not (facts.completed_at and facts.created_at):
+        return _MISSING
+    return f"{(facts.completed_at - facts.created_at).total_seconds():.1f} s"
+
+
+def _shape(facts: wire.Generation) -> str:
+    made = facts.output or wire.Output()
+    shape = f"{made.width}×{made.height}" if made.width and made.height else ""
+    length = f"{made.duration_seconds:g} s" if made.duration_seconds else ""
+    weight = cards.size(made.size_bytes) if made.size_bytes else ""
+    return " · ".join(filter(None, (shape, length, weight))) or _MISSING
+
+
+#: What was asked for besides settings.
+_ASKED: dict[str, Callable[[wire.Generation], str]] = {
+    "model": lambda g: g.model_id or g.model_name or _MISSING,
+    "prompt": lambda g: g.prompt or _MISSING,
+}
+#: What came out.
+_MADE: dict[str, Callable[[wire.Generation], str]] = {
+    "took": _seconds,
+    "output": _shape,
+    "state": lambda g: g.state,
+}

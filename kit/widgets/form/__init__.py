@@ -1,0 +1,11 @@
+"""Forms: a model's parameters as controls, with the exact price and what comes out.
+
+Importing this loads ipywidgets, which nothing else of the kit does before a form is asked for.
+"""
+
+from kit.widgets.form.form import Form
+from kit.widgets.form.presets import Presets
+from kit.widgets.form.runs import Run
+from kit.widgets.form.service import Background, Request, Service
+
+__all__ = ["Background", "Form", "Presets", "Request", "Run", "Service"]

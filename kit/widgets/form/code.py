@@ -1,0 +1,72 @@
+"""A request as Python: the statement that does what a form would do."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+from kit.widgets import rules
+from kit.widgets.form.service import Request
+
+_WIDTH = 88
+
+
+def statement(request: Request, *, awaited: bool = False, studio: str = "studio") -> str:
+    """Return the statement that makes a request; values that are the defaults are left out.
+
+    Examples
+    --------
+    >>> from kit.wire import Model
+    >>> print(statement(Request(Model(id="poster"), "a lake", {"size": 512})))
+    studio.generate("poster", "a lake", size=512)
+    """
+    arguments = [_text(request.model.id)]
+    if request.prompt:
+        arguments.append(_text(request.prompt))
+    media = _media(request)
+    if media:
+        arguments.append(f"media={_text(media)}")
+    arguments += _settings(request)
+    call = f"{'await ' if awaited else ''}{studio}.generate"
+    short = f"{call}({', '.join(arguments)})"
+    if len(short) <= _WIDTH and "\n" not in short:
+        return short
+    return "\n".join([f"{call}(", *(f"    {argument}," for argument in arguments), ")"])
+
+
+def changed(request: Request) -> dict[str, Any]:
+    """Return the settings of a request that are not the defaults."""
+    usual = {p.name: rules.default(p) for p in request.model.setting_parameters}
+    return {
+        name: value
+        for name, value in request.parameters.items()
+        if value != usual.get(name) or isinstance(value, bool) != isinstance(usual.get(name), bool)
+    }
+
+
+def _settings(request: Request) -> list[str]:
+    plain, odd = [], {}
+    for name, value in changed(request).items():
+        if name.isidentifier() and not keyword.iskeyword(name):
+            plain.append(f"{name}={_text(value)}")
+        else:
+            odd[name] = value
+    return [*plain, *([f"**{_text(odd)}"] if odd else [])]
+
+
+def _media(request: Request) -> dict[str, Any]:
+    one = {name: [str(path) for path in paths] for name, paths in request.media.items() if paths}
+    return {name: paths[0] if len(paths) == 1 else paths for name, paths in one.items()}
+
+
+def _text(value: Any) -> str:
+    """Return a value as Python, text in double quotes."""
+    if isinstance(value, str):
+        quoted = repr(value)
+        plain = quoted.startswith("'") and '"' not in value
+        return f'"{quoted[1:-1]}"' if plain else quoted
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(k)}: {_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_text, value)) + "]"
+    return repr(value)

@@ -1,0 +1,84 @@
+"""The frame of a form: heading, fields, the bar with price and buttons, panels, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets
+
+from kit.widgets.form import looks
+from kit.widgets.form.fields import Field, Stock
+from kit.wire import Model
+
+_ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
+
+
+class Face:
+    """What a form shows around and below its fields.
+
+    Parameters
+    ----------
+    generate : callable
+        Called when the button is clicked.
+    tools : mapping of str to callable
+        The other buttons, by their words.
+    changed : callable
+        Called with all parts, top to bottom, whenever there are other ones.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        fields: Sequence[Field],
+        stock: Stock,
+        *,
+        generate: Callable[[], None],
+        tools: Mapping[str, Callable[[], None]],
+        changed: Callable[[list[Any]], None],
+    ) -> None:
+        self._changed = changed
+        self.price = stock.new(ipywidgets.HTML)
+        self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
+        self.go.on_click(lambda _: generate())
+        self._panels: dict[str, Any] = {}
+        self._results: list[Any] = []
+        cells = [cell for one in fields for cell in (one.widget, one.note)]
+        buttons = [_tool(stock, word, act) for word, act in tools.items()]
+        bar = (self.go, self.price, *buttons)
+        self._frame = [
+            stock.new(ipywidgets.HTML, value=looks.heading(model)),
+            stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
+            stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
+        ]
+
+    @property
+    def parts(self) -> list[Any]:
+        """Everything that is shown, top to bottom."""
+        return [*self._frame, *self._panels.values(), *self._results]
+
+    def panel(self, name: str) -> Any:
+        """Return a panel that is open, or None."""
+        return self._panels.get(name)
+
+    def toggle(self, name: str, make: Callable[[], Any]) -> None:
+        """Open a panel below the bar, or close it."""
+        if self._panels.pop(name, None) is None:
+            self._panels[name] = make()
+        self._changed(self.parts)
+
+    def results(self, widgets: Sequence[Any]) -> None:
+        """Show results, the newest first."""
+        self._results = list(widgets)
+        self._changed(self.parts)
+
+    def say_price(self, html: str) -> None:
+        """Show the price, or what else has to be said beside the button."""
+        if self.price.value != html:
+            self.price.value = html
+
+
+def _tool(stock: Stock, word: str, act: Callable[[], None]) -> Any:
+    button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
+    button.on_click(lambda _: act())
+    return button

@@ -1,0 +1,299 @@
+"""The form of a model: controls, the exact price, a button, and what came out, in one widget.
+
+A change leads to one refresh a moment later: the values are checked by the rules of the service,
+problems are told at their fields, and the price is worked out. Nothing is sent that is not valid.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
+from kit.widgets.form import code, files, looks, price, values
+from kit.widgets.form.face import Face
+from kit.widgets.form.fields import Field, Stock, build
+from kit.widgets.form.presets import Presets, Shelf
+from kit.widgets.form.prices import Prices
+from kit.widgets.form.runs import Run, Runs
+from kit.widgets.form.service import Background, Debounced, Service
+from kit.widgets.form.values import Checked
+
+#: Seconds of quiet before a refresh, and between a click and reading the controls: what was typed
+#: last may arrive after the click.
+QUIET, SETTLING = 0.15, 0.12
+
+
+class Form(ipywidgets.VBox):
+    """A form for one model.
+
+    Parameters
+    ----------
+    model : wire.Model
+        Of any service; what it leaves out is left out here.
+    initial : mapping, optional
+        ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
+    service : Service, optional
+        What is asked for prices and generations; without one the form shows and checks.
+    presets : Presets, optional
+        Where values are kept by name.
+    awaited : bool
+        Whether `code` writes ``await``.
+
+    Examples
+    --------
+    >>> from kit.wire import Parameter
+    >>> size = Parameter(name="size", type="integer", default=512, minimum=64, maximum=1024)
+    >>> form = Form(wire.Model(id="poster", setting_parameters=[size]))
+    >>> form.value = {"prompt": "a lake", "parameters": {"size": 256}}
+    >>> form.code()
+    'studio.generate("poster", "a lake", size=256)'
+    """
+
+    def __init__(
+        self,
+        model: wire.Model,
+        initial: Mapping[str, Any] | None = None,
+        *,
+        service: Service | None = None,
+        presets: Presets | None = None,
+        background: Background | None = None,
+        awaited: bool = False,
+    ) -> None:
+        self.model = model
+        self.presets = presets
+        self._service = service
+        self._background = background or Background()
+        self._awaited = awaited
+        self._lock = threading.RLock()
+        self._silent = False
+        self._refused: dict[str, str] = {}
+        self._said = ""
+        self._stock = Stock()
+        refresh = self._safely(self._refresh)
+        self._refresh_soon = Debounced(refresh, QUIET, self._background)
+        self._prices = Prices(model, service, self._background, refresh)
+        self._fields = self._built()
+        self._initial = self._by_field(initial or {})
+        self._face = Face(
+            model,
+            self._fields,
+            self._stock,
+            generate=self._clicked,
+            tools=self._tools(),
+            changed=lambda parts: setattr(self, "children", parts),
+        )
+        self._runs = Runs(
+            self._stock,
+            self._background,
+            show=self._face.results,
+            on_start=lambda _: self._ready(),
+            on_end=self._ended,
+        )
+        super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
+        self._write(self._initial)
+        for one in self._fields:
+            one.heard.observe(self._hearing(one), "value")
+        self._refresh()
+        self._prices.ask_balance()
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The prompt, the settings and the paths of the media, as they are now.
+
+        It is checked when it is set; what it does not name goes back to its default.
+        """
+        return values.plain(self._checked().request)
+
+    @value.setter
+    def value(self, value: Mapping[str, Any]) -> None:
+        self._write(self._by_field(value))
+        self._refresh()
+
+    @property
+    def quote(self) -> wire.Quote | None:
+        """The price of what the form holds; None where a setting is wrong, or nobody knows."""
+        return self._prices.best(self._checked())
+
+    @property
+    def generation(self) -> Any:
+        """The generation that was started last, as it is known; None before the first."""
+        run = self._runs.latest()
+        if run is None or run.latest is None or self._service is None:
+            return None
+        return run.result() if run.state == "completed" else self._service.held(run.latest)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Everything that was started here, the newest last."""
+        return list(self._runs.all)
+
+    def submit(self) -> Run:
+        """Start what the form holds and return the run at once; ``run.result()`` waits for it.
+
+        Raises
+        ------
+        ParameterError
+            The values break a rule of the model; nothing was sent.
+        """
+        if self._service is None:
+            raise ConfigError("this form has no service to send to")
+        checked = self._checked()
+        if checked.problems:
+            raise ParameterError.fields(list(checked.problems.items()))
+        return self._runs.begin(checked.request, self._service)
+
+    def code(self) -> str:
+        """Return the statement that does the same; values that are the defaults are left out."""
+        return code.statement(self._checked().request, awaited=self._awaited)
+
+    def reset(self) -> None:
+        """Go back to the values that the form began with."""
+        self._refused, self._said = {}, ""
+        for one in self._fields:
+            one.touched = False
+        self._write(self._initial)
+        self._refresh()
+
+    def __repr__(self) -> str:
+        quote = self._prices.alone(self._checked())
+        return f"<Form {self.model.id}{f' · {price.text(quote)}' if quote else ''}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Return the widget, and what is shown of it where no widget can be."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+        checked = self._checked()
+        text = price.text(self._prices.alone(checked))
+        html = looks.twin(self.model, values.rows(checked.request), text)
+        return {**bundle, "text/plain": repr(self), "text/html": html}
+
+    # ── fields ───────────────────────────────────────────────────────────────────────────────────
+
+    def _built(self) -> list[Field]:
+        stock, model = self._stock, self.model
+        prompt = [build("prompt", values.prompt(model), stock)] if model.supports_prompt else []
+        media = [
+            files.build(p, stock, keep=self._keep, background=self._background)
+            for p in model.media_parameters
+        ]
+        settings = [build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
+        return [*prompt, *media, *settings]
+
+    def _keep(self, name: str, content: bytes) -> Path:
+        if self._service is None:
+            raise ConfigError("this form has no place for files")
+        return self._service.keep(name, content)
+
+    def _by_field(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        path = self._service.path if self._service else Path
+        return values.whole(self.model, value, path)
+
+    def _checked(self) -> Checked:
+        return values.checked(self.model, self._fields)
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._silent = True
+            try:
+                for one in self._fields:
+                    one.write(value.get(one.path, values.default(one)))
+            finally:
+                self._silent = False
+
+    # ── changes ──────────────────────────────────────────────────────────────────────────────────
+
+    def _hearing(self, one: Field) -> Callable[[Any], None]:
+        def hear(_: Any) -> None:
+            if not self._silent:
+                one.touched = True
+                self._said = ""
+                self._refused.pop(one.path, None)
+                self._refresh_soon()
+
+        return hear
+
+    def _refresh(self) -> None:
+        """Show what is wrong, what it costs, and the code where it is open."""
+        with self._lock:
+            checked = self._checked()
+            problems = {**self._refused, **checked.problems}
+            for one in self._fields:
+                heard = one.touched or one.path in self._refused
+                one.tell(problems.get(one.path) if heard else None)
+            self._show_price(checked)
+            panel = self._face.panel("code")
+            if panel is not None:
+                panel.value = looks.code(self.code())
+
+    def _show_price(self, checked: Checked) -> None:
+        if self._said:
+            self._face.say_price(looks.problem(self._said))
+            return
+        asking = self._prices.want(checked)
+        line = price.line(self._prices.best(checked), asking=asking)
+        self._face.say_price(line + looks.missing(checked.problems))
+
+    def _say(self, sentence: str) -> None:
+        self._said = sentence
+        self._face.say_price(looks.problem(sentence))
+
+    # ── starts ───────────────────────────────────────────────────────────────────────────────────
+
+    def _clicked(self) -> None:
+        self._face.go.disabled = True
+        self._background.after(SETTLING, self._safely(self._submit))
+
+    def _submit(self) -> None:
+        for one in self._fields:
+            one.touched = True
+        self._said = ""
+        self._refresh()
+        if self._checked().problems:
+            self._face.go.disabled = False
+            return
+        self.submit()
+
+    def _ready(self) -> None:
+        self._face.go.disabled = False
+
+    def _ended(self, run: Run) -> None:
+        self._ready()
+        if isinstance(run.error, BadRequestError) and isinstance(run.error.details, list):
+            self._refused = {d.get("field", ""): d.get("message", "") for d in run.error.details}
+            self._safely(self._refresh)()
+        self._prices.learn_balance()  # a run ends in the background
+
+    # ── panels ───────────────────────────────────────────────────────────────────────────────────
+
+    def _tools(self) -> dict[str, Callable[[], None]]:
+        tools = {"Reset": self.reset, "Code": self._toggle_code}
+        if self.presets is not None:
+            tools["Presets"] = self._toggle_presets
+        return {word: self._safely(act) for word, act in tools.items()}
+
+    def _toggle_code(self) -> None:
+        new = self._stock.new
+        self._face.toggle("code", lambda: new(ipywidgets.HTML, value=looks.code(self.code())))
+
+    def _toggle_presets(self) -> None:
+        kept = self.presets
+        assert kept is not None  # noqa: S101 - there is no button without them
+        self._face.toggle("presets", lambda: Shelf(self._stock, kept, form=self).widget)
+
+    def _safely(self, act: Callable[[], None]) -> Callable[[], None]:
+        """Return a call whose error is shown: callbacks have nowhere else to leave one."""
+
+        def call() -> None:
+            try:
+                act()
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
+                kind = "" if isinstance(problem, KitError) else f"{type(problem).__name__}: "
+                self._say(f"{kind}{problem}")
+                self._face.go.disabled = False
+
+        return call

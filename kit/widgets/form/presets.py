@@ -1,0 +1,131 @@
+"""Presets: the values of a form, kept by name in one file a model.
+
+The file is JSON that people may read, copy and edit: ``{name: {prompt, parameters, media}}``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import ipywidgets
+
+from kit.errors import ConfigError
+from kit.widgets.form import looks
+from kit.widgets.form.fields import Stock
+
+Value = dict[str, Any]
+
+
+class Presets:
+    """The presets of one model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> presets = Presets(Path(tempfile.mkdtemp()), "poster")
+    >>> presets["dusk"] = {"prompt": "a lake", "parameters": {"size": 512}}
+    >>> presets.names(), presets["dusk"]["prompt"]
+    (['dusk'], 'a lake')
+    """
+
+    def __init__(self, folder: Path, model_id: str) -> None:
+        safe = re.sub(r"[^\w.-]", "_", model_id)[:60]
+        if safe != model_id:
+            safe += f"-{hashlib.sha256(model_id.encode()).hexdigest()[:8]}"
+        self._path = folder / f"{safe}.json"
+
+    def names(self) -> list[str]:
+        """Return the names, in order."""
+        return sorted(self._read())
+
+    def __getitem__(self, name: str) -> Value:
+        kept = self._read()
+        if name not in kept:
+            known = ", ".join(map(repr, sorted(kept))) or "none"
+            raise ConfigError(f"there is no preset {name!r}; there is {known}")
+        return kept[name]
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        if not name.strip() or len(name) > 80 or not name.isprintable():
+            raise ConfigError("a preset's name has 1 to 80 printable characters")
+        self._write({**self._read(), name.strip(): value})
+
+    def __delitem__(self, name: str) -> None:
+        kept = self._read()
+        kept.pop(name, None)
+        self._write(kept)
+
+    def _read(self) -> dict[str, Value]:
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            raise ConfigError(f"the file of presets {self._path.name!r} is no JSON") from None
+        if not isinstance(found, dict):
+            raise ConfigError(f"the file of presets {self._path.name!r} holds no presets")
+        return {name: value for name, value in found.items() if isinstance(value, dict)}
+
+    def _write(self, kept: dict[str, Value]) -> None:
+        """Write beside the file, then put it in its place: a crash leaves the old one."""
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        beside.write_text(json.dumps(kept, indent=1, ensure_ascii=False, default=str), "utf-8")
+        beside.replace(self._path)
+
+
+class Holder(Protocol):
+    """Whatever holds values: a form."""
+
+    value: Any
+
+
+class Shelf:
+    """The presets of a form as a row of controls; made when it is first asked for."""
+
+    def __init__(
+        self,
+        stock: Stock,
+        presets: Presets,
+        form: Holder,
+    ) -> None:
+        self._presets = presets
+        self._form = form
+        self.name = stock.new(
+            ipywidgets.Combobox, placeholder="name of a preset", continuous_update=True
+        )
+        self.load, self.save, self.drop = (
+            stock.new(ipywidgets.Button, description=word) for word in ("Load", "Save", "Delete")
+        )
+        self._said = stock.new(ipywidgets.HTML)
+        parts = (self.name, self.load, self.save, self.drop, self._said)
+        self.widget = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
+        self.load.on_click(lambda _: self._do(self._load, "loaded"))
+        self.save.on_click(lambda _: self._do(self._save, "saved"))
+        self.drop.on_click(lambda _: self._do(self._drop, "deleted"))
+        self._do(lambda: None, "")
+
+    def _do(self, work: Callable[[], None], word: str) -> None:
+        try:
+            work()
+            self.name.options = self._presets.names()
+            self._said.value = f'<span class="kit-note">{word}</span>'
+        except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
+            self._said.value = looks.problem(str(problem))
+
+    def _load(self) -> None:
+        self._form.value = self._presets[self.name.value]
+
+    def _save(self) -> None:
+        self._presets[self.name.value] = self._form.value
+
+    def _drop(self) -> None:
+        del self._presets[self.name.value]
+        self.name.value = ""

@@ -1,0 +1,124 @@
+"""The price of a form: worked out here where the model says how, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from html import escape
+from typing import Any
+
+from kit import pricing, wire
+from kit.widgets.form.service import Request
+from kit.widgets.preview import credits
+
+#: Where a price comes from -> how sure it is, in words.
+_SOURCES = {
+    "rule": "",
+    "service": "says the service",
+    "receipts": "a guess from what was paid before",
+    "default": "a guess: with the model's defaults",
+}
+
+
+def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
+    """Return the exact price, or None where the model has no rule or a file's length counts."""
+    rule = request.model.pricing
+    if rule is None or any(unit.medium in request.media for unit in rule.units if unit.medium):
+        return None
+    return pricing.price(rule, settings)
+
+
+def guess(model: wire.Model) -> wire.Quote | None:
+    """Return the price with the model's defaults, marked as what it is; None where unknown."""
+    if model.credits_at_defaults is None:
+        return None
+    return wire.Quote(total=model.credits_at_defaults, source="default")
+
+
+def with_balance(quote: wire.Quote, balance: Decimal | None) -> wire.Quote:
+    """Return a quote that says whether the balance allows it, where a balance is known."""
+    if balance is None or quote.affordable is not None:
+        return quote
+    return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
+
+
+def text(quote: wire.Quote | None) -> str:
+    """Return a price in one line of text.
+
+    Examples
+    --------
+    >>> text(wire.Quote(total=Decimal("0.25"), source="default"))
+    "about 0.25 credits (a guess: with the model's defaults)"
+    """
+    if quote is None:
+        return "price unknown"
+    how = _SOURCES.get(quote.source, quote.source)
+    about = "about " if how.startswith("a guess") else ""
+    return f"{about}{credits(quote.total)}{f' ({how})' if how else ''}"
+
+
+def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
+    """Draw the price beside the button: total, terms (whole on hover), balance after.
+
+    Parameters
+    ----------
+    asking : bool
+        A better answer is on its way.
+    """
+    if quote is None:
+        return _faint("asking for the price …" if asking else "price unknown")
+    terms = "; ".join(f"{term_text(t)} {_signed(t.credits)}" for t in quote.terms)
+    how = _SOURCES.get(quote.source, quote.source)
+    about = "about " if how.startswith("a guess") else ""
+    hover = escape(terms or how or credits(quote.total))
+    parts = [f'<b title="{hover}">{about}{escape(credits(quote.total))}</b>']
+    faint = [how, _short_terms(quote), _after(quote), "asking …" if asking else ""]
+    parts.append(_faint(" · ".join(filter(None, faint))))
+    if quote.affordable is False:
+        parts.append(_too_dear(quote))
+    return " ".join(parts)
+
+
+def term_text(term: wire.Term) -> str:
+    """Return what a term of a price is, in words.
+
+    Examples
+    --------
+    >>> term_text(wire.Term(kind="unit", parameter="count", value=3, credits=Decimal("0.3")))
+    'count 3'
+    """
+    if term.kind in ("base", "rounding") or term.parameter is None:
+        return term.kind
+    factor = f" × {term.factor:f}" if term.factor is not None else ""
+    return f"{term.parameter} {term.value}{factor}"
+
+
+def _after(quote: wire.Quote) -> str:
+    if quote.balance is None or quote.affordable is False:
+        return ""
+    return f"balance after it {_number(quote.balance - quote.total)}"
+
+
+def _too_dear(quote: wire.Quote) -> str:
+    there = "" if quote.balance is None else f", {credits(quote.balance)} there"
+    words = f"not enough: {credits(quote.total)} needed{there}"
+    return f'<div class="kit-bad" role="alert">{escape(words)}</div>'
+
+
+def _short_terms(quote: wire.Quote) -> str:
+    """Return what the price depends on; all of it to the last digit stands on hover."""
+    causes = [term_text(term) for term in quote.terms if term.parameter and term.credits]
+    return f"for {', '.join(causes)}" if causes else ""
+
+
+def _signed(amount: Decimal) -> str:
+    return f"{'+' if amount >= 0 else '−'}{_number(abs(amount))}"
+
+
+def _number(amount: Decimal) -> str:
+    sign = "−" if amount < 0 else ""
+    return sign + credits(abs(amount)).partition(" ")[0]
+
+
+def _faint(words: str) -> str:
+    return f'<span class="kit-note">{escape(words)}</span>' if words else ""

@@ -1,0 +1,107 @@
+"""The best price that is known for what a form holds, and the asking for a better one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from decimal import Decimal
+
+from kit import wire
+from kit.errors import KitError
+from kit.widgets.form import price
+from kit.widgets.form.service import Background, Debounced, Request, Service
+from kit.widgets.form.values import Checked
+
+#: Seconds without a change before the service is asked.
+ASKING = 0.4
+
+
+class Prices:
+    """Prices of one form: by the model's rule at once, else by the service, a moment later.
+
+    Parameters
+    ----------
+    changed : callable
+        Called, from any thread, when a better price or a balance has come.
+    """
+
+    def __init__(
+        self,
+        model: wire.Model,
+        service: Service | None,
+        background: Background,
+        changed: Callable[[], None],
+    ) -> None:
+        self._model = model
+        self._service = service
+        self._background = background
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._wanted: Request | None = None
+        self._answer: tuple[Request, wire.Quote | None] | None = None
+        self._balance: Decimal | None = None
+        self._soon = Debounced(self._ask, ASKING, background)
+
+    def best(self, checked: Checked) -> wire.Quote | None:
+        """Return the best price that is known now, and whether the balance allows it."""
+        quote = self.alone(checked)
+        return None if quote is None else price.with_balance(quote, self._balance)
+
+    def alone(self, checked: Checked) -> wire.Quote | None:
+        """Return the best price that is known now, without a word on the balance.
+
+        A wrong setting has no price; a prompt or a file that is missing does not change one.
+        """
+        if checked.settings is None:
+            return None
+        exact = price.offline(checked.request, checked.settings)
+        if exact is not None:
+            return exact
+        answer = self._answer
+        if answer is not None and answer[0] == checked.request and answer[1] is not None:
+            return answer[1]
+        return price.guess(self._model)
+
+    def want(self, checked: Checked) -> bool:
+        """Ask for a better price where there can be one; return whether one is on its way."""
+        if self._service is None or checked.problems or checked.settings is None:
+            return False  # the service would refuse to answer
+        if price.offline(checked.request, checked.settings) is not None:
+            return False
+        answer = self._answer
+        if answer is not None and answer[0] == checked.request:
+            return False
+        with self._lock:
+            self._wanted = checked.request
+        self._soon()
+        return True
+
+    def ask_balance(self) -> None:
+        """Learn in the background what there is to spend."""
+        if self._service is not None:
+            self._background.begin(self.learn_balance)
+
+    def learn_balance(self) -> None:
+        """Learn what there is to spend; this may wait."""
+        if self._service is None:
+            return
+        try:
+            self._balance = self._service.balance()
+        except KitError:
+            return  # a price without a balance is still a price
+        self._changed()
+
+    def _ask(self) -> None:
+        with self._lock:
+            wanted = self._wanted
+        if wanted is None or self._service is None:
+            return
+        try:
+            quote: wire.Quote | None = self._service.quote(wanted)
+        except (KitError, OSError):
+            quote = None  # the guess stands
+        with self._lock:
+            if wanted is not self._wanted:
+                return  # the form has changed since, and its new price is asked for
+            self._answer = wanted, quote
+        self._changed()

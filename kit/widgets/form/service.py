@@ -1,0 +1,130 @@
+"""What a form needs from outside: a service to ask, and a background to ask it from.
+
+A form never blocks the loop it lives on: whatever waits is begun in the background, and comes back
+by setting a widget's trait, which any thread may do.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from kit import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a form asks for.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Settings by name, without those that the service decides.
+    media : mapping of str to list of Path
+        Files by parameter name.
+    """
+
+    model: wire.Model
+    prompt: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    media: Mapping[str, list[Path]] = field(default_factory=dict)
+
+
+class Service(Protocol):
+    """A service as a form sees it; every call may block, and none is made where that matters."""
+
+    def quote(self, request: Request) -> wire.Quote:
+        """Return what a request costs, asking whoever knows."""
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where nobody says."""
+
+    def generate(
+        self,
+        request: Request,
+        on_update: Callable[[wire.Generation], None],
+        on_sent: Callable[[str, float], None],
+    ) -> Any:
+        """Start a request, wait for its end and return the generation.
+
+        Parameters
+        ----------
+        on_update : callable
+            Called with each answer, the first one right after the start.
+        on_sent : callable
+            Called with a file's name and the share of all uploads that has left, 0 to 1.
+        """
+
+    def held(self, facts: wire.Generation) -> Any:
+        """Return a generation as its user holds it."""
+
+    def cancel(self, generation_id: str) -> None:
+        """Ask to stop a generation."""
+
+    def show(self, generation: Any) -> str:
+        """Return a finished generation as HTML, with its media and its price."""
+
+    def keep(self, name: str, content: bytes) -> Path:
+        """Keep a file that came through the browser and return where it is."""
+
+    def path(self, medium: Any) -> Path:
+        """Return where a medium is, keeping what is no file yet; raises `KitError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Where what takes time happens; tests pass one whose time is theirs.
+
+    Parameters
+    ----------
+    begin : callable
+        Runs a function elsewhere, now.
+    after : callable
+        Runs a function elsewhere after some seconds; returns how to call that off.
+    clock : callable
+        Seconds, from whenever.
+    """
+
+    begin: Callable[[Callable[[], None]], None] = field(default=lambda work: _thread(work))
+    after: Callable[[float, Callable[[], None]], Callable[[], None]] = field(
+        default=lambda seconds, work: _timer(seconds, work)
+    )
+    clock: Callable[[], float] = time.monotonic
+
+
+class Debounced:
+    """A call that is made once the asking has stopped for a moment; the last asking counts."""
+
+    def __init__(self, call: Callable[[], None], seconds: float, background: Background) -> None:
+        self._call = call
+        self._seconds = seconds
+        self._background = background
+        self._lock = threading.Lock()
+        self._call_off: Callable[[], None] = lambda: None
+
+    def __call__(self) -> None:
+        """Ask for the call."""
+        with self._lock:
+            self._call_off()
+            self._call_off = self._background.after(self._seconds, self._call)
+
+    def cancel(self) -> None:
+        """Forget what was asked for."""
+        with self._lock:
+            self._call_off()
+
+
+def _thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="kit-form", daemon=True).start()
+
+
+def _timer(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
+    timer = threading.Timer(seconds, work)
+    timer.name, timer.daemon = "kit-form", True
+    timer.start()
+    return timer.cancel

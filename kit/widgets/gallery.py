@@ -1,0 +1,124 @@
+"""The gallery: generations as a grid of pictures and videos with captions and costs.
+
+It is static HTML without a class or a style sheet, so it also works in an untrusted notebook. Each
+tile is a ``<details>``: opening it widens the tile, and the picture, which is as wide as its tile,
+grows with it. So one picture serves as small and as large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kit.widgets import cards, media, preview
+from kit.widgets.exhibit import Exhibit, drawn, total
+
+#: Bytes of all pictures together, before base64 makes a third more of them.
+TOTAL = 900_000
+#: Most bytes of one picture, and the least that can still be recognized.
+MOST, LEAST = 60_000, 4_000
+#: Most tiles; for more there is the history's table.
+TILES = 120
+#: Bytes up to which a video is put inside a notebook that should be mailed.
+EMBED = 1_500_000
+#: Pixels across of an opened tile.
+_WIDE = 640
+
+#: Width nothing, but at least all of the tile: the picture has no say in how wide its tile is.
+_FILLS = "display:block;width:0;min-width:100%;height:auto;border-radius:4px"
+_TILE = (
+    "display:inline-block;vertical-align:top;max-width:100%;box-sizing:border-box;"
+    "margin:0 8px 12px 0"
+)
+_LINE = (
+    "display:block;width:0;min-width:100%;overflow:hidden;white-space:nowrap;text-overflow:ellipsis"
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Gallery:
+    """A grid of generations, drawn when it is shown.
+
+    Parameters
+    ----------
+    columns : int or None
+        Tiles in a row; None fits as many of `size` as there is room for.
+    size : int
+        Pixels across of a closed tile.
+    embed : bool
+        Whether short videos are put inside the document, so that it can be mailed; otherwise they
+        are files in ``outputs/`` beside it.
+    folder : Path or None
+        Where the notebook is; None: here.
+    """
+
+    exhibits: Sequence[Exhibit]
+    columns: int | None = None
+    size: int = 220
+    embed: bool = False
+    folder: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.exhibits)
+
+    def __repr__(self) -> str:
+        return f"<Gallery {self._summary()}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def html(self) -> str:
+        """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
+        shown = self.exhibits[:TILES]
+        tiles = drawn(shown, self._fit(len(shown)), folder=self.folder)
+        grid = "".join(self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
+        left = len(self.exhibits) - len(shown)
+        words = self._summary() + (f" · {left} more are not shown" if left else "")
+        foot = f"<div>{cards.faint(words)}</div>"
+        return f'<div style="{cards.FONT};{cards.COLOR}"><div>{grid}</div>{foot}</div>'
+
+    def _fit(self, count: int) -> media.Fit:
+        limit = max(LEAST, min(MOST, TOTAL // max(count, 1)))
+        return media.Fit(
+            limit=limit,
+            poster=min(limit, media.POSTER_LIMIT),
+            width=max(self.size, 480),
+            embed=min(EMBED, TOTAL // max(count, 1) * 4) if self.embed else 0,
+            style=_FILLS,
+        )
+
+    def _tile(self, exhibit: Exhibit, shown: str) -> str:
+        facts, prompt = exhibit.facts, exhibit.facts.prompt or ""
+        state = "" if facts.state == "completed" else f"{cards.status(facts.state)} · "
+        price = "" if exhibit.charged is None else cards.credits(exhibit.charged)
+        words = filter(None, (price, preview.caption(facts, None)))
+        line = f"{state}{escape(' · '.join(words))}"
+        caption = (
+            f'<div style="{_LINE}" title="{escape(prompt)}">{escape(prompt)}</div>'
+            f'<div style="{_LINE};{cards.FAINT}">{line}</div>'
+        )
+        return (
+            f'<details style="{_TILE};min-width:{self._across()}">'
+            f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
+            f'<div style="width:{_WIDE}px;max-width:100%">{_more(exhibit)}</div></details>'
+        )
+
+    def _across(self) -> str:
+        # 1 % and the margin are left between the tiles of a row
+        return f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
+
+    def _summary(self) -> str:
+        count = len(self.exhibits)
+        price = total(self.exhibits)
+        spent = f" · {cards.credits(price)}" if price is not None and count else ""
+        return f"{count} generation{'' if count == 1 else 's'}{spent}"
+
+
+def _more(exhibit: Exhibit) -> str:
+    """Return what an opened tile says beside its picture."""
+    facts = exhibit.facts
+    rows = {"prompt": facts.prompt, **exhibit.settings(), "id": facts.id}
+    return cards.facts({name: value for name, value in rows.items() if value is not None})

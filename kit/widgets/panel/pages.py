@@ -1,0 +1,157 @@
+"""The pages of the panel that are its own: the models, the bench to create on, sheets to read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.widgets.form.service import Background
+from kit.widgets.panel import looks
+from kit.widgets.panel.panel import sentence
+
+_KINDS = ("all", "image", "video")
+
+
+class Catalog(ipywidgets.VBox):
+    """All models, to look through and to pick one of.
+
+    Parameters
+    ----------
+    use : callable
+        Called with the id of a model whose button is clicked.
+
+    Examples
+    --------
+    >>> catalog = Catalog([wire.Model(id="poster"), wire.Model(id="drift")], use=print)
+    >>> catalog.search = "drift"
+    >>> catalog.shown
+    ['drift']
+    """
+
+    def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
+        self._models = list(models)
+        self._kind = ipywidgets.ToggleButtons(options=_KINDS, tooltips=("Models of any kind",))
+        self._words = ipywidgets.Text(placeholder="search models", tooltip="Search models")
+        self._said = ipywidgets.HTML()
+        self._rows = [self._row(one, use) for one in self._models]
+        rows = ipywidgets.VBox(children=self._rows, _dom_classes=("kit-models",))
+        filters = ipywidgets.HBox(
+            children=(self._kind, self._words, self._said), _dom_classes=("kit-filter",)
+        )
+        super().__init__(children=(filters, rows))
+        self._kind.observe(self._sift, "value")
+        self._words.observe(self._sift, "value")
+        self._sift()
+
+    @property
+    def search(self) -> str:
+        """The words that are searched for."""
+        return str(self._words.value)
+
+    @search.setter
+    def search(self, words: str) -> None:
+        self._words.value = words
+
+    @property
+    def shown(self) -> list[str]:
+        """The ids of the models that are shown."""
+        return [one.id for one in self._models if self._fits(one)]
+
+    def _fits(self, model: wire.Model) -> bool:
+        kind = self._kind.value
+        words = self.search.lower().split()
+        return (kind == "all" or model.asset_type == kind) and looks.matches(model, words)
+
+    def _sift(self, _: Any = None) -> None:
+        shown = set(self.shown)
+        for model, row in zip(self._models, self._rows, strict=True):
+            row.layout.display = None if model.id in shown else "none"
+        self._said.value = looks.note(f"{len(shown)} of {len(self._models)}")
+
+    @staticmethod
+    def _row(model: wire.Model, use: Callable[[str], None]) -> Any:
+        button = ipywidgets.Button(
+            description="Use", tooltip=f"Create with {model.title or model.id}"
+        )
+        button.on_click(lambda _: use(model.id))
+        return ipywidgets.HBox(children=(ipywidgets.HTML(looks.model(model)), button))
+
+
+class Bench(ipywidgets.VBox):
+    """A model to pick and its form; a form that was left is found again as it was.
+
+    Parameters
+    ----------
+    form : callable
+        Returns the form of a model; it may block and is called in the background.
+    model : str, optional
+        The id of the one to begin with; else the first.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[wire.Model],
+        *,
+        form: Callable[[wire.Model], Any],
+        model: str | None = None,
+        background: Background | None = None,
+    ) -> None:
+        self._form = form
+        self._background = background or Background()
+        self._lock = threading.Lock()
+        self._known = {one.id: one for one in models}
+        self._forms: dict[str, Any] = {}
+        options = [(f"{one.title or one.id} ({one.asset_type})", one.id) for one in models]
+        self._pick = ipywidgets.Dropdown(options=options, description="Model")
+        if model in self._known:
+            self._pick.value = model
+        self._pick.add_class("kit-pick")
+        self._place = ipywidgets.VBox()
+        super().__init__(children=(self._pick, self._place))
+        self._pick.observe(self._picked, "value")
+        self._picked()
+
+    @property
+    def model(self) -> str | None:
+        """The id of the model whose form is shown; setting it shows another."""
+        return None if self._pick.value is None else str(self._pick.value)
+
+    @model.setter
+    def model(self, model_id: str) -> None:
+        self._pick.value = model_id
+
+    @property
+    def form(self) -> Any:
+        """The form that is shown; None while it is being made."""
+        return self._forms.get(self.model or "")
+
+    def _picked(self, _: Any = None) -> None:
+        if self.model is None:
+            self._place.children = (ipywidgets.HTML(looks.note("this service has no models")),)
+        elif self.model in self._forms:
+            self._place.children = (self._forms[self.model],)
+        else:
+            self._place.children = (ipywidgets.HTML(looks.note("one moment …")),)
+            wanted = self._known[self.model]
+            self._background.begin(lambda: self._make(wanted))
+
+    def _make(self, model: wire.Model) -> None:
+        try:
+            made = self._form(model)
+        except Exception as error:  # noqa: BLE001 - said where the form would be
+            made = None
+            shown = ipywidgets.HTML(looks.problem(sentence(error)))
+        with self._lock:
+            if made is not None:
+                shown = self._forms.setdefault(model.id, made)
+            if self.model == model.id:
+                self._place.children = (shown,)
+
+
+def page(html: str) -> Any:
+    """Return a page to read; the HTML is trusted."""
+    return ipywidgets.HTML(html)

@@ -1,0 +1,78 @@
+"""The costs as a page: figures, bars and columns, all plain HTML in the colors of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from html import escape
+
+from kit.widgets.cards import credits, figure
+from kit.widgets.panel.looks import sheet
+
+_SHEET = """
+.kit-figures{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 18px}
+.kit-figures>div{flex:1 1 120px;padding:8px 12px;border-radius:6px;
+ border:1px solid var(--jp-border-color2,#9996)}
+.kit-figures b{display:block;font-size:17px;font-weight:600;line-height:1.4}
+.kit-bars{display:grid;grid-template-columns:minmax(90px,max-content) 1fr max-content;
+ gap:6px 12px;align-items:center;font-size:12.5px}
+.kit-bars i,.kit-days i{display:block;background:var(--jp-brand-color1,#1976d2)}
+.kit-bars i{height:14px;min-width:2px;border-radius:0 3px 3px 0}
+.kit-days{display:flex;align-items:flex-end;gap:3px;height:110px;margin:0 0 4px;
+ border-bottom:1px solid var(--jp-border-color2,#9996)}
+.kit-days span{flex:1 1 0;height:100%;display:flex;align-items:flex-end}
+.kit-days i{width:100%;border-radius:3px 3px 0 0}
+.kit-ends{display:flex;justify-content:space-between;font-size:12px}
+"""
+SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
+
+
+def figures(items: Sequence[tuple[str, Decimal | None]]) -> str:
+    """Return amounts of credits as tiles; what nobody knows is left out."""
+    tiles = (
+        f'<div><span class="kit-note">{escape(name)}</span><b>{escape(figure(amount))}</b></div>'
+        for name, amount in items
+        if amount is not None
+    )
+    return f'{SHEET}<div class="kit-figures" aria-label="credits">{"".join(tiles)}</div>'
+
+
+def bars(title: str, rows: Sequence[tuple[str, Decimal, str]]) -> str:
+    """Return a bar for each row, the longest for the most.
+
+    Parameters
+    ----------
+    rows : sequence of (str, Decimal, str)
+        A name, its credits, and a note that stands behind them.
+    """
+    most = max((amount for _, amount, _ in rows), default=Decimal(0))
+    cells = (
+        f"<span>{escape(name)}</span>{_bar(amount, most)}"
+        f'<span>{escape(figure(amount))} <span class="kit-note">{escape(note)}</span></span>'
+        for name, amount, note in rows
+    )
+    return sheet(title, f'<div class="kit-bars">{"".join(cells)}</div>')
+
+
+def columns(title: str, days: Sequence[tuple[str, Decimal]]) -> str:
+    """Return a column for each day; the amount of one is told when it is pointed at."""
+    most = max((amount for _, amount in days), default=Decimal(0))
+    stands = "".join(
+        f'<span title="{escape(f"{day}: {credits(amount)}")}">'
+        f'<i style="height:{_percent(amount, most):.1f}%"></i></span>'
+        for day, amount in days
+    )
+    first, last = (days[0][0], days[-1][0]) if days else ("", "")
+    most_text = f"{credits(most)} on the dearest day"
+    shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
+    ends = (first, most_text, last)
+    marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)
+    return sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
+
+
+def _bar(amount: Decimal, most: Decimal) -> str:
+    return f'<i style="width:{_percent(amount, most):.1f}%"></i>'
+
+
+def _percent(amount: Decimal, most: Decimal) -> float:
+    return float(100 * max(amount, Decimal(0)) / most) if most > 0 else 0.0

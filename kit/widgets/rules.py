@@ -1,0 +1,205 @@
+"""Rules: which control suits a parameter; decided here, built in `kit.widgets.form.fields`.
+
+A model of another service may leave out or contradict anything: what no rule knows gets a text
+field that reads JSON, and a default that breaks its own parameter counts as none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from kit.parameters import problem_with
+from kit.wire import MEDIA_TYPES, Parameter
+
+#: Steps of a slider at most; a longer range is typed.
+SLIDER_STEPS = 10_000
+#: Choices, and letters in all of them, that still fit in a row of buttons.
+BUTTONS, BUTTON_LETTERS = 4, 24
+
+#: Megabytes that JupyterLab lets through its socket; a larger file breaks it without a word.
+UPLOAD_LIMIT = 10
+
+_PROSE = ("prompt", "text", "script", "lyrics", "caption")
+_NUMBERS = ("integer", "number")
+
+
+def control(parameter: Parameter) -> str:
+    """Return the name of the control for a parameter.
+
+    Returns
+    -------
+    str
+        ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item a line), ``buttons``,
+        ``dropdown``, ``switch``, ``slider``, ``count`` (a whole number in a box), ``number`` (a
+        number that may be left out), ``prose``, ``text`` or ``json``.
+
+    Examples
+    --------
+    >>> control(Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50))
+    'slider'
+    >>> control(Parameter(name="steps", type="integer", minimum=1, maximum=50))
+    'number'
+    >>> control(Parameter(name="weights", type="tensor"))
+    'json'
+    """
+    return next(name for name, suits in _RULES if suits(parameter))
+
+
+def default(parameter: Parameter) -> Any:
+    """Return a parameter's default, or None where it has none that it would itself accept."""
+    value = parameter.default
+    return None if value is None or problem_with(parameter, value) else value
+
+
+def several(parameter: Parameter) -> bool:
+    """Return whether a parameter takes a list; of media, a list of one is a single file."""
+    return parameter.max_items is not None and (parameter.max_items > 1 or not parameter.media)
+
+
+def step(parameter: Parameter) -> float:
+    """Return the step of a slider: 1, or the power of ten that makes 100 to 1,000 steps.
+
+    Examples
+    --------
+    >>> step(Parameter(name="guidance", type="number", minimum=0, maximum=20))
+    0.1
+    """
+    if parameter.type == "integer":
+        return 1
+    return 10.0 ** math.floor(math.log10(_span(parameter) / 100))
+
+
+def decimals(parameter: Parameter) -> int:
+    """Return how many decimals a slider must show: those of its step and of its default."""
+    return max(_decimals(step(parameter)), _decimals(default(parameter) or 0))
+
+
+def choices(parameter: Parameter) -> list[tuple[str, Any]]:
+    """Return the values of a choice with their labels.
+
+    A first entry of None stands for leaving it out, where there is no default to stand on.
+
+    Examples
+    --------
+    >>> choices(Parameter(name="fps", type="integer", enum=[24, 30], default=24))
+    [('24', 24), ('30', 30)]
+    >>> choices(Parameter(name="smooth", type="boolean"))
+    [('service decides', None), ('yes', True), ('no', False)]
+    """
+    if parameter.enum:
+        found = [(label(value), value) for value in parameter.enum]
+    else:
+        found = [("yes", True), ("no", False)]
+    if default(parameter) is not None:
+        return found
+    return [("choose …" if parameter.required else UNSET, None), *found]
+
+
+def label(value: Any) -> str:
+    """Return a value as a choice shows it."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def limits(parameter: Parameter) -> str:
+    """Return in words what a control does not show by itself; nothing where there is nothing.
+
+    Examples
+    --------
+    >>> limits(Parameter(name="seed", type="integer", minimum=0, maximum=99))
+    '0 to 99'
+    >>> limits(Parameter(name="words", max_items=3))
+    'one a line, at most 3'
+    """
+    kind = control(parameter)
+    if kind in ("lines", "picks"):
+        return f"one a line, at most {parameter.max_items}"
+    if kind == "media":
+        most = f"at most {parameter.max_items} · " if several(parameter) else ""
+        return f"{most}uploads up to {UPLOAD_LIMIT} MB, larger files by path"
+    return _range(parameter) if kind in ("number", "count") else ""
+
+
+#: What a control says where nothing is chosen and nothing has to be.
+UNSET = "service decides"
+
+
+def _range(parameter: Parameter) -> str:
+    if 2**31 - 1 <= _span(parameter) < math.inf:
+        return ""  # whatever a computer holds: no limit that anybody would meet
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None:
+        return f"{_plain(low)} to {_plain(high)}"
+    if low is not None:
+        return f"at least {_plain(low)}"
+    return "" if high is None else f"at most {_plain(high)}"
+
+
+def _plain(bound: float) -> str:
+    return f"{int(bound)}" if float(bound).is_integer() else f"{bound:g}"
+
+
+def _span(parameter: Parameter) -> float:
+    if parameter.minimum is None or parameter.maximum is None:
+        return math.inf
+    return float(parameter.maximum) - float(parameter.minimum)
+
+
+def _decimals(value: float) -> int:
+    text = f"{value:.10f}".rstrip("0")
+    return len(text.partition(".")[2])
+
+
+def _is_list(parameter: Parameter) -> bool:
+    return parameter.max_items is not None
+
+
+def _is_media(parameter: Parameter) -> bool:
+    return parameter.media or parameter.type in MEDIA_TYPES
+
+
+def _is_boolean(parameter: Parameter) -> bool:
+    return parameter.type == "boolean"
+
+
+def _is_number(parameter: Parameter) -> bool:
+    return parameter.type in _NUMBERS
+
+
+def _fits_buttons(parameter: Parameter) -> bool:
+    values = parameter.enum or []
+    short = sum(len(label(value)) for value in values) <= BUTTON_LETTERS
+    return 0 < len(values) <= BUTTONS and short and default(parameter) is not None
+
+
+def _fits_slider(parameter: Parameter) -> bool:
+    span = _span(parameter)
+    if not _is_number(parameter) or default(parameter) is None or not 0 < span < math.inf:
+        return False
+    return span / step(parameter) <= SLIDER_STEPS
+
+
+def _is_prose(parameter: Parameter) -> bool:
+    if parameter.type != "string":
+        return False
+    initial = str(parameter.default or "")
+    named = any(word in parameter.name.lower() for word in _PROSE)
+    return named or len(initial) > 60 or "\n" in initial
+
+
+_RULES: tuple[tuple[str, Callable[[Parameter], bool]], ...] = (
+    ("media", _is_media),
+    ("picks", lambda p: _is_list(p) and bool(p.enum)),
+    ("lines", _is_list),
+    ("buttons", _fits_buttons),
+    ("dropdown", lambda p: bool(p.enum)),
+    ("switch", lambda p: _is_boolean(p) and default(p) is not None),
+    ("dropdown", _is_boolean),
+    ("slider", _fits_slider),
+    ("count", lambda p: p.type == "integer" and default(p) is not None),
+    ("number", _is_number),
+    ("prose", _is_prose),
+    ("text", lambda p: p.type == "string"),
+    ("json", lambda _: True),
+)

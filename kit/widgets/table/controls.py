@@ -1,0 +1,114 @@
+"""The widgets of the table and how they lie; what they do is said in `kit.widgets.table.face`.
+
+Rows are one piece of HTML. A box lies over each of them, so that a click anywhere in a row chooses
+it, and so does the keyboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets as w
+
+from kit.widgets.table.drawing import STYLE, Column, tracks
+
+SHOWN = w.Layout(width="100%", margin="0")
+HIDDEN = w.Layout(display="none")
+_SAME_PLACE = "1 / 1 / 2 / 2"
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """Every widget that says something or is asked something."""
+
+    text: Any
+    status: Any
+    model: Any
+    since: Any
+    until: Any
+    heads: dict[str, Any]
+    page: Any
+    boxes: list[Any]
+    back: Any
+    number: Any
+    forth: Any
+    words: Any
+    clear: Any
+    preview: Any
+    problem: Any
+    style: Any
+    whole: Any
+
+
+def build(
+    shown: Sequence[tuple[str, Column]], statuses: Sequence[str], models: Sequence[str], rows: int
+) -> Controls:
+    """Return the widgets of a table with `rows` rows a page."""
+    field = w.Layout(width="auto", min_width="150px", flex="0 1 170px")
+    plain = {"description_width": "initial"}
+    text = w.Text(
+        placeholder="search prompts",
+        continuous_update=False,
+        tooltip="part of a prompt, or the beginning of an id; Enter searches",
+        layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
+    )
+    status = w.Dropdown(options=_any("status", statuses), tooltip="status", layout=field)
+    model = w.Dropdown(options=_any("model", models), tooltip="model", layout=field)
+    day = w.Layout(width="auto", flex="0 1 180px")
+    since = w.DatePicker(description="from", style=plain, layout=day)
+    until = w.DatePicker(description="to", style=plain, layout=day)
+    heads = {source: _head(column) for source, column in shown}
+    page = w.HTML(layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
+    boxes = [_box() for _ in range(rows)]
+    over = w.VBox(boxes, layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
+    over.add_class("kit-table-over")
+    back, forth = _step("chevron-left", "page before"), _step("chevron-right", "next page")
+    number = w.BoundedIntText(value=1, min=1, max=1, tooltip="page", layout=w.Layout(width="84px"))
+    words = w.HTML()
+    clear = w.Button(description="choose none", layout=w.Layout(width="auto"))
+    preview, problem, style = w.HTML(), w.HTML(), w.HTML(STYLE)
+    head = w.GridBox(
+        [style, w.HTML(), *heads.values()],
+        layout=w.Layout(grid_template_columns=tracks(shown), width="100%"),
+    )
+    head.add_class("kit-table-head")
+    wrap = w.Layout(flex_flow="row wrap", align_items="center", width="100%")
+    whole = w.VBox(
+        [
+            w.Box([text, status, model, since, until], layout=wrap),
+            head,
+            w.GridBox([page, over], layout=w.Layout(grid_template_columns="100%", width="100%")),
+            w.Box([back, number, forth, words, clear], layout=wrap),
+            problem,
+            preview,
+        ],
+        layout=w.Layout(width="100%", max_width="1100px"),
+    )
+    whole.add_class("kit-table")
+    return Controls(
+        text, status, model, since, until, heads, page, boxes,
+        back, number, forth, words, clear, preview, problem, style, whole,
+    )  # fmt: skip
+
+
+def _any(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
+    return [(f"any {noun}", ""), *((value, value) for value in values)]
+
+
+def _head(column: Column) -> Any:
+    button = w.Button(description=column.title, tooltip=f"sort by {column.title}")
+    if column.number:
+        button.add_class("kit-number")
+    return button
+
+
+def _box() -> Any:
+    box = w.Checkbox(indent=False, layout=SHOWN)
+    box.add_class("kit-table-box")
+    return box
+
+
+def _step(icon: str, tooltip: str) -> Any:
+    return w.Button(icon=icon, tooltip=tooltip, layout=w.Layout(width="40px"))

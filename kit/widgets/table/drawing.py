@@ -1,0 +1,189 @@
+"""Drawing a page of rows: as it is shown while a kernel runs, and as it is kept in a notebook.
+
+Both hold the same cells. The live one has a style sheet and a fixed height of rows, for the boxes
+that are laid over it; the kept one is plain HTML that also works in an untrusted notebook.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from kit.widgets import cards
+
+#: Pixels of a row, and of the thumbnail in it.
+ROW = 46
+THUMBNAIL = (64, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table.
+
+    Parameters
+    ----------
+    sources : tuple of str
+        Columns of the frame; the first that it has is shown.
+    width : str
+        CSS width of its track.
+    """
+
+    title: str
+    sources: tuple[str, ...]
+    width: str
+    text: Callable[[Any], str]
+    number: bool = False
+
+
+def _when(value: Any) -> str:
+    return f"{value:%Y-%m-%d %H:%M}"
+
+
+def _credits(value: Any) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _seconds(value: Any) -> str:
+    return f"{value:.1f} s"
+
+
+COLUMNS = (
+    Column("when (UTC)", ("created_at",), "136px", _when),
+    Column("model", ("model_id",), "96px", str),
+    Column("status", ("status",), "98px", str),
+    Column("prompt", ("prompt",), "minmax(96px,1fr)", str),
+    Column("credits", ("net", "credits"), "88px", _credits, number=True),
+    Column("took", ("seconds",), "72px", _seconds, number=True),
+)
+#: Tracks before the columns: the box, the thumbnail.
+_BEFORE = f"30px {THUMBNAIL[0] + 12}px"
+
+STYLE = f"""<style>
+.kit-table-page {{ font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif);
+  color: var(--jp-ui-font-color1, inherit); }}
+.kit-table-row {{ display: grid; height: {ROW}px; box-sizing: border-box; align-items: center;
+  border-bottom: 1px solid var(--jp-border-color3, #8883); }}
+.kit-table-row > span {{ padding: 0 8px; overflow: hidden; white-space: nowrap;
+  text-overflow: ellipsis; }}
+.kit-table-row img {{ display: block; width: {THUMBNAIL[0]}px; height: {THUMBNAIL[1]}px;
+  object-fit: cover; border-radius: 3px; }}
+.kit-table-row .kit-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.kit-table-head .jupyter-button {{ background: none; box-shadow: none; text-align: left;
+  padding: 0 8px; margin: 0; width: auto; font-weight: 600;
+  color: var(--jp-ui-font-color1, inherit); overflow: hidden; text-overflow: ellipsis; }}
+.kit-table-head .jupyter-button.kit-number {{ text-align: right; }}
+.kit-table-head .jupyter-button:hover, .kit-table-head .jupyter-button:focus-visible {{
+  text-decoration: underline; }}
+.kit-table-box.widget-checkbox {{ width: 100%; height: {ROW}px; margin: 0; border-radius: 4px; }}
+.kit-table-box.widget-checkbox > label {{ display: flex; align-items: center; width: 100%;
+  height: {ROW}px; cursor: pointer; margin: 0; padding: 0; }}
+.kit-table-box.widget-checkbox input[type='checkbox'] {{ flex: none; margin: 0 0 0 8px; }}
+.kit-table-box.widget-checkbox label span {{ position: absolute; width: 1px; height: 1px;
+  overflow: hidden; clip: rect(0 0 0 0); white-space: nowrap; }}
+.kit-table-box:hover {{ background: color-mix(in srgb, currentColor 6%, transparent); }}
+.kit-table-box:has(input:checked) {{ background: color-mix(in srgb,
+  var(--jp-brand-color1, #1976d2) 18%, transparent); }}
+.kit-table-box:has(input:focus-visible) {{ outline: 2px solid var(--jp-brand-color1, #1976d2);
+  outline-offset: -2px; }}
+.kit-table-over, .kit-table-over > .widget-vbox {{ overflow: visible; }}
+</style>"""
+
+
+def columns(frame: pd.DataFrame) -> list[tuple[str, Column]]:
+    """Return which columns a frame can fill, each with the name of its source."""
+    known = set(frame.columns)
+    found = ((next((s for s in c.sources if s in known), ""), c) for c in COLUMNS)
+    return [(source, column) for source, column in found if source]
+
+
+def tracks(shown: Sequence[tuple[str, Column]]) -> str:
+    """Return the tracks of the grid that head and rows share."""
+    return " ".join((_BEFORE, *(column.width for _, column in shown)))
+
+
+def cells(page: pd.DataFrame, shown: Sequence[tuple[str, Column]]) -> list[list[str]]:
+    """Return the texts of a page, row by row; a missing value is empty. Nothing is escaped."""
+    texts = []
+    for source, column in shown:
+        values, missing = page[source].tolist(), page[source].isna().tolist()
+        pairs = zip(values, missing, strict=True)
+        texts.append(["" if gone else column.text(value) for value, gone in pairs])
+    return [list(row) for row in zip(*texts, strict=True)]
+
+
+def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes]) -> str:
+    """Return a page as it is shown while the kernel runs."""
+    shown = columns(page)
+    grid = f"grid-template-columns:{tracks(shown)}"
+    rows = []
+    for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
+        inside = "".join(
+            f'<span role="cell"{_class(column)}>{_colored(source, text)}</span>'
+            for (source, column), text in zip(shown, texts, strict=True)
+        )
+        small = _picture(thumbnails.get(name))
+        rows.append(
+            f'<div class="kit-table-row" role="row" style="{grid}"><span></span>'
+            f'<span role="cell">{small}</span>{inside}</div>'
+        )
+    empty = '<div class="kit-table-row"><span>nothing like that</span></div>'
+    return f'<div class="kit-table-page" role="table">{"".join(rows) or empty}</div>'
+
+
+def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes], words: str) -> str:
+    """Return a page as a saved notebook keeps it: plain HTML."""
+    shown = columns(page)
+    across, down = THUMBNAIL
+    rows = []
+    for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
+        small = _picture(thumbnails.get(name), f'height="{down}" style="max-width:{across}px"')
+        line = [
+            f'<span style="white-space:{"normal" if s == "prompt" else "nowrap"}">'
+            f"{_colored(s, text)}</span>"
+            for (s, _), text in zip(shown, texts, strict=True)
+        ]
+        rows.append([small, *line])
+    body = cards.table(["", *(column.title for _, column in shown)], rows)
+    return f'<div style="{cards.FONT};{cards.COLOR}">{body}{cards.faint(words)}</div>'
+
+
+def twin(name: str, html: str) -> str:
+    """Return kept HTML that stands in for a widget where there is no kernel.
+
+    While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
+    is only a line about a model that was not found, which the style sheet in here hides; where that
+    is not trusted, the widget is not shown anyway.
+    """
+    lost = ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
+    after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
+    return f'<style>{after} {{ display: none }}</style><div class="{name}">{html}</div>'
+
+
+def hidden(name: str) -> str:
+    """Return the style sheet with which a widget takes its twin away."""
+    return f"<style>.{name} {{ display: none }}</style>"
+
+
+def label(page: pd.DataFrame) -> list[str]:
+    """Return what a screen reader says of each row of a page."""
+    return [", ".join(filter(None, row)) for row in cells(page, columns(page))]
+
+
+def _colored(source: str, text: str) -> str:
+    return cards.status(text) if source == "status" and text else escape(text)
+
+
+def _class(column: Column) -> str:
+    return ' class="kit-number"' if column.number else ""
+
+
+def _picture(content: bytes | None, style: str = "") -> str:
+    if not content:
+        return ""
+    address = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+    return f'<img src="{address}" alt="" {style}>'

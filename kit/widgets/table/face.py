@@ -1,0 +1,270 @@
+"""The table as its user holds it: it shows itself, and tells what was chosen.
+
+Whatever changes it takes the lock, for widgets call back on any thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kit.errors import KitError
+from kit.widgets import cards
+from kit.widgets.form.service import Background
+from kit.widgets.table import drawing, rows
+from kit.widgets.table.rows import View
+from kit.widgets.table.thumbnails import Fetch, Thumbnails
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.widgets.table.controls import Controls
+    from kit.widgets.table.screen import Screen
+
+#: Columns that are best seen from the highest down: the newest, the dearest, the slowest.
+_DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
+#: Most seconds that showing waits for thumbnails: a twin never gets those that come later.
+_PATIENCE = 1.0
+#: The view that asks for nothing.
+_ALL = View()
+
+
+class HistoryTable:
+    """A frame of generations, page by page, with filters, an order and a choice.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As of ``studio.history.frame()``, indexed by id; it is neither copied nor changed.
+    thumbnail, near : callable, optional
+        Return the picture of an id; `near` only what takes no waiting.
+    preview : callable, optional
+        Returns the HTML of a generation by its id; it may block.
+    get : callable, optional
+        Returns a generation by its id, for `selected`.
+    size : int
+        Rows a page.
+    background : Background, optional
+        Where what takes time happens.
+
+    Examples
+    --------
+    ``table = studio.history.table(); table`` in a cell, and ``table.selected`` in the next.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        thumbnail: Fetch = lambda _: None,
+        near: Fetch = lambda _: None,
+        preview: Callable[[str], str] | None = None,
+        get: Callable[[str], Any] | None = None,
+        size: int = 20,
+        background: Background | None = None,
+    ) -> None:
+        self._frame = frame
+        self._get = get
+        self._preview = preview
+        self._size = max(1, size)
+        self._background = background or Background()
+        self._thumbnails = Thumbnails(thumbnail, near)
+        self._lock = threading.RLock()
+        self._screen: Screen | None = None
+        self._filled = threading.Event()
+        self._view = _ALL
+        self._page = 0
+        self._chosen: dict[str, None] = {}
+        self._found = rows.positions(frame, self._view)
+
+    def __repr__(self) -> str:
+        return f"<HistoryTable of {len(self._frame):,} generations>"
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows that pass the filters, in the order shown, as a frame."""
+        return self._frame.iloc[self._found]
+
+    @property
+    def ids(self) -> list[str]:
+        """What is chosen, in the order of choosing, also on other pages."""
+        with self._lock:
+            return list(self._chosen)
+
+    @property
+    def selected(self) -> list[Any]:
+        """The generations that are chosen; their ids where nobody can get a generation."""
+        return [self._get(name) for name in self.ids] if self._get else self.ids
+
+    @property
+    def view(self) -> View:
+        """What is looked for, and in which order; setting it shows the first page of that."""
+        return self._view
+
+    @view.setter
+    def view(self, view: View) -> None:
+        with self._lock:
+            self._found = rows.positions(self._frame, view)
+            self._view, self._page = view, 0
+            self._draw()
+
+    @property
+    def page(self) -> int:
+        """Number of the page, from 1; setting it turns to that page, or to the nearest there is."""
+        return self._page + 1
+
+    @page.setter
+    def page(self, number: int) -> None:
+        with self._lock:
+            self._page = min(max(number, 1), self.pages) - 1
+            self._draw()
+
+    @property
+    def pages(self) -> int:
+        """Number of pages; an empty table has one."""
+        return max(1, -(-len(self._found) // self._size))
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Choose these and no others."""
+        with self._lock:
+            self._chosen = dict.fromkeys(ids)
+            self._draw()
+            self._show_last()
+
+    @property
+    def controls(self) -> Controls:
+        """The widgets; they are made when first asked for."""
+        return self._shown_on().controls
+
+    def _ipython_display_(self) -> None:
+        """Show the widget and its twin: two outputs, for a lost widget takes its own along."""
+        from IPython.display import publish_display_data
+
+        show: Callable[[dict[str, Any]], None] = publish_display_data
+        _ = self.controls
+        self._filled.wait(_PATIENCE)
+        html = self.html()
+        name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
+        self.controls.style.value = drawing.STYLE + drawing.hidden(name)
+        show({"text/plain": "", "text/html": drawing.twin(name, html)})
+        widget = self.controls.whole._repr_mimebundle_()
+        show({**widget, "text/plain": repr(self)})
+
+    def html(self) -> str:
+        """Return the page as plain HTML, for a notebook without its kernel."""
+        with self._lock:
+            page = self._rows()
+            near = self._thumbnails.known(_names(page))
+            return drawing.kept(page, near, self._words())
+
+    # ── what the user does ───────────────────────────────────────────────────────────────────────
+
+    def _shown_on(self) -> Screen:
+        from kit.widgets.table.screen import Hears, Screen
+
+        with self._lock:
+            if self._screen is None:
+                hears = Hears(
+                    look_for=self._look_for,
+                    sort=self._sort,
+                    choose=self._choose,
+                    turn_to=lambda number: setattr(self, "page", number),
+                    step=lambda pages: setattr(self, "page", self.page + pages),
+                    clear=lambda: self.select(()),
+                )
+                self._screen = Screen(self._frame, self._size, hears, self._lock)
+                self._draw()
+            return self._screen
+
+    def _look_for(self, name: str, wanted: Any) -> None:
+        self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
+
+    def _sort(self, source: str) -> None:
+        """Sort by a column; once more the other way round, and a third time not at all."""
+        first = source in _DOWNWARD
+        if self._view.sort != source:
+            self.view = replace(self._view, sort=source, descending=first)
+        elif self._view.descending == first:
+            self.view = replace(self._view, descending=not first)
+        else:
+            self.view = replace(self._view, sort="", descending=False)
+
+    def _choose(self, number: int, chosen: bool) -> None:
+        name = _names(self._rows())[number]
+        if chosen:
+            self._chosen[name] = None
+        else:
+            self._chosen.pop(name, None)
+        self._say()
+        self._show_last()
+
+    # ── what is shown ────────────────────────────────────────────────────────────────────────────
+
+    def _rows(self) -> pd.DataFrame:
+        start = self._page * self._size
+        return self._frame.iloc[self._found[start : start + self._size]]
+
+    def _draw(self) -> None:
+        if self._screen is None:
+            return
+        self._filled.clear()
+        turn, page = self._thumbnails.turn(), self._rows()
+        known = self._thumbnails.known(_names(page))
+        self._screen.show_view(self._view)
+        self._screen.show_place(self.page, self.pages)
+        self._screen.show_page(page, drawing.live(page, known), self._chosen)
+        self._say()
+        self._background.begin(partial(self._fill, page, turn))
+
+    def _say(self) -> None:
+        if self._screen:
+            self._screen.show_words(self._words(), chosen=bool(self._chosen))
+
+    def _words(self) -> str:
+        count, first = len(self._found), self._page * self._size
+        last = min(first + self._size, count)
+        shown = f"{first + 1:,}–{last:,} of {count:,}" if count else "0"
+        among = f" (of {len(self._frame):,})" if count < len(self._frame) else ""
+        chosen = f" · {len(self._chosen):,} chosen" if self._chosen else ""
+        return f"{shown}{among}{chosen}"
+
+    def _fill(self, page: pd.DataFrame, turn: int) -> None:
+        """Put in the thumbnails as they come; runs in the background."""
+        names = _names(page)
+        for _ in self._thumbnails.fetched(names, turn):
+            with self._lock:
+                if self._screen and self._thumbnails.latest(turn):
+                    html = drawing.live(page, self._thumbnails.known(names))
+                    self._screen.controls.page.value = html
+        if self._thumbnails.latest(turn):
+            self._filled.set()
+
+    def _show_last(self) -> None:
+        """Show what was chosen last below the table, as soon as it is there."""
+        if self._screen is None or self._preview is None:
+            return
+        last = next(reversed(self._chosen), None)
+        if last is None:
+            self._screen.controls.preview.value = ""
+        else:
+            self._background.begin(partial(self._show, last, self._preview))
+
+    def _show(self, name: str, preview: Callable[[str], str]) -> None:
+        try:
+            shown = preview(name)
+        except (KitError, OSError) as problem:
+            shown = cards.card("", cards.warning(str(problem)))
+        with self._lock:
+            if self._screen and next(reversed(self._chosen), None) == name:
+                self._screen.controls.preview.value = shown
+
+
+def _names(page: pd.DataFrame) -> list[str]:
+    return [str(name) for name in page.index]

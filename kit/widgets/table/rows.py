@@ -1,0 +1,116 @@
+"""Rows: which rows of a frame are shown, and in which order, without copying the frame.
+
+What comes out are positions; a page of the frame is taken by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is looked for, and in which order; an empty field asks for nothing.
+
+    Parameters
+    ----------
+    text : str
+        Part of a prompt in any case, or the beginning of an id.
+    status, model : str
+        Exactly this one.
+    since, until : date or None
+        First and last day of the order, in UTC.
+    sort : str
+        Column; an empty one keeps the frame's own order.
+    """
+
+    text: str = ""
+    status: str = ""
+    model: str = ""
+    since: date | None = None
+    until: date | None = None
+    sort: str = ""
+    descending: bool = False
+
+
+def positions(frame: pd.DataFrame, view: View) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return the positions of the rows that a view shows, in its order.
+
+    Returns
+    -------
+    ndarray
+        Shape (n,), intp. Rows without a value in the column of the order come last either way.
+    """
+    kept = np.arange(len(frame))
+    for mask in _masks(frame, view):
+        kept = kept[mask[kept]]
+    if not view.sort or view.sort not in frame.columns:
+        return kept
+    ranks = pd.factorize(frame[view.sort].iloc[kept], sort=True)[0]
+    missing = ranks < 0
+    if view.descending:
+        ranks = -ranks
+    ranks[missing] = len(frame)
+    return kept[np.argsort(ranks, kind="stable")]
+
+
+def choices(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return the different values of a column of text, sorted; none where it is missing."""
+    if column not in frame.columns:
+        return []
+    return sorted(str(value) for value in frame[column].dropna().unique())
+
+
+def _masks(frame: pd.DataFrame, view: View) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
+    for name, find in _FILTERS.items():
+        wanted = getattr(view, name)
+        if wanted:
+            yield np.asarray(find(frame, wanted), dtype=bool)
+
+
+def _text(frame: pd.DataFrame, text: str) -> Any:
+    begins = np.asarray(frame.index.astype("string").str.startswith(text))
+    if "prompt" not in frame.columns:
+        return begins
+    return begins | _filled(frame["prompt"].str.contains(text, case=False, regex=False))
+
+
+def _equal(column: str) -> Callable[[pd.DataFrame, str], Any]:
+    def find(frame: pd.DataFrame, value: str) -> Any:
+        if column not in frame.columns:
+            return np.zeros(len(frame), dtype=bool)
+        return _filled(frame[column] == value)
+
+    return find
+
+
+def _since(frame: pd.DataFrame, day: date) -> Any:
+    return _filled(frame["created_at"] >= _midnight(day))
+
+
+def _until(frame: pd.DataFrame, day: date) -> Any:
+    return _filled(frame["created_at"] < _midnight(day + timedelta(days=1)))
+
+
+def _filled(mask: pd.Series[Any]) -> Any:
+    return mask.fillna(value=False).to_numpy(dtype=bool)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+#: Field of a view -> which rows have what it asks for.
+_FILTERS: dict[str, Callable[[pd.DataFrame, Any], Any]] = {
+    "status": _equal("status"),
+    "model": _equal("model_id"),
+    "since": _since,
+    "until": _until,
+    "text": _text,
+}

@@ -1,0 +1,153 @@
+"""A form in JupyterLab: what one sees while typing, clicking, reloading, by day and by night."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.cells import keep_screenshot, opened
+from tests.browser.lab import Lab, Notebook
+from tests.client.third_party import png
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = (
+    "import kit\nstudio = kit.connect()",
+    'form = studio.form("flat", size="big")\nform',
+    'clay = studio.form("clay")\nclay',
+    'poster = studio.form("poster", "a lake", size=256)\n'
+    'drift = studio.form("drift", "a lake", duration=1, resolution="360p")\n'
+    "import ipywidgets\nipywidgets.VBox([poster, drift])",
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+@pytest.fixture
+def notebook(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
+    """A notebook with forms, all of its cells run at once."""
+    with opened(lab, tmp_path, *CELLS) as notebook:
+        notebook.run_all()
+        yield notebook
+        assert notebook.errors() == []
+
+
+def form(notebook: Notebook, number: int) -> Locator:
+    return notebook.page.locator(".kit-form").nth(number)
+
+
+def generate(one: Locator) -> None:
+    one.get_by_role("button", name="Generate").click()
+
+
+def test_a_form_is_used(notebook: Notebook) -> None:
+    flat = form(notebook, 0)
+    prompt, seed = flat.get_by_label("prompt *"), flat.get_by_label("seed")
+
+    # the price is there before anything else is, and follows the keyboard
+    expect(flat.get_by_text("1.2 credits")).to_be_visible()
+    flat.locator(".widget-slider .noUi-handle").first.press("ArrowRight")
+    expect(flat.get_by_text("1.4 credits")).to_be_visible()
+    expect(flat.get_by_text("balance after it 998.6")).to_be_visible()
+
+    # a mistake is told at its field, and nothing is sent with one
+    seed.press_sequentially("12x")
+    expect(flat.get_by_role("alert").filter(has_text="must be a whole number")).to_be_visible()
+    generate(flat)
+    expect(flat.get_by_role("alert").filter(has_text="may not be blank")).to_be_visible()
+    expect(flat.get_by_text("completed")).to_have_count(0)
+    seed.fill("12")
+    prompt.press_sequentially("a lake", delay=15)
+    expect(flat.get_by_role("alert")).to_have_count(0)
+
+    # what was typed last is what is made, and a second click makes another
+    prompt.press_sequentially("!")
+    generate(flat)
+    expect(flat.get_by_text("completed")).to_have_count(1)
+    expect(flat.get_by_text("a lake!", exact=True)).to_have_count(1)
+    expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
+    generate(flat)
+    expect(flat.get_by_text("completed")).to_have_count(2)
+    expect(flat.get_by_text("balance after it 995.8")).to_be_visible()
+
+    # what runs can be stopped
+    flat.get_by_label("does").select_option("hangs")
+    generate(flat)
+    expect(flat.get_by_text("50 %")).to_be_visible()
+    flat.get_by_role("button", name="Cancel").click()
+    expect(flat.get_by_text("canceled")).to_be_visible()
+    flat.get_by_role("button", name="Code").click()
+    expect(flat.get_by_text('does="hangs"')).to_be_visible()
+    keep_screenshot(notebook, "form", ".kit-form")
+
+
+def test_forms_take_files_show_videos_and_outlive_a_reload(notebook: Notebook) -> None:
+    clay, poster, drift = form(notebook, 1), form(notebook, 2), form(notebook, 3)
+
+    # two forms side by side run at once, and a video plays where it is shown
+    generate(drift)
+    generate(poster)
+    with notebook.page.expect_file_chooser() as chooser:
+        clay.get_by_role("button", name="Upload").first.click()
+    chooser.value.set_files({"name": "face.png", "mimeType": "image/png", "buffer": png()})
+    expect(clay.locator(".kit-file img")).to_be_visible()
+    expect(clay.get_by_text("face.png · 1 kB")).to_be_visible()
+    generate(clay)
+    expect(clay.get_by_text("completed")).to_be_visible(timeout=20_000)
+    expect(poster.locator("img")).to_be_visible(timeout=20_000)
+    video = drift.locator("video")
+    expect(video).to_be_visible(timeout=60_000)
+    video.evaluate("video => { video.muted = true; return video.play(); }")
+    assert video.evaluate("video => video.videoHeight") == 360
+
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        notebook.page.evaluate(
+            "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })"
+            ".then(() => null)",
+            theme,
+        )
+        notebook.page.locator(f'body[data-jp-theme-name="{theme}"]').wait_for(state="attached")
+        for part in (".widget-label", ".kit-note"):
+            assert _contrast(poster, part) >= 3.9, (theme, part)
+    keep_screenshot(notebook, "form-dark", ".kit-form")
+
+    notebook.save()
+    saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")
+    assert "a lake" in saved
+    assert "cs_test_" not in saved
+    notebook.page.reload()
+    notebook.page.locator(".kit-form").nth(3).wait_for()
+    generate(poster)
+    expect(poster.locator("img")).to_have_count(2, timeout=20_000)
+    notebook.run_all()
+    expect(notebook.page.locator(".kit-form")).to_have_count(4)
+
+
+def _contrast(one: Locator, part: str) -> float:
+    """Return how well a part of a form can be told from what is behind it, 1 to 21."""
+    colors = one.locator(part).first.evaluate(
+        """element => {
+            const form = element.closest('.kit-form');
+            return [getComputedStyle(element).color, getComputedStyle(form).backgroundColor];
+        }"""
+    )
+    front, back = sorted(map(_luminance, colors), reverse=True)
+    return (front + 0.05) / (back + 0.05)
+
+
+def _luminance(color: str) -> float:
+    """Return the relative luminance of a CSS color. Source: WCAG 2.2, "relative luminance"."""
+    channels = [float(part) for part in re.findall(r"[\d.]+", color)]
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in (channel / 255 for channel in channels[:3])
+    )
+    alpha = channels[3] if len(channels) > 3 else 1.0
+    return (0.2126 * red + 0.7152 * green + 0.0722 * blue) * alpha

@@ -1,0 +1,67 @@
+"""The panel in JupyterLab: every page, by mouse and by keyboard."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.cells import keep_screenshot, opened
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+CELLS = ("import kit\nstudio = kit.connect()", "panel = studio.panel()\npanel")
+
+
+def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
+    lab: Lab, tmp_path: Path
+) -> None:
+    with opened(lab, tmp_path, *CELLS) as notebook:
+        notebook.run_all()
+        page = notebook.page
+        here = page.locator(".kit-page:visible")
+        expect(here).to_contain_text("Poster Landscape")
+        expect(page.locator(".kit-top")).to_contain_text("1000 credits")
+
+        page.get_by_placeholder("search models").fill("flat layered landscapes")
+        expect(here).to_contain_text("1 of ")
+        here.get_by_role("button", name="Use").locator("visible=true").click()
+
+        form = page.locator(".kit-form")
+        expect(form).to_contain_text("Poster Landscape")
+        form.get_by_label("prompt").fill("a misty lake at dawn")
+        expect(form).to_contain_text("balance after it")
+        form.get_by_role("button", name="Generate").click()
+        picture = page.locator(".kit-page:visible img").first
+        expect(picture).to_be_visible(timeout=30_000)
+        assert picture.evaluate("image => image.naturalWidth") >= 320
+
+        tab(page, "History").click()
+        expect(here).to_contain_text("a misty lake at dawn")
+        expect(page.locator(".kit-top")).to_contain_text("999.9")
+        for name, words in (
+            ("Costs", "spent today"),
+            ("Write", "Suggest a title"),
+            ("Account", "Demo"),
+        ):
+            tab(page, name).click()
+            expect(here).to_contain_text(words)
+        keep_screenshot(notebook, "panel", ".kit-panel")
+
+        page.set_viewport_size({"width": 720, "height": 1000})
+        tab(page, "Models").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        expect(tab(page, "Create")).to_have_attribute("aria-selected", "true")
+        expect(form.get_by_label("prompt")).to_have_value("a misty lake at dawn")
+        over = "panel => panel.scrollWidth - panel.clientWidth"
+        assert page.locator(".kit-panel").evaluate(over) <= 0
+        keep_screenshot(notebook, "panel-narrow", ".kit-panel")
+
+        assert notebook.errors() == []
+        assert "cs_test_" not in json.dumps(notebook.save())
+
+
+def tab(page: Page, name: str) -> Locator:
+    return page.locator(".kit-panel").get_by_role("tab", name=name, exact=True)

@@ -1,0 +1,109 @@
+"""The history's table in JupyterLab: looked through, by night, reloaded, without its kernel."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.cells import keep_screenshot, opened
+from tests.browser.lab import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = (
+    "import kit\nstudio = kit.connect()\n"
+    'prompts = ["a lake", "a hill", "a town", "a deep lake", "a road"]\n'
+    'made = [studio.generate("flat", p, seed=n, count=n + 1) for n, p in enumerate(prompts)]',
+    "table = studio.history.table(size=3)\ntable",
+    "print([chosen.prompt for chosen in table.selected])",
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+@pytest.fixture
+def notebook(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
+    """A notebook with a table, all of its cells run at once."""
+    with opened(lab, tmp_path, *CELLS) as notebook:
+        notebook.run_all()
+        yield notebook
+        assert notebook.errors() == []
+
+
+def rows(notebook: Notebook) -> Locator:
+    return notebook.page.locator(".kit-table-row")
+
+
+def box(notebook: Notebook, words: str) -> Locator:
+    return notebook.page.get_by_role("checkbox", name=words)
+
+
+def test_a_history_is_looked_through(notebook: Notebook) -> None:
+    page, table = notebook.page, notebook.page.locator(".kit-table")
+    expect(rows(notebook)).to_have_count(3)
+    expect(page.locator(".kit-table-row img")).to_have_count(3)
+    expect(table.get_by_text("1–3 of 5")).to_be_visible()
+    expect(page.locator("[class^=kit-twin]")).to_be_hidden()
+
+    # pages
+    page.locator('button[title="next page"]').click()
+    expect(rows(notebook)).to_have_count(2)
+    page.locator('button[title="page before"]').click()
+
+    # sorting: the dearest first, then the cheapest
+    head = page.locator(".kit-table-head button", has_text="credits")
+    head.click()
+    expect(rows(notebook).first).to_contain_text("a road")
+    head.click()
+    expect(rows(notebook).first).to_contain_text("a lake")
+
+    # choosing: a click anywhere in the row, or the keyboard; also after filtering
+    rows(notebook).nth(1).click(position={"x": 400, "y": 20}, force=True)
+    expect(box(notebook, "a hill")).to_be_checked()
+    search = page.get_by_placeholder("search prompts")
+    search.fill("LAKE")
+    search.press("Enter")
+    expect(table.get_by_text("1–2 of 2 (of 5) · 1 chosen")).to_be_visible()
+    box(notebook, "a deep lake").press("Space")
+    expect(table.get_by_text("2 chosen")).to_be_visible()
+    preview = page.locator(".jp-OutputArea .widget-html", has_text="a deep lake").last
+    expect(preview.locator("img")).to_be_visible()
+
+    # Python knows what was chosen
+    page.locator(".jp-Notebook .jp-Cell").nth(2).click()
+    notebook.command("notebook:run-cell")
+    notebook.wait_idle()
+    expect(notebook.output(2)).to_contain_text("['a hill', 'a deep lake']")
+
+    # by night
+    page.evaluate(
+        "() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+    )
+    page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
+    shade = "element => getComputedStyle(element).color.match(/\\d+/g).slice(0, 3).map(Number)"
+    expect(rows(notebook).first).to_be_visible()
+    assert min(rows(notebook).first.evaluate(shade)) > 180
+    keep_screenshot(notebook, "table-dark", ".kit-table-head")
+
+    # the page is loaded anew: the widget is there again, as it was
+    notebook.save()
+    page.reload()
+    expect(table.get_by_text("1–2 of 2 (of 5) · 2 chosen")).to_be_visible(timeout=60_000)
+    expect(box(notebook, "a deep lake")).to_be_checked()
+
+    # without its kernel the page of before is kept, and no error beside it
+    notebook.wait_idle()
+    page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    notebook.wait_idle()
+    page.reload()
+    twin = page.locator("[class^=kit-twin]")
+    expect(twin).to_be_visible(timeout=60_000)
+    expect(twin).to_contain_text("a town")
+    expect(page.get_by_text("Error displaying widget")).to_be_hidden()
+    notebook.wait_idle()

@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import wire
+from kit.client import calls, flows, waiting
+from kit.client.flows import Policy
+from kit.client.settings import Settings
+from kit.client.steps import Ask, Reply, Sleep
+from kit.client.sync import Client
+from kit.client.waiting import Board
+from kit.errors import InvalidApiKeyError, KitError, NoAnswerError, NotFoundError
+from tests.client.fixtures import Clock, driven
+
+
+def ok(body: Any, **headers: str) -> Reply:
+    return Reply(
+        200, {n.replace("_", "-"): v for n, v in headers.items()}, json.dumps(body).encode()
+    )
+
+
+def status(number: int, **headers: str) -> Reply:
+    return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
+
+
+def sleeps(steps: list[Any]) -> list[float]:
+    return [step.seconds for step in steps if isinstance(step, Sleep)]
+
+
+def running(word: str = "processing", **headers: str) -> Reply:
+    return ok({"id": "g", "status": word}, **headers)
+
+
+def waited(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
+    return driven(waiting.wait("g", policy=policy, **options), *outcomes)
+
+
+@pytest.mark.parametrize("word", sorted(wire.FINISHED))
+def test_waiting_ends_at_every_word_for_an_end(word: str, policy: Policy) -> None:
+    _, result = waited(policy, running(), running(word))
+
+    assert result.state == wire.FINISHED[word]
+
+
+def test_an_unknown_word_ends_with_an_output(policy: Policy) -> None:
+    done = ok({"id": "g", "status": "hooray", "outputUrl": "https://a.test/x"})
+
+    _, result = waited(policy, running("sleeping"), done)
+
+    assert result.state == "completed"
+
+
+def test_the_service_sets_the_pace(policy: Policy) -> None:
+    steps, _ = waited(policy, running(retry_after="3"), running("completed"))
+
+    assert sleeps(steps) == [3.0]
+
+
+def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: Policy) -> None:
+    seen: list[float] = []
+
+    def poll(_: wire.Generation) -> None:
+        seen.append(clock.now)
+        clock.now += 10.0
+
+    steps, _ = waited(policy, *[running()] * 5, running("completed"), on_update=poll)
+
+    assert sleeps(steps) == pytest.approx([0.1, 1.5, 3.0, 4.5, 5.0])
+
+
+def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
+    updates: list[str] = []
+    steps, result = waited(
+        policy,
+        running(etag='"1"'),
+        Reply(304),
+        running("completed"),
+        on_update=lambda g: updates.append(g.status),
+    )
+
+    asked = [step.headers.get("If-None-Match") for step in steps if isinstance(step, Ask)]
+    assert asked == ['"unseen"', '"1"', '"1"']
+    assert updates == ["processing", "processing", "completed"]
+    assert result.status == "completed"
+
+
+def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
+    def poll(_: wire.Generation) -> None:
+        clock.now += 4.0
+
+    _, error = waited(policy, *[running()] * 9, timeout=10.0, on_update=poll)
+
+    assert isinstance(error, NoAnswerError)
+    assert error.generation_id == "g"
+    assert "not finished after 10 s" in str(error)
+
+
+def test_the_last_pause_ends_at_the_deadline(clock: Clock, policy: Policy) -> None:
+    steps, _ = waited(
+        policy,
+        running(retry_after="60"),
+        running("completed"),
+        timeout=5.0,
+    )
+
+    assert sleeps(steps) == [5.0]
+
+
+@pytest.mark.parametrize("bad", [status(401), status(404), status(500)])
+def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
+    _, error = waited(policy, running(), bad)
+
+    assert error.generation_id == "g"
+
+
+# ── answers that are held ────────────────────────────────────────────────────────────────────────
+
+
+def held(body: Any = None, etag: str = '"1"') -> Reply:
+    headers = {"preference-applied": "wait=20", "etag": etag, "retry-after": "1"}
+    return Reply(304, headers) if body is None else Reply(200, headers, json.dumps(body).encode())
+
+
+def test_the_service_is_asked_to_hold_its_answer(clock: Clock, policy: Policy) -> None:
+    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "completed"}))
+
+    asked = [step.headers for step in steps if isinstance(step, Ask)]
+    assert [headers["Prefer"] for headers in asked] == ["wait=20"] * 2
+    assert [headers["If-None-Match"] for headers in asked] == ['"unseen"', '"1"']
+
+
+def test_after_a_held_answer_the_next_request_follows_at_once(policy: Policy) -> None:
+    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "done"}))
+
+    assert sleeps(steps) == [0.05]
+
+
+def test_a_service_that_only_claims_to_hold_is_polled_as_it_says(policy: Policy) -> None:
+    steps, _ = waited(policy, held({"id": "g"}), held(), held({"id": "g", "status": "done"}))
+
+    assert sleeps(steps) == [0.05, 1.0]
+
+
+def test_nobody_is_held_beyond_the_timeout(clock: Clock, policy: Policy) -> None:
+    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "done"}), timeout=2.9)
+
+    assert [step.headers.get("Prefer") for step in steps if isinstance(step, Ask)] == ["wait=2"] * 2
+
+
+def test_an_odd_answer_to_an_unknown_etag_is_asked_again_without(policy: Policy) -> None:
+    steps, result = waited(policy, Reply(304), running("completed"))
+
+    assert "If-None-Match" not in [s for s in steps if isinstance(s, Ask)][1].headers
+    assert result.state == "completed"
+
+
+# ── many at once ─────────────────────────────────────────────────────────────────────────────────
+
+LIST = "/v1/creative-studio/generations"
+
+
+class Service:
+    """Generations that end `each` seconds after one another; it notes what it is asked."""
+
+    def __init__(self, clock: Clock, count: int, *, each: float = 0.3, shows: int = 10_000) -> None:
+        self.clock, self.each, self.shows = clock, each, shows
+        self.ids = [f"g{number}" for number in range(count)]
+        self.asked: list[str] = []
+        self.refuses: set[str] = set()
+
+    def __call__(self, step: Ask) -> Reply:
+        self.asked.append(step.call.path)
+        if step.call.path == LIST:
+            if self.refuses & {"list", *step.call.query}:
+                return status(400 if "list" not in self.refuses else 404)
+            shown = list(reversed(self.ids))[
+                : min(self.shows, int(step.call.query.get("limit", 50)))
+            ]
+            return ok([self.told(known) for known in shown])
+        known = step.call.path.rpartition("/")[2]
+        return ok(self.told(known)) if known in self.ids else status(404)
+
+    def told(self, known: str) -> dict[str, str]:
+        ended = self.clock.now >= self.each * (1 + self.ids.index(known))
+        return {"id": known, "status": "completed" if ended else "processing"}
+
+    @property
+    def lists(self) -> int:
+        return self.asked.count(LIST)
+
+
+def together(board: Board, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
+    """Drive a wait for each id as if each had a thread of its own; return how each ended."""
+    waits = {known: board.wait(known) for known in ids}
+    wakes: dict[str, tuple[float, Any]] = dict.fromkeys(ids, (0.0, None))
+    ended: dict[str, Any] = {}
+    while wakes:
+        known = min(wakes, key=lambda name: wakes[name][0])
+        moment, outcome = wakes.pop(known)
+        clock.now = max(clock.now, moment)
+        try:
+            step = waits[known].send(outcome)
+            answer = None if isinstance(step, Sleep) else service(step)
+            pause = step.seconds if isinstance(step, Sleep) else 0.001
+            wakes[known] = (clock.now + pause, answer)
+        except StopIteration as stop:
+            ended[known] = stop.value
+        except KitError as error:
+            ended[known] = error
+    return ended
+
+
+def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 100)
+
+    ended = together(Board(policy), service, clock, service.ids)
+
+    assert {item.state for item in ended.values()} == {"completed"}
+    assert clock.now == pytest.approx(30.0, abs=6.0)
+    assert len(service.asked) <= 32
+    assert service.lists >= len(service.asked) - 5
+
+
+def test_what_the_list_does_not_show_is_asked_for_by_itself(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 30, shows=10)
+
+    ended = together(Board(policy), service, clock, service.ids)
+
+    assert {item.state for item in ended.values()} == {"completed"}
+    assert 0 < service.lists < len(service.asked)
+
+
+@pytest.mark.parametrize("refused", ["limit", "list"])
+def test_a_service_with_less_of_a_list_is_waited_for_too(
+    clock: Clock, policy: Policy, refused: str
+) -> None:
+    service = Service(clock, 60)
+    service.refuses.add(refused)
+
+    ended = together(Board(policy), service, clock, service.ids)
+
+    assert {item.state for item in ended.values()} == {"completed"}
+    assert service.lists == 1 if refused == "list" else service.lists > 3
+
+
+def test_one_that_is_not_there_does_not_disturb_the_others(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 5)
+
+    ended = together(Board(policy), service, clock, [*service.ids, "nobody"])
+
+    lost = ended.pop("nobody")
+    assert isinstance(lost, NotFoundError)
+    assert lost.generation_id == "nobody"
+    assert {item.state for item in ended.values()} == {"completed"}
+
+
+def test_a_failure_reaches_every_waiter_with_its_own_id(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 8)
+    answer = service.__call__
+    service.told = lambda known: {"id": known, "status": "processing"}  # type: ignore[method-assign]
+
+    def until_revoked(step: Ask) -> Reply:
+        return status(401) if clock.now > 3 else answer(step)
+
+    ended = together(Board(policy), until_revoked, clock, service.ids)  # type: ignore[arg-type]
+
+    assert {type(error) for error in ended.values()} == {InvalidApiKeyError}
+    assert {known: error.generation_id for known, error in ended.items()} == {
+        known: known for known in service.ids
+    }
+
+
+def test_a_leader_that_leaves_is_replaced(clock: Clock, policy: Policy) -> None:
+    board, service = Board(policy), Service(clock, 2, each=0.0)
+    first, second, third = (board.wait(known) for known in ("g0", "g1", "g0"))
+    next(first)
+    step = next(second)
+    assert step.call.path == LIST
+    second.close()  # canceled in the middle of its request
+
+    ended = together(board, service, clock, ["g1"])
+    first.close()
+    third.close()
+
+    assert ended["g1"].state == "completed"
+
+
+def test_looking_at_many_takes_one_request(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 40)
+    flow = Board(policy).look(dict.fromkeys([*service.ids[:30], "nobody"]))
+    found: dict[str, wire.Generation] = {}
+    try:
+        step = next(flow)
+        while True:
+            step = flow.send(service(step))  # type: ignore[arg-type]
+    except StopIteration as stop:
+        found = stop.value
+
+    assert list(found) == service.ids[:30]
+    assert len(service.asked) == 2
+
+
+def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:
+    board = Board()
+    order = wire.StartGeneration(model_id="flat", prompt="a lake", parameters={"does": "works"})
+    with Client(Settings(service.url, key, tmp_path)) as client:
+        receipt = client.run(flows.ask(calls.start_generation(order)))
+
+        done = client.run(board.wait(receipt.id, timeout=30))
+
+    assert done.state == "completed"
+    assert board._held

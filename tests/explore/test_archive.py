@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from kit.errors import BadRequestError
+from kit.explore import schema
+from kit.explore.archive import Archive
+from kit.explore.asked import asked
+from kit.explore.store import Store
+from kit.explore.syncing import synced
+from tests.explore.pretending import Service, driven
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    """Ten generations: even numbers of model a with size 512, odd ones of b with 1024."""
+    service = Service()
+    service.make(8, prompt="it's a lake")
+    service.make(1, status="failed", creditsRefunded=0.5)
+    service.make(1, status="processing")
+    store = Store(tmp_path / "it's here")
+    driven(synced(store, service))
+    return Archive(store)
+
+
+def test_a_frame_is_newest_first_with_the_published_columns(archive: Archive) -> None:
+    frame = archive.frame()
+
+    assert frame.index.tolist() == [f"g{number:04d}" for number in range(9, -1, -1)]
+    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.dtypes(schema.GENERATIONS)
+
+
+def test_an_empty_archive_has_the_same_columns(tmp_path: Path) -> None:
+    frame = Archive(Store(tmp_path)).frame()
+
+    assert len(frame) == 0
+    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.dtypes(schema.GENERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("choices", "rows"),
+    [
+        ({"status": "failed"}, 1),
+        ({"status": ["failed", "processing"]}, 2),
+        ({"model": "a"}, 5),
+        ({"since": "2026-01-01T05:00:00Z", "until": "2026-01-01T07:00:00Z"}, 2),
+        ({"model": "nobody's"}, 0),
+    ],
+)
+def test_a_frame_may_be_a_part(archive: Archive, choices: dict[str, Any], rows: int) -> None:
+    assert len(archive.frame(asked(**choices))) == rows
+
+
+def test_columns_are_chosen_in_the_order_given(archive: Archive) -> None:
+    frame = archive.frame(columns=["net", "parameters.size", "parameters.none", "model_id"])
+
+    assert frame.columns.tolist() == ["net", "parameters.size", "parameters.none", "model_id"]
+    assert frame["parameters.size"].tolist()[:2] == [1024, 512]
+
+
+def test_all_parameters_are_columns_on_request(archive: Archive) -> None:
+    frame = archive.frame(columns=["net"], parameters=True)
+
+    assert frame.columns.tolist() == ["net", "parameters.size"]
+
+
+def test_a_column_that_is_not_there_is_named(archive: Archive) -> None:
+    with pytest.raises(BadRequestError, match="no column 'modle_id'; did you mean 'model_id'"):
+        archive.frame(columns=["modle_id"])
+
+
+def test_queries_group(archive: Archive) -> None:
+    found = archive.sql(
+        "select parameters->>'size' size, count(*) n, sum(net) net from generations"
+        " group by all order by size"
+    )
+
+    assert found["size"].tolist() == ["1024", "512"]
+    assert found["net"].tolist() == pytest.approx([2.5, 2.0])
+    assert found["n"].tolist() == [5, 5]
+
+
+def test_whole_sums_are_whole_numbers(archive: Archive) -> None:
+    found = archive.sql("select sum(1) n, sum(1.5) half from generations")
+
+    assert (str(found["n"].dtype), str(found["half"].dtype)) == ("Int64", "float64")
+
+
+def test_times_of_a_query_are_in_utc(archive: Archive) -> None:
+    found = archive.sql("select date_trunc('day', min(created_at)) d from generations")
+
+    assert found["d"].tolist() == [pd.Timestamp("2026-01-01T00:00:00Z")]
+
+
+def test_queries_join_frames(archive: Archive) -> None:
+    stars = pd.DataFrame({"id": ["g0001"], "stars": [5]})
+    found = archive.sql("select stars, model_id from generations join mine using (id)", mine=stars)
+
+    assert found.to_dict("records") == [{"stars": 5, "model_id": "b"}]
+
+
+@pytest.mark.parametrize("query", ["select nope from generations", "selct", ""])
+def test_a_wrong_query_is_a_sentence(archive: Archive, query: str) -> None:
+    if query:
+        with pytest.raises(BadRequestError, match="the query cannot be answered"):
+            archive.sql(query)
+    else:
+        assert archive.sql(query).empty
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"it's out{suffix}"
+    written = archive.export(target, asked(status="completed"), ["net", "prompt"])
+    read = pd.read_csv if suffix == ".csv" else pd.read_parquet
+    frame = read(written)
+
+    assert frame.columns.tolist() == ["id", "net", "prompt"]
+    assert frame["id"].tolist() == [f"g{number:04d}" for number in range(7, -1, -1)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["it's here", target.name]
+
+
+def test_other_kinds_of_files_are_refused(archive: Archive, tmp_path: Path) -> None:
+    with pytest.raises(BadRequestError, match=r"to a \.parquet or a \.csv file"):
+        archive.export(tmp_path / "out.xlsx")
+
+
+def test_a_reader_looks_again_when_parts_were_merged(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, stale = archive.files(), [str(archive.store.folder / "merged.parquet")]
+    answers = [stale, real]
+    monkeypatch.setattr(archive, "files", lambda: answers.pop(0))
+
+    assert len(archive.frame()) == 10
+
+
+def test_any_reader_of_parquet_reads_the_files(archive: Archive) -> None:
+    assert sum(len(pd.read_parquet(path)) for path in archive.files()) == 10
+
+
+def test_dask_reads_the_files(archive: Archive) -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.read_parquet(archive.files())
+
+    assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
+
+
+def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:
+    service = Service()
+    service.make(1, outputUrl="https://a.test/?sig=secret", mediaUrls={"x": "y?sig=secret"})
+    store = Store(tmp_path)
+    driven(synced(store, service))
+
+    assert "secret" not in json.dumps(Archive(store).frame().to_csv())
+    assert all(b"secret" not in Path(path).read_bytes() for path in Archive(store).files())

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kit.errors import BadRequestError
+from kit.explore.arrow import TIME
+from kit.explore.asked import asked
+
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+TABLE = pa.table(
+    {
+        "status": ["failed", "completed", None],
+        "model_id": ["a", "b", "a"],
+        "asset_type": ["image", "video", "image"],
+        "created_at": pa.array([NEW_YEAR, NEW_YEAR + timedelta(days=1), None], TIME),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-01-01",
+        "2026-01-01T00:00:00Z",
+        date(2026, 1, 1),
+        datetime(2026, 1, 1),  # noqa: DTZ001 - without a zone on purpose
+        datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))),
+    ],
+)
+def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
+    assert asked(since=moment).since == NEW_YEAR
+
+
+@pytest.mark.parametrize(
+    ("choices", "rows"),
+    [
+        ({}, [0, 1, 2]),
+        ({"status": "failed"}, [0]),
+        ({"status": ["failed", "completed"]}, [0, 1]),
+        ({"model_id": "a"}, [0, 2]),
+        ({"asset_type": "video"}, [1]),
+        ({"since": "2026-01-02"}, [1]),
+        ({"until": "2026-01-02"}, [0]),
+        ({"created_after": "2026-01-01", "created_before": "2026-01-03"}, [0, 1]),
+    ],
+)
+def test_rows_are_chosen(choices: dict[str, Any], rows: list[int]) -> None:
+    table = TABLE.append_column("row", pa.array([0, 1, 2]))
+
+    assert asked(**choices).matching(table)["row"].to_pylist() == rows
+
+
+def test_the_query_holds_what_a_service_may_know() -> None:
+    assert asked(status="failed", model=["a", "b"], since=NEW_YEAR).query(7) == {
+        "status": "failed",
+        "created_after": NEW_YEAR,
+        "limit": 7,
+    }
+    assert [asked().query(limit)["limit"] for limit in (50, 5000, None)] == [None, 1000, 1000]
+
+
+def test_a_wrong_choice_is_named() -> None:
+    with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
+        asked(modle="a")
+    with pytest.raises(BadRequestError, match="not an ISO 8601 date or time: 'soon'"):
+        asked(since="soon")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from kit.errors import ConfigError
+from kit.explore.charts.spec import PALETTE, REST, Chart, drawn
+from kit.explore.costs import CostFrame
+from kit.explore.costs.frame import shown
+
+BARS = Chart(kind="bars", x="model", y="net", title="Credits by model", unit="credits")
+DAYS = Chart(kind="columns", x="day", y="net", color="model", title="Each day", unit="credits")
+BAND = Chart(
+    kind="band",
+    x="day",
+    y="net",
+    low="low",
+    high="high",
+    title="Ahead",
+    unit="credits",
+    line=(3.0, "balance"),
+)
+
+
+def frame(chart: Chart, count: int = 3) -> CostFrame:
+    net = [float(n + 1) for n in range(count)]
+    return shown(
+        pd.DataFrame(
+            {
+                "model": [f"model {n}" for n in range(count)],
+                "day": pd.date_range("2026-01-01", periods=count),
+                "net": net,
+                "low": [n / 2 for n in net],
+                "high": [n * 2 for n in net],
+            }
+        ),
+        chart,
+    )
+
+
+@pytest.mark.parametrize("chart", [BARS, DAYS, BAND], ids=lambda chart: chart.kind)
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_frame_draws_itself_without_pyplot(chart: Chart, count: int) -> None:
+    pytest.importorskip("matplotlib")
+    figure = frame(chart, count).plot()
+    bundle, facts = figure._repr_mimebundle_()
+
+    with Image.open(io.BytesIO(bundle["image/png"])) as picture:
+        assert picture.width == pytest.approx(facts["image/png"]["width"] * 160 / 96, abs=2)
+        colors = {color for _, color in picture.convert("RGB").getcolors(10**6) or []}
+    assert bundle["text/plain"] == f"<Chart {chart.title}>"
+    assert (255, 255, 255) in colors
+    assert (tuple(bytes.fromhex(PALETTE[0][1:])) in colors) is (count > 0)
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+@pytest.mark.parametrize("chart", [BARS, DAYS, BAND], ids=lambda chart: chart.kind)
+def test_altair_draws_the_same_without_a_network(chart: Chart) -> None:
+    altair = pytest.importorskip("altair")
+    drawn = frame(chart).plot("altair").to_dict()
+
+    assert drawn["title"]["text"] == chart.title
+    assert altair.renderers.active not in ("default", "html")
+    assert altair.renderers.active == "svg" or altair.renderers.options == {"offline": True}
+
+
+def test_a_title_and_a_unit_are_on_the_chart() -> None:
+    pytest.importorskip("matplotlib")
+    axes = frame(BARS).plot().axes[0]
+
+    assert axes.get_title(loc="left") == "Credits by model"
+    assert axes.get_xlabel() == "credits"
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["model 0", "model 1", "model 2"]
+
+
+def test_many_bars_and_colors_become_few() -> None:
+    rows = drawn(BARS, frame(BARS, 40))
+    assert len(rows) == 24
+    assert rows["y"].sum() == sum(range(1, 41))
+    assert REST in set(rows["x"])
+
+    colored = drawn(DAYS, frame(DAYS, 12))
+    assert colored["color"].nunique() <= len(PALETTE)
+
+
+def test_filtering_and_sorting_keep_the_chart() -> None:
+    some = frame(BARS)
+    kept = some[some["net"] > 1].sort_values("net")
+
+    assert isinstance(kept, CostFrame)
+    assert kept.chart == BARS
+
+
+def test_an_engine_that_is_not_there_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "kit.explore.charts.figures", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+
+    with pytest.raises(ConfigError, match=r"pip install 'creative-studio-kit\[charts\]'"):
+        frame(BARS).plot()
+    with pytest.raises(ConfigError, match="matplotlib or altair, not by 'excel'"):
+        frame(BARS).plot("excel")
+
+
+def test_a_band_says_where_the_balance_ends() -> None:
+    pytest.importorskip("matplotlib")
+    texts: list[Any] = [t.get_text() for t in frame(BAND).plot().axes[0].texts]
+
+    assert "balance 3" in texts

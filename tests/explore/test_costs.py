@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from kit import pricing, wire
+from kit.errors import ConfigError
+from kit.explore import costs
+from kit.explore.schema import GENERATIONS, LEDGER, dtypes
+from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def generations(*rows: dict[str, Any]) -> pd.DataFrame:
+    """A frame of generations; what a test does not care about is filled in."""
+    usual = {
+        "status": "completed",
+        "model_id": "poster",
+        "asset_type": "image",
+        "credits": 0.1,
+        "credits_source": "service",
+        "created_at": NOON,
+    }
+    whole = [{**usual, **row} for row in rows]
+    values = {
+        name: pd.Series([row.get(name) for row in whole], dtype="object") for name in GENERATIONS
+    }
+    frame = pd.DataFrame(values, columns=list(GENERATIONS)).astype(dtypes(GENERATIONS))
+    refunded = frame["credits_refunded"].fillna(0)
+    frame["net"] = frame["credits"] - refunded
+    frame.index = pd.Index([f"gen_{n}" for n in range(len(whole))], dtype="string", name="id")
+    return frame
+
+
+def ledger(*rows: dict[str, Any]) -> pd.DataFrame:
+    values = {name: pd.Series([row.get(name) for row in rows], dtype="object") for name in LEDGER}
+    frame = pd.DataFrame(values, columns=list(LEDGER)).astype(dtypes(LEDGER))
+    frame.index = pd.Index([f"led_{n}" for n in range(len(rows))], dtype="string", name="id")
+    return frame
+
+
+def spent(*rows: dict[str, Any]) -> pd.DataFrame:
+    return costs.spending(generations(*rows))
+
+
+# ── by group ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_costs_are_summed_by_model_the_dearest_first() -> None:
+    frame = costs.by(spent({"credits": 0.3}, {"model_id": "drift", "credits": 2}, {"credits": 0.4}))
+
+    assert frame[["model", "count", "net", "mean", "share"]].to_numpy().tolist() == [
+        ["drift", 1, 2.0, 2.0, 0.7407],
+        ["poster", 2, 0.7, 0.35, 0.2593],
+    ]
+
+
+def test_costs_go_by_parameters_and_periods() -> None:
+    rows = [
+        {"parameters": json.dumps({"resolution": size}), "created_at": NOON + timedelta(days=days)}
+        for size, days in [("720p", 0), ("1080p", 0), ("720p", 1)]
+    ]
+    by_size = costs.by(spent(*rows), "parameters.resolution")
+    by_day = costs.by(spent(*rows), "day", "parameters.resolution")
+
+    assert dict(zip(by_size["parameters.resolution"], by_size["count"], strict=True)) == {
+        "720p": 2,
+        "1080p": 1,
+    }
+    assert by_day["day"].astype(str).tolist() == ["2026-03-10", "2026-03-10", "2026-03-11"]
+
+
+def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
+    frame = costs.by(spent({"credits": None, "credits_source": "none"}, {"credits": 0.5}))
+
+    assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
+
+
+def test_a_column_that_there_is_not_names_the_closest() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'model'"):
+        costs.by(spent({}), "modell")
+
+
+@trying(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=60))
+def test_sums_agree_to_the_millicredit(amounts: list[int]) -> None:
+    frame = costs.by(spent(*({"credits": amount / 1000} for amount in amounts)))
+
+    assert round(frame["net"].iloc[0] * 1000) == sum(amounts)
+
+
+def test_titles_and_scripts_come_out_of_the_ledger() -> None:
+    entries = ledger(
+        {"kind": "title", "credits": -0.05, "created_at": NOON},
+        {"kind": "script", "credits": -0.3, "created_at": NOON},
+        {"kind": "generation", "credits": -0.1, "created_at": NOON},
+        {"kind": "grant", "credits": 100, "created_at": NOON},
+    )
+    frame = costs.by(costs.spending(generations({}), entries), "kind")
+
+    assert dict(zip(frame["kind"], frame["net"], strict=True)) == {
+        "script": 0.3,
+        "generation": 0.1,
+        "title": 0.05,
+    }
+
+
+def test_the_summary_ends_with_all_of_it() -> None:
+    refunded = {"status": "failed", "credits": 0.5, "credits_refunded": 0.5}
+    frame = costs.summary(spent({}, refunded))
+
+    assert frame.iloc[-1][["kind", "count", "charged", "refunded", "net"]].tolist() == [
+        "all",
+        2,
+        0.6,
+        0.5,
+        0.1,
+    ]
+
+
+def test_a_trend_has_the_days_without_any() -> None:
+    frame = costs.trend(spent({}, {"created_at": NOON + timedelta(days=3), "credits": 1}))
+
+    assert frame["net"].tolist() == [0.1, 0, 0, 1]
+    assert frame["running"].tolist() == [0.1, 0.1, 0.1, 1.1]
+    assert frame["count"].dtype == "int64"
+    with pytest.raises(ConfigError, match="hour, day, week, month"):
+        costs.trend(spent({}), "year")
+
+
+@pytest.mark.parametrize("every", ["hour", "week", "month"])
+def test_a_trend_by_any_period_keeps_the_sum(every: str) -> None:
+    rows = [{"created_at": NOON + timedelta(days=n * 5), "credits": 0.25} for n in range(9)]
+
+    assert costs.trend(spent(*rows), every)["net"].sum() == 2.25
+
+
+def test_the_dearest_come_first_and_failures_say_what_was_lost() -> None:
+    rows = [
+        {"credits": 0.1},
+        {"credits": 3, "prompt": "the sea"},
+        {"status": "failed", "credits": 1, "credits_refunded": 1, "error": "dark"},
+        {"status": "canceled", "credits": 2},
+    ]
+
+    assert costs.top(spent(*rows), 2)["what"].tolist() == ["the sea", "gen_3"]
+    lost = costs.failed(spent(*rows))
+    assert lost[["status", "net"]].to_numpy().tolist() == [["canceled", 2.0], ["failed", 0.0]]
+
+
+def test_nothing_spent_is_an_empty_answer_everywhere() -> None:
+    nothing = spent()
+
+    for frame in (
+        costs.by(nothing),
+        costs.trend(nothing),
+        costs.top(nothing),
+        costs.failed(nothing),
+    ):
+        assert frame.empty
+    assert costs.summary(nothing).empty
+
+
+# ── forecast ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_steady_rate_is_forecast_exactly() -> None:
+    rows = [{"created_at": NOON - timedelta(days=n), "credits": 2} for n in range(1, 29)]
+    frame = costs.forecast(spent(*rows), Decimal(100), now=NOON, days=10)
+
+    assert frame[["expected", "low", "high", "left"]].iloc[-1].tolist() == [20, 20, 20, 80]
+    assert frame.attrs["rate"] == 2
+    assert frame.attrs["days_left"] == 50
+    assert frame["day"].iloc[0] == pd.Timestamp("2026-03-11")
+
+
+def test_the_interval_holds_what_comes_as_often_as_it_says() -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(5)
+    inside = 0
+    for _ in range(25):
+        daily = rng.exponential(2.0, 42)
+        rows = [
+            {"created_at": NOON - timedelta(days=28 - n), "credits": round(float(c), 3)}
+            for n, c in enumerate(daily[:28])
+        ]
+        last = costs.forecast(spent(*rows), now=NOON, days=14).iloc[-1]
+        inside += bool(last["low"] <= daily[28:].sum() <= last["high"])
+    assert 15 <= inside <= 24
+
+
+def test_days_without_spending_count() -> None:
+    frame = costs.forecast(spent({"created_at": NOON - timedelta(days=10), "credits": 5}), now=NOON)
+
+    assert frame.attrs["rate"] == 0.5
+    assert frame.attrs["days_left"] is None
+
+
+def test_today_alone_is_no_history() -> None:
+    with pytest.raises(ConfigError, match="at least one whole day"):
+        costs.forecast(spent({}), now=NOON)
+    with pytest.raises(ConfigError, match="level between 0 and 1"):
+        costs.forecast(spent({}), now=NOON, level=80)
+
+
+# ── reconciling ──────────────────────────────────────────────────────────────────────────────────
+
+
+def entry(number: int, kind: str, amount: str, after: str, generation: str | None = None) -> Entry:
+    return Entry(
+        id=f"led_{number}",
+        created_at=NOON,
+        kind=kind,
+        credits=Decimal(amount),
+        balance_after=Decimal(after),
+        generation_id=generation,
+    )
+
+
+BOOKS = [
+    entry(3, "refund", "0.25", "99.75", "g2"),
+    entry(2, "generation", "-0.25", "99.5", "g2"),
+    entry(1, "generation", "-0.25", "99.75", "g1"),
+    entry(0, "grant", "100", "100"),
+]
+MADE = [
+    Generation(id="g1", credits_charged=Decimal("0.25"), credits_refunded=Decimal(0)),
+    Generation(id="g2", credits_charged=Decimal("0.25"), credits_refunded=Decimal("0.25")),
+]
+
+
+def test_books_that_agree_say_so() -> None:
+    receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.25")}
+    frame = costs.reconcile(BOOKS, balance=Decimal("99.75"), receipts=receipts, generations=MADE)
+
+    assert frame.attrs == {"agrees": True, "problems": 0}
+    assert frame["check"].tolist() == ["balance", "chain", "receipt", "charge", "refund"]
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "difference"),
+    [
+        ({"balance": Decimal("99.751")}, "balance", -0.001),
+        ({"receipts": {"g1": Decimal("0.251")}}, "receipt", 0.001),
+        ({"receipts": {"g9": Decimal("0.1")}}, "receipt", 0.1),
+        (
+            {"generations": [MADE[0].model_copy(update={"credits_charged": Decimal(1)})]},
+            "charge",
+            0.75,
+        ),
+    ],
+)
+def test_a_difference_of_one_millicredit_is_found(
+    change: dict[str, Any], check: str, difference: float
+) -> None:
+    frame = costs.reconcile(BOOKS, **change)
+
+    assert frame.attrs["problems"] == 1
+    assert frame.iloc[0]["check"] == check
+    assert frame.iloc[0]["difference"] == pytest.approx(difference)
+
+
+def test_an_entry_that_does_not_follow_is_named() -> None:
+    wrong = [BOOKS[0], BOOKS[1].model_copy(update={"balance_after": Decimal("99.4")}), *BOOKS[2:]]
+    frame = costs.reconcile(wrong)
+
+    assert set(frame[~frame["agrees"]]["subject"]) == {"led_2", "led_3"}
+
+
+def test_empty_books_have_nothing_to_disagree_on() -> None:
+    assert costs.reconcile([]).attrs == {"agrees": True, "problems": 0}
+
+
+# ── prices taken apart ───────────────────────────────────────────────────────────────────────────
+
+MODEL = wire.Model(
+    id="clip",
+    media_parameters=[Parameter(name="voice", type="audio", media=True)],
+    setting_parameters=[
+        Parameter(name="seconds", type="integer", default=5, minimum=1, maximum=10),
+        Parameter(name="size", default="small", enum=["small", "big"]),
+        Parameter(name="seed", type="integer"),
+        Parameter(name="note"),
+    ],
+    pricing=Rule(
+        base=Decimal("0.1"),
+        units=[
+            UnitPrice(parameter="seconds", credits=Decimal("0.02")),
+            UnitPrice(medium="voice", credits=Decimal("0.01")),
+        ],
+        multipliers=[Multiplier(parameter="size", values={"big": Decimal(2)})],
+    ),
+)
+
+
+def test_sensitivity_says_what_each_value_adds() -> None:
+    from fractions import Fraction
+
+    def price(values: Any, seconds: Any) -> wire.Quote:
+        media = {n: [pricing.Medium("audio", Fraction(s))] for n, s in seconds.items()}
+        assert MODEL.pricing is not None
+        return pricing.price(MODEL.pricing, values, media)
+
+    frame = costs.sensitivity(MODEL, price).set_index("choice")
+
+    assert frame.loc["seconds = 10", "added"] == 0.1
+    assert frame.loc["size = big", "factor"] == 2
+    assert frame.loc["voice = 60 s", "added"] == 0.6
+    assert frame.loc["seconds = 5", "default"]
+    assert not any("seed" in choice or "note" in choice for choice in frame.index)
+
+
+def test_sensitivity_without_any_price_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="nobody says how the price of the model 'clip'"):
+        costs.sensitivity(MODEL, lambda _v, _m: None)
+
+
+def test_an_explanation_adds_up_to_the_charge() -> None:
+    assert MODEL.pricing is not None
+    quote = pricing.price(MODEL.pricing, {"seconds": 5, "size": "big"})
+    made = Generation(id="g", model_id="clip", credits_refunded=Decimal("0.5"), error="dark")
+    frame = costs.explain(made, Decimal("0.5"), quote).set_index("term")
+
+    assert frame.loc["unexplained", "credits"] == pytest.approx(0.1)
+    assert frame["credits"].drop(["charged", "refunded"]).sum() == pytest.approx(0.5)
+    assert frame.loc["refunded", "credits"] == -0.5
+
+
+def test_an_unknown_charge_is_explained_as_unknown() -> None:
+    frame = costs.explain(Generation(id="g"), None, None)
+
+    assert frame["term"].tolist() == ["charged"]
+    assert frame["credits"].isna().all()

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import wire
+from kit.explore.learned import PriceBook
+from kit.explore.learned.fitting import fit
+from kit.explore.lines import Lines
+
+STEPS = wire.Parameter(name="steps", type="integer", default=20)
+STYLE = wire.Parameter(name="style", enum=["oil", "ink"])
+NOTE = wire.Parameter(name="note")
+SEED = wire.Parameter(name="seed", type="integer")
+MODEL = wire.Model(id="m", setting_parameters=[STEPS, STYLE, NOTE, SEED])
+
+
+def by_rule(values: Mapping[str, Any]) -> float:
+    factor = {"480p": 1, "720p": 1.8, "1080p": 3.2}[values["size"]]
+    exact = (0.1 + 0.05 * values["seconds"]) * factor * (1.5 if values["hd"] else 1)
+    return math.ceil(exact * 100 - 1e-9) / 100
+
+
+def by_sum(values: Mapping[str, Any]) -> float:
+    extra = {"480p": 0, "720p": 0.2, "1080p": 0.5}[values["size"]]
+    return 0.1 + 0.03 * values["seconds"] + extra
+
+
+def by_product(values: Mapping[str, Any]) -> float:
+    return 0.02 * values["seconds"] ** 1.5 * (3 if values["hd"] else 1)
+
+
+def some(count: int, seed: int = 1) -> list[dict[str, Any]]:
+    rng = random.Random(seed)
+    return [
+        {
+            "seconds": rng.randint(2, 10),
+            "size": rng.choice(["480p", "720p", "1080p"]),
+            "hd": rng.random() < 0.5,
+            "mood": rng.choice("abc"),
+        }
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("charge", [by_rule, by_sum, by_product])
+def test_a_price_is_found_from_receipts_and_states_its_error(charge: Any) -> None:
+    found = fit([(values, charge(values)) for values in some(60)])
+
+    assert found is not None
+    assert found.error <= 0.05
+    for values in some(50, seed=2):
+        guess = found.price(values)
+        assert guess is not None
+        assert guess[0] == pytest.approx(charge(values), abs=0.03)
+
+
+def test_the_structure_is_the_one_that_explains_it() -> None:
+    assert fit([(v, by_rule(v)) for v in some(60)]).structure == "rule"  # type: ignore[union-attr]
+    found = fit([(v, by_sum(v)) for v in some(60)])
+    assert found is not None
+    assert set(found.names) == {"seconds", "size"}
+
+
+def test_too_few_receipts_are_no_price() -> None:
+    assert fit([({"n": 1}, 0.1), ({"n": 2}, 0.2)]) is None
+
+
+def test_noise_is_no_price() -> None:
+    rng = random.Random(3)
+    assert fit([({"n": n}, rng.choice([0.01, 5.0])) for n in range(20)]) is None
+
+
+def test_a_choice_that_was_never_made_is_no_price() -> None:
+    found = fit([({"size": s, "n": n}, 0.1 * n) for n, s in enumerate("ababab", 1)])
+
+    assert found is not None
+    assert found.price({"size": "z", "n": 3}) is None
+
+
+def test_a_setting_that_never_varied_is_no_price() -> None:
+    found = fit([({"steps": 20}, 0.25)] * 5)
+
+    assert found is not None
+    assert found.price({"steps": 20}) == (0.25, 0.0)
+    assert found.price({"steps": 50}) is None
+
+
+def test_beyond_what_was_seen_the_error_grows() -> None:
+    found = fit([({"n": n}, 0.1 + 0.02 * n) for n in range(1, 9)])
+
+    assert found is not None
+    price, error = found.price({"n": 20}) or (0, 0)
+    assert price == pytest.approx(0.5)
+    assert error == pytest.approx(0.24)
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Lines:
+    return Lines(tmp_path / "prices.jsonl")
+
+
+def test_what_was_paid_is_the_price_of_the_same_request(lines: Lines) -> None:
+    book = PriceBook(lines)
+    book.add(MODEL, {"steps": 20, "seed": 7, "note": "x"}, Decimal("0.25"))
+
+    quote = book.quote(MODEL, {"steps": 20, "seed": 8, "note": "y"})
+    assert quote is not None
+    assert (quote.total, quote.error, quote.samples) == (Decimal("0.25"), 0, 1)
+    assert quote.terms[0].kind == "learned from 1 receipt, ± 0"
+    assert book.quote(MODEL, {"steps": 21}) is None
+
+
+def test_a_price_that_changed_is_the_newest_with_its_spread(lines: Lines) -> None:
+    book = PriceBook(lines)
+    for amount in ("0.2", "0.3"):
+        book.add(MODEL, {"steps": 20}, Decimal(amount))
+
+    quote = book.quote(MODEL, {"steps": 20})
+    assert quote is not None
+    assert (quote.total, quote.error) == (Decimal("0.3"), Decimal("0.1"))
+
+
+def test_the_book_is_read_anew_without_its_broken_lines(lines: Lines) -> None:
+    PriceBook(lines).add(MODEL, {"steps": 20}, Decimal("0.25"))
+    with lines.path.open("a") as file:
+        file.write('{"model": "m", "values": {"st\n{"model": "m"}\n[1]\n')
+
+    assert PriceBook(lines).quote(MODEL, {"steps": 20}) is not None
+    assert lines.path.stat().st_mode & 0o077 == 0

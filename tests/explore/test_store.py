@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from kit.explore import batches
+from kit.explore import store as module
+from kit.explore.lock import Lock
+from kit.explore.store import Manifest, Store
+
+
+def rows(*names: str) -> pa.Table:
+    items = [{"id": n, "status": "completed", "createdAt": "2026-01-01T00:00:00Z"} for n in names]
+    return batches.table([json.dumps(items).encode()])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "history")
+
+
+def test_only_what_the_manifest_names_is_there(store: Store) -> None:
+    parts = store.written(rows("a"))
+    store.written(rows("b"))
+    store.commit(Manifest(parts=parts))
+
+    assert [path.name for path in store.files()] == list(parts)
+    store.sweep()
+    assert [path.name for path in store.folder.glob("*.parquet")] == list(parts)
+
+
+@pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 99}', '{"version": 1, "odd": 2}'])
+def test_a_manifest_that_cannot_be_read_is_an_empty_store(store: Store, text: str) -> None:
+    store.lock()
+    (store.folder / "manifest.json").write_text(text)
+
+    assert store.manifest() == Manifest()
+
+
+def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None:
+    manifest = Manifest(parts=store.written(rows("a", "b")))
+
+    assert store.unknown(rows("c", "a", "d", "c"), manifest)["id"].to_pylist() == ["d", "c"]
+
+
+def test_small_parts_are_merged_and_large_ones_left(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALL", 3)
+    monkeypatch.setattr(module, "_MANY", 4)
+    monkeypatch.setattr(module, "_MERGED", 4)
+    big = store.written(rows("x", "y", "z"))
+    parts = dict(big)
+    for name in "abcde":
+        parts |= store.written(rows(name))
+    merged = store.compacted(Manifest(parts=parts))
+
+    assert big.items() <= merged.items()
+    assert sorted(merged.values()) == [1, 3, 4]
+
+
+def test_files_are_for_their_owner_only(store: Store) -> None:
+    store.commit(Manifest(parts=store.written(rows("a"))))
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in store.folder.iterdir()}
+
+    if sys.platform != "win32":
+        assert modes == {0o600}
+
+
+def test_a_process_that_dies_lets_go_of_its_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    code = f"""
+from pathlib import Path
+from kit.explore.lock import Lock
+lock = Lock(Path({str(path)!r}))
+print(lock.taken(), flush=True)
+input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        mine = Lock(path)
+        assert not mine.taken()
+        other.kill()
+        other.wait()
+        assert mine.taken()
+        mine.free()

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from kit.errors import ConfigError
+from kit.explore.lines import Lines
+from kit.explore.ratings import Ratings
+from kit.explore.sweeps.grid import Plan, listed, planned
+from kit.explore.sweeps.sheet import Sheet, Tile, laid_out
+
+
+def test_a_grid_is_every_combination_the_last_fastest() -> None:
+    plan = planned({"prompt": ["a", "b"], "seed": range(2), "size": 512})
+
+    assert [tuple(r.values()) for r in plan.requests] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert plan.fixed == {"size": 512}
+
+
+def test_a_zip_goes_in_step() -> None:
+    plan = planned({"prompt": ["a", "b"], "seed": [1, 2], "size": 512}, "zip")
+
+    assert plan.requests == [{"prompt": "a", "seed": 1}, {"prompt": "b", "seed": 2}]
+    with pytest.raises(ConfigError, match="there are prompt 2, seed 3"):
+        planned({"prompt": ["a", "b"], "seed": [1, 2, 3]}, "zip")
+
+
+@given(st.integers(1, 60), st.integers(1, 30))
+def test_a_draw_is_a_part_of_the_grid_and_always_the_same(count: int, length: int) -> None:
+    values = {"seed": range(length), "n": ["x", "y", "z"]}
+    drawn, whole = planned(values, count), planned(values)
+
+    assert len(drawn.requests) == min(count, 3 * length)
+    assert all(request in whole.requests for request in drawn.requests)
+    assert len({str(r) for r in drawn.requests}) == len(drawn.requests)
+    assert planned(values, count).requests == drawn.requests
+
+
+def test_a_draw_out_of_a_huge_grid_is_quick() -> None:
+    values = {name: range(1000) for name in "abcdef"}
+
+    assert len(planned(values, 5).requests) == 5
+    with pytest.raises(ConfigError, match="at most 10,000 are allowed; plan=100 draws"):
+        planned(values)
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([1, 2]), pd.Series([1, 2]), (1, 2), {1, 2}, (n for n in (1, 2))]
+)
+def test_whatever_holds_several_values_varies(values: Any) -> None:
+    assert [r["seed"] for r in planned({"seed": values}).requests] == [1, 2]
+
+
+def test_a_list_parameter_varies_by_lists_of_lists() -> None:
+    assert planned({"tags": ["a", "b"]}, lists=["tags"]).fixed == {"tags": ["a", "b"]}
+    assert len(planned({"tags": [["a"], ["b", "c"]]}, lists=["tags"]).requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "how", "message"),
+    [
+        ({"prompt": []}, "grid", "prompt has no values"),
+        ({"a": [1]}, "random", "a 'grid', a 'zip' or a number"),
+        ({"a": [1, 2]}, 0, "at least one"),
+        ({"a": [1, 2]}, True, "a 'grid', a 'zip' or a number"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_says_why(values: Any, how: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        planned(values, how)
+
+
+def test_rows_are_told_apart_by_what_varies() -> None:
+    plan = listed([{"model": "m", "seed": 1}, {"model": "m", "seed": 2, "size": 9}])
+
+    assert plan.axes["seed"] == [1, 2]
+    assert plan.fixed == {"model": "m"}
+    assert plan.requests == [{"seed": 1}, {"seed": 2, "size": 9}]
+
+
+# ── sheets ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def data(color: str) -> str:
+    buffer = io.BytesIO()
+    Image.new("RGB", (60, 40), color).save(buffer, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+PLAN = planned({"prompt": ["a <lake>", "b"], "seed": [1, 2], "size": ["s", "m", "l"]})
+TILES = [Tile(data("#cc0000"), f"{n} credits", "label") for n in range(12)]
+
+
+def sheet(plan: Plan = PLAN, tiles: Any = TILES, **axes: Any) -> Sheet:
+    return laid_out(plan, tiles, "T", **{"x": None, "y": None, "size": 60, **axes})
+
+
+def test_the_last_axis_goes_across_and_the_others_down() -> None:
+    found = sheet()
+
+    assert found.columns == ["size s", "size m", "size l"]
+    assert found.rows == ["a <lake> · seed 1", "a <lake> · seed 2", "b · seed 1", "b · seed 2"]
+    assert found.tiles[1, 2].caption == "5 credits"
+    assert repr(found) == "<Sheet 4 × 3: T>"
+
+
+def test_axes_can_be_chosen() -> None:
+    found = sheet(x="prompt", y="size")
+
+    assert found.columns == ["a <lake>", "b"]
+    assert found.rows[0] == "size s · seed 1"
+    with pytest.raises(ConfigError, match="'color' does not vary in this sweep; there is prompt"):
+        sheet(x="color")
+
+
+def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
+    html = sheet().html()
+
+    assert "<lake>" not in html
+    assert html.count("<img") == html.count("data:image") == 12
+    assert "<script" not in html
+
+
+def test_draws_are_wrapped_with_their_labels() -> None:
+    found = sheet(planned({"seed": range(99)}, 5), TILES[:5])
+
+    assert len(found.tiles) == 5
+    assert found.html().count("label</div>") == 5
+
+
+def test_a_sheet_is_a_picture_too(tmp_path: Path) -> None:
+    tiles = [*TILES[:11], None]
+    found = sheet(tiles=tiles)
+    with Image.open(found.save(tmp_path / "sheets" / "s.png")) as picture:
+        counts = {color: n for n, color in picture.getcolors(10**6) or []}
+
+    assert counts[(204, 0, 0)] == 11 * 60 * 40
+    assert found.save(tmp_path / "s.html").read_text().startswith("<!doctype html>")
+    with pytest.raises(ConfigError, match=r"as .png or .html, not as '.gif'"):
+        found.save(tmp_path / "s.gif")
+
+
+# ── ratings ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_last_rating_counts_and_can_be_taken_away(tmp_path: Path) -> None:
+    ratings = Ratings(Lines(tmp_path / "ratings.jsonl"))
+    for name, rating in [("a", 2), ("b", 5), ("a", 4), ("c", 1), ("c", None)]:
+        ratings.rate(name, rating)
+
+    frame = ratings.frame()
+    assert frame["rating"].to_dict() == {"a": 4, "b": 5}
+    assert str(frame.dtypes["rated_at"]) == "datetime64[us, UTC]"
+    assert repr(ratings) == "<Ratings 2>"
+
+
+def test_no_ratings_are_an_empty_frame(tmp_path: Path) -> None:
+    frame = Ratings(Lines(tmp_path / "none.jsonl")).frame()
+
+    assert frame.empty
+    assert str(frame.dtypes["rating"]) == "Int64"
+
+
+@pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
+def test_a_rating_is_a_whole_number_up_to_five(tmp_path: Path, rating: Any) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 5"):
+        Ratings(Lines(tmp_path / "r.jsonl")).rate("a", rating)

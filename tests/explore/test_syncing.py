@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import wire
+from kit.errors import NoAnswerError
+from kit.explore import syncing
+from kit.explore.archive import Archive
+from kit.explore.store import Store
+from kit.explore.syncing import Synced, synced
+from tests.explore.pretending import Service, driven
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "history")
+
+
+def sync(store: Store, service: Service, **given: Any) -> Synced:
+    service.asked.clear()
+    found: Synced = driven(synced(store, service, **given))
+    return found
+
+
+def kept(store: Store) -> list[str]:
+    ids = Archive(store).sql("select id from generations order by id")["id"].tolist()
+    assert len(ids) == len(set(ids))
+    return ids
+
+
+def test_the_first_sync_brings_everything(store: Store, service: Service) -> None:
+    ids = service.make(10)
+
+    assert repr(sync(store, service)) == "<Synced 10 new · 0 running · 10 kept>"
+    assert kept(store) == ids
+    assert len(service.asked) == 4
+
+
+def test_a_later_sync_asks_only_for_what_is_new(store: Store, service: Service) -> None:
+    service.make(10)
+    sync(store, service)
+    new = service.make(1)
+    found = sync(store, service)
+
+    assert (found.added, found.rows, len(service.asked)) == (1, 11, 1)
+    assert kept(store)[-1:] == new
+
+
+def test_a_service_that_cannot_filter_is_read_until_it_is_known(
+    store: Store, service: Service
+) -> None:
+    service.filters = False
+    service.make(10)
+    sync(store, service)
+    service.make(2)
+
+    assert sync(store, service).added == 2
+    assert len(service.asked) == 2  # of four pages
+
+
+def test_a_service_that_refuses_queries_is_asked_without(store: Store, service: Service) -> None:
+    service.strict, service.paged, service.size = True, False, 5
+    service.make(4)
+    sync(store, service)
+    service.make(3)
+    sync(store, service)
+
+    assert len(kept(store)) == 7  # its one page showed 5 at a time: syncs add up
+    assert service.asked[-1] == ({}, None)
+
+
+def test_what_ran_is_asked_for_again(store: Store, service: Service) -> None:
+    (running,) = service.make(1, status="processing")
+    service.make(5)
+    first = sync(store, service)
+    service.end(running, "failed")
+    second = sync(store, service)
+
+    assert (first.running, second.running, second.added) == (1, 0, 1)
+    assert running in service.asked
+    rows = Archive(store).frame()
+    assert rows.loc[running, "status"] == "failed"
+    assert len(rows) == 6
+
+
+def test_what_runs_is_in_the_table(store: Store, service: Service) -> None:
+    (running,) = service.make(1, status="queued")
+    sync(store, service)
+    sync(store, service)
+
+    assert Archive(store).frame()["status"].to_dict() == {running: "processing"}
+
+
+def test_what_ran_and_is_gone_is_gone(store: Store, service: Service) -> None:
+    service.make(1, status="processing")
+    sync(store, service)
+    service.known.clear()
+    service.make(0)
+
+    assert sync(store, service).running == 0
+    assert kept(store) == []
+
+
+@pytest.mark.parametrize("after", range(2, 7))
+def test_an_interrupted_sync_goes_on_where_it_was(
+    store: Store, service: Service, after: int
+) -> None:
+    ids = service.make(1, status="processing") + service.make(18)
+    service.breaks, requests, rounds = after, 0, 0
+    while service.breaks:
+        rounds += 1
+        try:
+            sync(store, service)
+            service.breaks = None
+        except NoAnswerError:
+            assert len(kept(store)) >= min(2 * rounds, 18)
+            ids += service.make(1)
+        requests += len(service.asked)
+    service.end(ids[0])
+    sync(store, service)
+
+    assert kept(store) == sorted(ids)
+    assert Archive(store).frame()["status"].unique().tolist() == ["completed"]
+    assert requests <= 8 + 4 * rounds
+
+
+def test_a_page_that_is_gone_is_looked_for_from_the_start(store: Store, service: Service) -> None:
+    ids = service.make(9)
+    service.breaks = 2
+    with pytest.raises(NoAnswerError):
+        sync(store, service)
+    manifest = store.manifest()
+    store.commit(
+        type(manifest)(
+            parts=manifest.parts, top=manifest.top, gaps=[syncing.Gap(None, "gone with the wind")]
+        )
+    )
+    service.breaks = None
+    sync(store, service)
+
+    assert kept(store) == ids
+
+
+def test_stopping_keeps_what_has_arrived(store: Store, service: Service) -> None:
+    service.make(9)
+
+    def stop(so_far: Synced) -> None:
+        if so_far.pages == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sync(store, service, on_update=stop)
+    assert len(kept(store)) == 6
+    assert sync(store, service).added == 3
+
+
+def test_many_pages_become_few_parts(
+    store: Store, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(syncing, "PART", 6)
+    service.make(30)
+    sync(store, service)
+
+    assert sorted(store.manifest().parts.values()) == [6, 6, 6, 6, 6]
+
+
+def test_two_notebooks_sync_one_after_the_other(store: Store, service: Service) -> None:
+    service.make(30)
+    lock = store.lock()
+    assert lock.taken()
+    steps: Generator[Any, Any, Any] = synced(store, service)
+    next(steps)
+    assert service.rested > 0
+    assert service.asked == []
+    lock.free()
+
+    assert driven(steps).added == 30
+
+
+def test_threads_that_sync_together_lose_and_double_nothing(store: Store, service: Service) -> None:
+    ids = service.make(60)
+    threads = [threading.Thread(target=driven, args=(synced(store, service),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert kept(store) == ids
+
+
+def test_the_lock_is_free_after_an_error(store: Store, service: Service) -> None:
+    service.breaks = 0
+    with pytest.raises(NoAnswerError):
+        sync(store, service)
+
+    assert store.lock().taken()
+
+
+def test_costs_come_from_receipts_and_rules_where_nobody_says(
+    store: Store, service: Service
+) -> None:
+    service.says_credits = False
+    service.charged["g0000"] = Decimal("0.7")
+    service.offered["b"] = wire.Model(id="b", credits_at_defaults=Decimal("0.2"))
+    service.make(3)
+    sync(store, service)
+    rows = Archive(store).frame().sort_index()
+
+    assert rows["credits_source"].tolist() == ["receipt", "estimate", "none"]
+    assert rows["net"].tolist()[:2] == pytest.approx([0.7, 0.2])
+
+
+def test_services_that_say_what_things_cost_are_not_asked_for_models(
+    store: Store, service: Service
+) -> None:
+    service.make(3)
+    sync(store, service)
+
+    assert "models" not in service.asked
+
+
+def test_progress_goes_back_in_time(store: Store, service: Service) -> None:
+    service.make(9)
+    seen: list[Synced] = []
+    sync(store, service, on_update=seen.append)
+
+    assert [update.rows for update in seen] == [3, 6, 9]
+    times = [update.through for update in seen if update.through]
+    assert times == sorted(times, reverse=True)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from kit.client.steps import Reply
+from kit.studio import Studio, accounts
+from kit.widgets.keys import Spent
+from tests.client.fixtures import driven
+
+NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
+
+
+def entry(at: str, credits: float, kind: str = "generation") -> dict[str, Any]:
+    return {"id": at, "createdAt": at, "kind": kind, "credits": credits, "balanceAfter": 0}
+
+
+def page(*entries: dict[str, Any], following: bool = False) -> Reply:
+    headers = {"link": '</v1/usage?cursor=1>; rel="next"'} if following else {}
+    return Reply(200, headers, json.dumps(entries).encode())
+
+
+def test_spending_is_what_did_not_come_back() -> None:
+    steps, found = driven(
+        accounts.spent(NOW),
+        page(
+            entry("2026-03-15T11:00:00Z", -0.5),
+            entry("2026-03-15T10:00:00Z", 0.2, "refund"),
+            entry("2026-03-15T09:00:00Z", 1000, "grant"),
+            entry("2026-03-15T00:00:00Z", -0.05, "title"),
+            following=True,
+        ),
+        page(
+            entry("2026-03-14T23:59:59Z", -1),
+            entry("2026-02-28T23:59:59Z", -7),
+            following=True,
+        ),
+    )
+
+    assert found == Spent(Decimal("0.35"), Decimal("1.35"))
+    assert len(steps) == 2
+
+
+def test_a_service_without_a_ledger_tells_nothing() -> None:
+    assert driven(accounts.spent(NOW), Reply(404))[1] is None
+
+
+def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
+    panel = studio.account_panel()
+    assert panel._seen.wait(10)
+
+    assert "Create key" not in str([getattr(c, "description", "") for c in panel.children])

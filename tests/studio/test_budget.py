@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+
+import pytest
+
+from kit.errors import BudgetError, GenerationFailedError
+from kit.explore.budgets import BudgetWarning
+from kit.studio import AsyncStudio, Studio
+from tests.client import third_party
+from tests.client.third_party import Answer, Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+def starts(other: Server) -> int:
+    return len(other.requests("POST", START))
+
+
+def test_a_start_that_would_pass_a_budget_is_never_sent(studio: Studio, other: Server) -> None:
+    with studio.budget(credits="0.3", warn_at=1) as budget:
+        studio.generate("paint", "a")
+        with pytest.raises(BudgetError) as caught:
+            studio.start("paint", "b")
+
+    assert str(caught.value) == (
+        "a start of paint for 0.25 credits would pass the budget of 0.3 credits: 0.25 spent, "
+        "0.05 left; nothing was sent"
+    )
+    assert budget.spent == Decimal("0.25")
+    assert starts(other) == 1
+
+
+def test_what_was_made_before_costs_no_budget(studio: Studio) -> None:
+    studio.generate("paint", "a")
+
+    with studio.budget(credits=0):
+        assert studio.generate("paint", "a").status == "completed"
+
+
+def test_racing_threads_never_pass_a_budget(studio: Studio, other: Server) -> None:
+    def start(number: int) -> bool:
+        try:
+            studio.start("paint", f"lake {number}")
+        except BudgetError:
+            return False
+        return True
+
+    with studio.budget(credits="1.1", warn_at=1) as budget, ThreadPoolExecutor(8) as pool:
+        went = list(pool.map(start, range(16)))
+
+    assert sum(went) == starts(other) == 4
+    assert budget.spent == 1
+
+
+def test_a_budget_warns_once_when_it_is_nearly_spent(studio: Studio) -> None:
+    with studio.budget(credits=1):
+        for number in range(3):
+            studio.start("paint", str(number))
+        with pytest.warns(BudgetWarning, match=r"1 of 1 credits are spent \(100 %\), 0 are left"):
+            studio.start("paint", "last")
+
+
+def test_a_refusal_of_the_service_gives_the_amount_back(studio: Studio, other: Server) -> None:
+    other.first("POST", START, third_party.problem(400, "validation_error", "no lakes"))
+    with studio.budget(credits="0.25", warn_at=1) as budget:
+        with pytest.raises(Exception, match="no lakes"):
+            studio.start("paint", "a")
+        assert budget.left == Decimal("0.25")
+
+
+def test_what_may_have_been_charged_counts_as_spent(studio: Studio, other: Server) -> None:
+    other.first("POST", START, *[Answer(drop=True)] * 5)
+    with studio.budget(credits=1) as budget:
+        with pytest.raises(Exception, match="no connection"):
+            studio.start("paint", "a")
+        assert budget.spent == Decimal("0.25")
+
+
+def test_what_came_back_can_be_spent_again(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    failed = {"id": "job-1", "status": "failed", "error": "dark", "creditsRefunded": 0.25}
+    other.first("GET", f"{START}/job-1", Answer(200, failed))
+    with studio.budget(credits=1) as budget, pytest.raises(GenerationFailedError):
+        studio.generate("paint", "a")
+
+    with studio.budget(credits=1) as budget:
+        other.first("GET", f"{START}/job-2", Answer(200, {**failed, "id": "job-2"}))
+        with pytest.raises(GenerationFailedError):
+            studio.generate("paint", "a", again=True)
+        assert budget.spent == 0
+
+
+def test_an_unknown_price_is_not_started_inside_a_budget(studio: Studio, other: Server) -> None:
+    with studio.budget(credits=100), pytest.raises(BudgetError, match="does not say what"):
+        studio.start("retouch", media=png())
+
+    assert starts(other) == 0
+
+
+def test_titles_and_scripts_count(studio: Studio, other: Server) -> None:
+    with studio.budget(credits="0.2", warn_at=1) as budget:
+        studio.titles.suggest("SPACE")
+        with pytest.warns(BudgetWarning):
+            studio.scripts.write("SPACE", "T")
+        assert budget.spent == Decimal("0.2")
+        with pytest.raises(BudgetError, match=r"2 scripts for 0\.3 credits"):
+            studio.scripts.write("SPACE", "T", variations=2)
+
+    assert len(other.requests("POST", "/v1/scripts")) == 2
+
+
+def test_a_budget_is_open_in_the_awaited_face_too(astudio: AsyncStudio, other: Server) -> None:
+    async def cell() -> None:
+        async with astudio.budget(credits="0.3", warn_at=1):
+            await astudio.generate("paint", "a")
+            with pytest.raises(BudgetError):
+                await astudio.start("paint", "b")
+        await astudio.close()
+
+    asyncio.run(cell())
+    assert starts(other) == 1

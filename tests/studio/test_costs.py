@@ -1,0 +1,128 @@
+"""Costs against our own service, where there is a ledger, and another, where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.errors import GenerationFailedError, NotFoundError
+from kit.studio import AsyncStudio, Studio
+from tests.client.third_party import Server, ThirdParty
+from tests.conftest import Service
+
+
+@pytest.fixture
+def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    """A studio of our own service with a few things paid for."""
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings) as studio:
+        studio.generate("flat", "x", count=2)
+        studio.generate("flat", "x", count=2, size="big")
+        with pytest.raises(GenerationFailedError):
+            studio.generate("flat", "x", does="fails")
+        studio.titles.suggest("SPACE")
+        yield studio
+
+
+def test_costs_agree_with_ledger_and_balance(own: Studio) -> None:
+    costs = own.costs
+    by = costs.by("model", "parameters.size")
+    whole = costs.summary().iloc[-1]
+    checks = costs.reconcile()
+
+    assert dict(zip(by["parameters.size"].fillna("-"), by["net"], strict=True)) == {
+        "big": 1.4,
+        "small": 0.7,
+        "-": 0.05,
+    }
+    assert (whole["charged"], whole["refunded"], whole["net"]) == (2.75, 0.6, 2.15)
+    assert checks.attrs == {"agrees": True, "problems": 0}
+    assert set(checks["check"]) == {"balance", "chain", "receipt", "charge", "refund"}
+    assert own.account.credits == Decimal(100) - Decimal("2.15")
+
+
+def test_every_view_of_the_costs_answers(own: Studio) -> None:
+    assert own.costs.by("day")["count"].tolist() == [4]
+    assert own.costs.trend()["net"].tolist() == [2.15]
+    assert own.costs.top(2)["net"].tolist() == [1.4, 0.7]
+    assert own.costs.failed()[["charged", "refunded", "net"]].to_numpy().tolist() == [[0.6, 0.6, 0]]
+    assert own.costs.by("model", until="2020-01-01").empty
+    made = own.history.list()[0]
+    assert own.costs.explain(made)["term"].tolist()[-2:] == ["charged", "refunded"]
+    dear = own.costs.top(1).index[0]
+    explained = own.costs.explain(dear)
+    assert explained["term"].tolist() == ["base", "unit", "multiplier", "charged"]
+    assert explained["credits"].tolist() == [0.5, 0.2, 0.7, 1.4]
+
+
+def test_each_setting_says_what_it_adds(own: Studio) -> None:
+    frame = own.costs.sensitivity("flat").set_index("choice")
+
+    assert frame.loc["count = 10", "added"] == 0.9
+    assert frame.loc["size = big", "factor"] == 2
+    assert frame.loc["smooth = True", "added"] == 0
+    assert own.costs.sensitivity("clay").set_index("choice").loc["voice = 60 s", "added"] == 0.6
+
+
+def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
+    studio.generate("paint", "a")
+
+    assert studio.costs.by("model")["net"].tolist() == [0.25]
+    assert studio.costs.by("source")["source"].tolist() == ["receipt"]
+    with pytest.raises(NotFoundError, match="no ledger"):
+        studio.costs.reconcile()
+
+
+def test_the_awaited_twin_answers_the_same(astudio: AsyncStudio) -> None:
+    async def cell() -> list[Any]:
+        await astudio.generate("paint", "a")
+        costs = astudio.costs
+        found = [
+            await costs.by("model"),
+            await costs.summary(),
+            await costs.trend(),
+            await costs.top(),
+            await costs.failed(),
+        ]
+        await astudio.close()
+        return [len(frame) for frame in found]
+
+    assert asyncio.run(cell()) == [1, 2, 1, 1, 0]
+
+
+# ── prices learned from receipts ─────────────────────────────────────────────────────────────────
+
+
+def test_a_price_is_learned_where_there_is_no_rule(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    def charge(seen: Any) -> Any:
+        answer = start(seen)
+        steps = seen.json["parameters"].get("steps", 20)
+        return type(answer)(200, {**answer.body, "creditsCharged": 0.1 + steps / 100})
+
+    start, party.start = party.start, charge  # type: ignore[method-assign]
+    for steps in (10, 20, 30, 40):
+        studio.generate("paint", "a", steps=steps)
+
+    quote = studio.estimate("paint", "b", steps=15)
+    assert (quote.total, quote.source) == (Decimal("0.25"), "receipts")
+    assert quote.terms[0].kind == "learned from 4 receipts, ± 0.01"
+    assert studio.estimate("paint", "b", steps=40).total == Decimal("0.5")
+    # a style that was never paid for is no guess by receipts
+    assert studio.estimate("paint", "b", steps=15, style="ink").source == "default"
+    sensitivity = studio.costs.sensitivity("paint").set_index("choice")
+    assert sensitivity.loc["steps = 50", "total"] == 0.6
+
+
+def test_what_was_learned_outlives_the_kernel(studio: Studio, settings: Settings) -> None:
+    studio.generate("paint", "a")
+
+    with Studio(settings) as later:
+        assert later.estimate("paint", "something else").source == "receipts"

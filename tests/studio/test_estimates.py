@@ -1,0 +1,222 @@
+"""An estimate is the charge: for random valid requests to every model that is installed.
+
+The estimate is made as the studio makes it, the charge as the service does: the request travels as
+JSON, its media are recorded as an upload records them, and the plan of the start is priced.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import random
+import wave
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from kit import pricing, wire
+from kit.client.settings import Settings
+from kit.client.steps import Flow
+from kit.client.uploads import Source
+from kit.engines.registry import installed
+from kit.service.domain import catalog, generations
+from kit.studio import Studio
+from kit.studio.desk import Desk
+from tests.conftest import Service
+
+CATALOG = catalog.load(engine.definition for engine in installed().values())
+MODELS = sorted(CATALOG.models)
+Request = tuple[wire.Model, str | None, dict[str, Any], dict[str, Any]]
+TYPES = {"image": "image/png", "video": "video/mp4", "audio": "audio/wav"}
+
+
+@dataclass(frozen=True)
+class Timed(Source):
+    """A file that plays for a while, which nobody has to decode."""
+
+    exact: Fraction = field(default=Fraction(0))
+
+    def seconds(self) -> Fraction | None:
+        return self.exact
+
+
+def value_of(parameter: wire.Parameter) -> st.SearchStrategy[Any]:
+    if parameter.enum:
+        one: st.SearchStrategy[Any] = st.sampled_from(parameter.enum)
+    elif parameter.type == "boolean":
+        one = st.booleans()
+    elif parameter.type in ("integer", "number"):
+        low = parameter.minimum if parameter.minimum is not None else -1000
+        high = parameter.maximum if parameter.maximum is not None else low + 10_000
+        whole = st.integers(math.ceil(low), math.floor(high))
+        floats = st.floats(low, high, allow_nan=False).filter(lambda x: low <= x <= high)
+        one = whole if parameter.type == "integer" else floats | whole.filter(lambda x: low <= x)
+    else:
+        one = st.text("abc #", max_size=5)
+    return one if parameter.max_items is None else st.lists(one, max_size=parameter.max_items)
+
+
+def file_of(parameter: wire.Parameter) -> st.SearchStrategy[list[Timed]]:
+    """Files with lengths in microseconds, as headers have them."""
+    micros = st.integers(1, 600_000_000)
+    kind = TYPES[parameter.type]
+    name = f"{parameter.name}.bin"
+    one = micros.map(lambda m: Timed(name, kind, 1, io.BytesIO, exact=Fraction(m, 1_000_000)))
+    least = 1 if parameter.required else 0
+    return st.lists(one, min_size=least, max_size=min(3, parameter.max_items or 1))
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Request:
+    model = CATALOG.models[draw(st.sampled_from(MODELS))]
+    known = model.setting_parameters
+    names = draw(st.sets(st.sampled_from([p.name for p in known]))) if known else set()
+    wanted = [p for p in known if p.name in names or (p.required and p.default is None)]
+    values = {p.name: draw(value_of(p)) for p in wanted}
+    media = {p.name: draw(file_of(p)) for p in model.media_parameters}
+    prompt = "a lake" if model.supports_prompt else None
+    return model, prompt, values, {name: files for name, files in media.items() if files}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    folder: Path = tmp_path_factory.mktemp("estimates")
+    desk = Desk(Settings("http://127.0.0.1:1", "cs_test_x", data=folder))
+    # as they arrive: through the JSON of the list
+    listed = wire.Models.model_validate_json(
+        catalog.grouped(CATALOG.models.values()).model_dump_json(by_alias=True)
+    )
+    desk._models = {model.id: model for model in (*listed.image, *listed.video)}
+    return desk
+
+
+def alone(flow: Flow[Any]) -> Any:
+    """Run a flow that must not ask anybody."""
+    try:
+        step = next(flow)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError(f"it asked: {step}")
+
+
+def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
+    """Return the millicredits that the service takes for a start."""
+    work = generations.plan(CATALOG, order, "acc_1")
+    rows: list[Any] = []
+    try:
+        step = next(work)
+        while True:
+            rows = [files[step.values["which"]]]
+            step = work.send(rows)
+    except StopIteration as stop:
+        return pricing.millicredits(stop.value.quote.total)
+
+
+def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
+    """Return an upload's row: its length is rounded as the inspection and the upload round it."""
+    seconds = round(float(file.exact), 3)
+    row = SimpleNamespace(
+        id=f"upl_{number}",
+        account_id="acc_1",
+        model_id=model_id,
+        kind=file.kind,
+        state="filled",
+        duration_ms=round(seconds * 1000),
+    )
+    return row.id, row
+
+
+def agrees(desk: Desk, request: Request) -> None:
+    """Hold the studio's estimate of a request against the service's charge for it."""
+    model, prompt, values, media = request
+    order = alone(desk.order(model.id, prompt, media, values))
+    quote = alone(desk.till.price(order))
+
+    numbers = itertools.count()
+    rows = {name: [recorded(model.id, next(numbers), f) for f in fs] for name, fs in media.items()}
+    references: dict[str, Any] = {name: [key for key, _ in found] for name, found in rows.items()}
+    body = order.body(references).model_dump_json(by_alias=True)
+    arrived = wire.StartGeneration.model_validate_json(body)
+    uploads = dict(pair for found in rows.values() for pair in found)
+
+    assert quote.source == "rule"
+    assert pricing.millicredits(quote.total) == charged(arrived, uploads), request
+    assert sum(term.credits for term in quote.terms) == quote.total
+
+
+@trying(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(request=requests())
+def test_an_estimate_is_the_charge_at_the_edges(desk: Desk, request: Request) -> None:
+    agrees(desk, request)
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_thousands_of_estimates_are_the_charge(desk: Desk, model_id: str) -> None:
+    rng = random.Random(model_id)
+    for _ in range(200):
+        agrees(desk, by_chance(CATALOG.models[model_id], rng))
+
+
+def by_chance(model: wire.Model, rng: random.Random) -> Request:
+    """Return a valid request; hypothesis finds edges, and takes longer."""
+    values = {
+        p.name: one_of(p, rng)
+        for p in model.setting_parameters
+        if rng.random() < 0.6 or (p.required and p.default is None)
+    }
+    media = {}
+    for p in model.media_parameters:
+        count = rng.randint(1 if p.required else 0, min(3, p.max_items or 1))
+        lengths = [Fraction(rng.randint(1, 600_000_000), 1_000_000) for _ in range(count)]
+        media[p.name] = [Timed("f", TYPES[p.type], 1, io.BytesIO, exact=x) for x in lengths]
+    prompt = "a lake" if model.supports_prompt else None
+    return model, prompt, values, {name: files for name, files in media.items() if files}
+
+
+def one_of(parameter: wire.Parameter, rng: random.Random) -> Any:
+    low, high = parameter.minimum or 0, parameter.maximum or 10_000
+    one: Any = {
+        "boolean": lambda: rng.random() < 0.5,
+        "integer": lambda: rng.randint(math.ceil(low), math.floor(high)),
+        "number": lambda: min(high, max(low, round(rng.uniform(low, high), rng.randint(0, 12)))),
+    }.get(parameter.type, lambda: "#abc")()
+    one = rng.choice(parameter.enum) if parameter.enum else one
+    return one if parameter.max_items is None else [one]
+
+
+def test_a_length_between_milliseconds_costs_what_is_charged(
+    service: Service, key: str, tmp_path: Path
+) -> None:
+    """A real file, whose length ends a third of a millisecond after a step of the price."""
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(48_000)
+        file.writeframes(b"\0\0" * (48_000 * 3 + 16))
+    pixel = _pixel()
+    config = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(config) as studio:
+        media = {"portrait": pixel, "voice": buffer.getvalue()}
+        quote = studio.estimate("clay", media=media)
+        before = studio.account.credits
+        made = studio.generate("clay", media=media)
+
+        assert before is not None
+        assert quote.total == made.credits == before - (studio.account.credits or 0)
+
+
+def _pixel() -> bytes:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (32, 32), "teal").save(buffer, "PNG")
+    return buffer.getvalue()

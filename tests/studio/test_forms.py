@@ -1,0 +1,199 @@
+"""Forms of a studio, against another implementation of the API document."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
+from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
+from kit.studio.models import UnknownModelError
+from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+@pytest.fixture(autouse=True)
+def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
+    """Let what a form does in the background end before the studio is closed."""
+    yield
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+        if thread.name == "kit-form":
+            thread.join(10)
+
+
+def test_a_form_generates_and_shows_the_result(studio: Studio, other: Server) -> None:
+    form = studio.form("paint", "a lake", style="ink")
+
+    made = form.submit().result(30)
+
+    assert isinstance(made, Generation)
+    assert made.output.bytes() == png()
+    assert form.generation is made
+    assert other.requests("POST", START)[0].json["parameters"] == {
+        "size": 512,
+        "style": "ink",
+        "steps": 20,
+    }
+    (shown,) = form.runs[0].widget.children
+    assert "data:image/png" in shown.value
+    assert "0.25 credits" in shown.value
+
+
+def test_each_submit_is_a_new_start(studio: Studio, other: Server) -> None:
+    form = studio.form("paint", "a lake")
+
+    ids = [form.submit().result(30).id for _ in range(3)]
+
+    assert ids == ["job-1", "job-2", "job-3"]
+
+
+def test_ten_runs_of_a_form_and_two_forms_at_once(studio: Studio) -> None:
+    forms = [studio.form("paint", "a lake"), studio.form("paint", "a hill")]
+
+    runs = [form.submit() for _ in range(5) for form in forms]
+    made = [run.result(60) for run in runs]
+
+    assert sorted({g.prompt for g in made}) == ["a hill", "a lake"]
+    assert len({g.id for g in made}) == 10
+
+
+def test_the_code_of_a_form_leads_to_what_the_form_made(studio: Studio, other: Server) -> None:
+    form = studio.form("paint", "a lake", steps=7, size=64)
+    made = form.submit().result(30)
+
+    again = eval(form.code(), {"studio": studio})
+
+    assert again.id == made.id
+    assert len(other.requests("POST", START)) == 1
+
+
+def test_values_out_of_frames_can_be_given(studio: Studio) -> None:
+    assert studio.form("paint", steps=np.int64(7)).value["parameters"]["steps"] == 7
+
+
+def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path: Path) -> None:
+    path = tmp_path / "hint.png"
+    path.write_bytes(png())
+    form = studio.form(
+        "retouch", media={"picture": Image.new("RGB", (8, 8)), "hints": [path, str(path)]}
+    )
+
+    form.submit().result(30)
+
+    value = form.value["media"]
+    assert Image.open(io.BytesIO(Path(value["picture"][0]).read_bytes())).size == (8, 8)
+    assert value["hints"] == [str(path), str(path)]
+    assert len(other.requests("POST", START)[0].json["mediaUploads"]["hints"]) == 2
+
+
+def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
+    service = studio.form("retouch")._service
+    assert service is not None
+
+    one, two = service.keep("../../a b.png", png()), service.keep("../../a b.png", png())
+
+    assert one == two
+    assert one.name == "a_b.png"
+    assert one.is_relative_to(studio.client.settings.data / "notebook" / "uploads")
+
+
+def test_a_price_that_nobody_can_work_out_is_a_guess(studio: Studio) -> None:
+    form = studio.form("paint", "a lake")
+
+    assert form.quote is not None
+    assert (str(form.quote.total), form.quote.source) == ("0.25", "default")
+    assert studio.form("retouch").quote is None
+
+
+def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, other: Server) -> None:
+    with pytest.raises(ParameterError, match="did you mean 'steps'"):
+        studio.form("paint", stepz=3)
+    with pytest.raises(UnknownModelError, match="did you mean 'paint'"):
+        studio.form("pain")
+    assert other.requests("POST") == []
+
+
+def test_a_failure_reaches_whoever_waits(studio: Studio, party: ThirdParty) -> None:
+    party.error, party.words = "no paint left", ("queued", "failed")
+    run = studio.form("paint", "a lake").submit()
+
+    with pytest.raises(GenerationFailedError, match="no paint left") as caught:
+        run.result(30)
+    assert caught.value.resume is not None
+    with pytest.raises(GenerationFailedError, match="no paint left"):
+        caught.value.resume()
+    assert "no paint left" in run.widget.children[0].value
+
+
+def test_a_service_that_does_not_answer_is_said(studio: Studio, other: Server) -> None:
+    form = studio.form("paint", "a lake")
+    other.first("POST", START, *[Answer(503)] * 20)
+
+    run = form.submit()
+
+    with pytest.raises(Exception, match=r".+"):
+        run.result(30)
+    assert run.state == "failed"
+    assert form.generation is None
+
+
+def test_canceling_where_the_service_knows_no_cancel_is_said(
+    studio: Studio, party: ThirdParty
+) -> None:
+    service = studio.form("paint")._service
+    assert service is not None
+    started = studio.start("paint", "a lake")
+
+    with pytest.raises(NoAnswerError, match="cannot cancel"):
+        service.cancel(started.id)
+
+
+def test_presets_are_kept_with_the_studio(studio: Studio) -> None:
+    form = studio.form("paint", "a lake", steps=3)
+    assert form.presets is not None
+    form.presets["few"] = form.value
+
+    other_form = studio.form("paint")
+    other_form.value = other_form.presets["few"]  # type: ignore[index]
+
+    assert other_form.value == form.value
+
+
+def test_no_key_is_in_what_a_form_shows(studio: Studio) -> None:
+    form = studio.form("paint", "a lake")
+    form.submit().result(30)
+
+    shown: list[Any] = [form]
+    text = repr(form) + str(form._repr_mimebundle_())
+    while shown:
+        one = shown.pop()
+        text += str(one.get_state())
+        shown += getattr(one, "children", ())
+
+    assert KEY not in text
+    assert "sig=" not in text
+
+
+def test_the_awaited_studio_has_the_same_form(astudio: AsyncStudio) -> None:
+    async def cell() -> list[Any]:
+        async with astudio as studio:
+            form = await studio.form("paint", "a lake", steps=7)
+            made = await form.submit()
+            return [type(made), await made.output.bytes() == png(), form.code()]
+
+    assert asyncio.run(cell()) == [
+        AsyncGeneration,
+        True,
+        'await studio.generate("paint", "a lake", steps=7)',
+    ]

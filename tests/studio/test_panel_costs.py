@@ -1,0 +1,73 @@
+"""The page about costs: what is counted into which figure."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+from kit.explore import costs
+from kit.explore.costs.spending import COLUMNS
+from kit.studio import panel_costs
+
+TODAY = date(2026, 3, 10)
+
+
+def spent(*rows: dict[str, Any]) -> pd.DataFrame:
+    """Return a spending frame; amounts in millicredits."""
+    usual = {"kind": "generation", "model_id": "poster", "status": "completed", "refunded": 0}
+    filled = [{**usual, **row, "net": row["charged"] - row.get("refunded", 0)} for row in rows]
+    frame = pd.DataFrame(filled, columns=list(COLUMNS), index=[f"g{n}" for n in range(len(rows))])
+    return frame.astype(COLUMNS)
+
+
+def report(frame: pd.DataFrame, balance: Decimal | None, *, today: date | None = None) -> str:
+    summary, trend, models = costs.summary(frame), costs.trend(frame), costs.by(frame, "model")
+    return panel_costs.report(summary, trend, models, balance, today=today)
+
+
+def figures(html: str) -> dict[str, str]:
+    """Return the tiles by their names."""
+    return dict(re.findall(r"<div><span[^>]*>([^<]*)</span><b>([^<]*)</b>", html))
+
+
+def test_each_figure_counts_its_own_days() -> None:
+    frame = spent(
+        {"created_at": datetime(2025, 12, 1, tzinfo=UTC), "charged": 4000},
+        {"created_at": datetime(2026, 2, 20, tzinfo=UTC), "charged": 250, "model_id": "drift"},
+        {"created_at": datetime(2026, 3, 10, 1, tzinfo=UTC), "charged": 100},
+        {"created_at": datetime(2026, 3, 10, 2, tzinfo=UTC), "charged": 70, "refunded": 70},
+    )
+
+    html = report(frame, Decimal("9.5"), today=TODAY)
+
+    assert figures(html) == {
+        "left": "9.5",
+        "spent today": "0.1",
+        "in 30 days": "0.35",
+        "in all": "4.35",
+        "came back": "0.07",
+    }
+    assert "drift" in html
+    assert "2026-02-20: 0.25 credits" in html
+
+
+def test_thirty_days_end_today_whatever_was_spent_when() -> None:
+    html = report(spent({"created_at": datetime(2025, 1, 1, tzinfo=UTC), "charged": 1}), None)
+    days = report(
+        spent({"created_at": datetime(2026, 3, 9, tzinfo=UTC), "charged": 1}), None, today=TODAY
+    )
+
+    assert html.count("<span title=") == days.count("<span title=") == 30
+    assert "2026-02-09: 0 credits" in days
+    assert "2026-03-10: 0 credits" in days
+
+
+def test_nothing_spent_is_a_page_too() -> None:
+    html = report(spent(), Decimal(10), today=TODAY)
+
+    assert figures(html)["in all"] == "0"
+    assert "By model" not in html

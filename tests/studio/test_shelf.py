@@ -1,0 +1,129 @@
+"""The synced history of a studio, against a service that closed the document's gaps differently."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.errors import NoAnswerError
+from kit.studio import AsyncStudio, Studio
+from tests.client.third_party import Answer, Server, ThirdParty
+
+LIST = "/v1/creative-studio/generations"
+
+
+def texts(folder: Path) -> bytes:
+    """Return the bytes of everything in a folder."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Studio) -> None:
+    studio.generate("paint", "a lake")
+    studio.start("paint", "a river")
+
+    found = studio.history.sync()
+    frame = studio.history.frame(fresh=False)
+
+    assert (found.added, found.running) == (1, 1)
+    assert frame["credits_source"].tolist() == ["none", "receipt"]
+    assert frame["net"].tolist()[1] == 0.25
+
+
+def test_what_was_unfinished_is_finished_by_the_next_sync(
+    studio: Studio, party: ThirdParty
+) -> None:
+    studio.start("paint", "a river")
+    studio.history.sync()
+    for order in party.orders.values():
+        order["polled"] = party.polls
+
+    assert studio.history.sync().added == 1
+    assert studio.history.sql("select status from generations")["status"].tolist() == ["completed"]
+
+
+def test_the_account_is_asked_for_once(studio: Studio, other: Server, settings: Settings) -> None:
+    studio.history.sync()
+    studio.history.sync()
+    with Studio(settings) as again:
+        again.history.sync()
+
+    assert len(other.requests("GET", "/v1/account")) == 1
+
+
+def test_the_service_is_not_needed_for_what_is_kept(studio: Studio, other: Server) -> None:
+    studio.generate("paint", "a lake")
+    studio.history.sync()
+    other.seen.clear()
+
+    assert len(studio.history.frame(fresh=False)) == 1
+    assert studio.history.sql("select count(*) n from generations")["n"].tolist() == [1]
+    assert other.seen == []
+
+
+def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, other: Server) -> None:
+    studio.generate("paint", "a lake")
+    studio.history.sync()
+    assert len(studio.history.frame(fresh=False)) == 1
+
+    other.first("GET", "/v1/account", Answer(200, {"id": "a2"}))
+    changed = Settings(other.url, "tp_test_another_key", data=studio.client.settings.data)
+    with Studio(changed) as stranger:
+        assert stranger.history.sql("select * from generations").empty
+
+
+def test_a_page_that_never_comes_is_an_error_and_loses_nothing(
+    studio: Studio, other: Server
+) -> None:
+    studio.generate("paint", "a lake")
+    studio.history.sync()
+    studio.generate("paint", "a river")
+    other.first("GET", LIST, *[Answer(drop=True)] * 9)
+    with pytest.raises(NoAnswerError):
+        studio.history.sync()
+    other.script.clear()
+
+    assert studio.history.sync().rows == 2
+
+
+def test_no_key_and_no_signed_address_is_on_disk(studio: Studio, settings: Settings) -> None:
+    studio.generate("paint", "a lake")
+    studio.history.sync()
+    found = texts(settings.data / "notebook" / "history")
+
+    assert found
+    assert settings.api_key.encode() not in found
+    assert b"sig=abc" not in found
+
+
+def test_a_limit_asks_the_service_and_keeps_nothing(studio: Studio, settings: Settings) -> None:
+    for prompt in ("one", "two", "three"):
+        studio.generate("paint", prompt)
+    frame = studio.history.frame(2, columns=["prompt", "parameters.style"])
+
+    assert frame["prompt"].tolist() == ["three", "two"]
+    assert not (settings.data / "notebook" / "history").exists()
+
+
+def test_filters_work_where_the_service_knows_none(studio: Studio) -> None:
+    studio.generate("paint", "a lake")
+
+    assert len(studio.history.frame(5, status="completed")) == 1
+    assert len(studio.history.frame(5, status="failed")) == 0
+    assert len(studio.history.frame(5, model=["paint", "retouch"], since="2027-01-01")) == 0
+
+
+def test_the_awaited_studio_keeps_the_same_history(studio: Studio, astudio: AsyncStudio) -> None:
+    studio.generate("paint", "a lake")
+
+    async def cell() -> tuple[int, int, int]:
+        synced = await astudio.history.sync()
+        frame = await astudio.history.frame()
+        newest = await astudio.history.frame(1)
+        await astudio.close()
+        return synced.rows, len(frame), len(newest)
+
+    assert asyncio.run(cell()) == (1, 1, 1)
+    assert len(studio.history.frame(fresh=False)) == 1

@@ -1,0 +1,371 @@
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
+from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
+from kit.studio.sweeps.runner import Run
+from tests.client import third_party
+from tests.client.third_party import Answer, Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+MODELS = "/v1/creative-studio/models"
+
+
+def starts(other: Server) -> list[Any]:
+    return [seen.json for seen in other.requests("POST", START)]
+
+
+def keys(other: Server) -> list[str]:
+    return [seen.headers["idempotency-key"] for seen in other.requests("POST", START)]
+
+
+def again(settings: Settings, client: Client) -> Studio:
+    """The same account in a kernel that has just been started."""
+    return Studio(settings, client=client, desk=Desk(settings))
+
+
+def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, other: Server) -> None:
+    sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"])
+
+    assert repr(sweep) == "<Sweep paint × 4: 4 requests, 1 credit>"
+    assert sweep.quote.total == Decimal(1)
+    assert sweep.frame()["price"].tolist() == [0.25] * 4
+    assert starts(other) == []
+
+
+def test_a_run_makes_every_combination(studio: Studio, other: Server) -> None:
+    sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"], steps=3).run()
+
+    frame = sweep.frame()
+    assert frame["status"].tolist() == ["completed"] * 4
+    assert frame["net"].tolist() == [0.25] * 4
+    assert frame[["prompt", "style"]].to_numpy().tolist() == [
+        ["a", "oil"],
+        ["a", "ink"],
+        ["b", "oil"],
+        ["b", "ink"],
+    ]
+    assert len(starts(other)) == 4
+    assert {s["parameters"]["steps"] for s in starts(other)} == {3}
+    assert [g.prompt for g in sweep.generations] == ["a", "a", "b", "b"]
+
+
+def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, other: Server) -> None:
+    with pytest.raises(ParameterError) as caught:
+        studio.sweep("paint", "a", steps=[1, 99, 20, 77])
+
+    text = str(caught.value)
+    assert text.startswith("2 of 4 requests cannot be made; nothing was sent")
+    assert "request 1: parameters.steps: must be at most 50, not 99" in text
+    assert "request 3: parameters.steps: must be at most 50, not 77" in text
+    assert starts(other) == []
+
+
+def test_running_again_pays_nothing(studio: Studio, other: Server) -> None:
+    sweep = studio.sweep("paint", ["a", "b"]).run()
+    sweep.run()
+
+    assert len(starts(other)) == 2
+    assert sweep.credits == 0
+
+
+def test_a_new_kernel_finds_what_was_paid(
+    studio: Studio, settings: Settings, client: Client, other: Server
+) -> None:
+    studio.sweep("paint", ["a", "b"]).run()
+
+    later = again(settings, client).sweep("paint", ["a", "b", "c"])
+    assert repr(later) == "<Sweep paint × 3: 3 requests, 2 made before, 0.25 credits>"
+    assert later.run().frame()["status"].tolist() == ["completed"] * 3
+    assert len(starts(other)) == 3
+
+
+def test_a_start_whose_receipt_was_lost_is_repeated_under_its_key(
+    studio: Studio, settings: Settings, client: Client, other: Server
+) -> None:
+    studio.sweep("paint", ["a", "b"]).run()
+    for path in (settings.data / "notebook" / "journal").iterdir():
+        path.unlink()
+
+    again(settings, client).sweep("paint", ["a", "b"]).run()
+
+    assert len(keys(other)) == 4
+    assert len(set(keys(other))) == 2
+
+
+def test_what_failed_is_kept_and_tried_anew(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    party.words, party.error = ("queued", "error"), "too dark"
+    sweep = studio.sweep("paint", ["a", "b"]).run()
+
+    assert sweep.frame()["status"].tolist() == ["failed", "failed"]
+    assert "too dark" in sweep.frame()["error"][0]
+    party.words, party.error = ("queued", "done"), None
+    assert sweep.run().frame()["status"].tolist() == ["completed", "completed"]
+    assert len(set(keys(other))) == 4
+
+
+def test_one_failure_does_not_stop_the_others(studio: Studio, other: Server) -> None:
+    other.first("POST", START, third_party.problem(400, "validation_error", "no lakes"))
+
+    frame = studio.sweep("paint", ["a", "b", "c"]).run(at_once=1).frame()
+
+    assert frame["status"].tolist() == ["refused", "completed", "completed"]
+    assert frame["error"][0] == "no lakes"
+
+
+def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(
+    studio: Studio, other: Server
+) -> None:
+    sweep = studio.sweep("paint", ["a", "b", "c"])
+    refusal = third_party.problem(402, "insufficient_credits", "1 required, 0 available")
+    other.first("POST", START, refusal)
+
+    with pytest.raises(InsufficientCreditsError, match="1 required") as caught:
+        sweep.run(at_once=1)
+
+    assert "run() again goes on" in caught.value.__notes__[0]
+    assert sweep.frame()["status"].tolist() == ["refused", "planned", "planned"]
+    assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
+
+
+def test_a_busy_service_is_waited_for(studio: Studio, other: Server, clock: Any) -> None:
+    busy = third_party.problem(429, "rate_limited", "slow down", **{"Retry-After": "30"})
+    other.first("POST", START, *[busy] * 5)
+
+    frame = studio.sweep("paint", ["a", "b"]).run(at_once=1).frame()
+
+    assert frame["status"].tolist() == ["completed", "completed"]
+    assert sum(clock.slept) >= 30
+    assert len(set(keys(other))) == 2
+
+
+def test_a_service_that_gets_busy_after_a_start_is_not_paid_twice(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    busy = third_party.problem(503, "unavailable", "later")
+    for number in range(1, 4):
+        other.first("GET", f"{START}/job-{number}", *[busy] * 6)
+    other.first("GET", START, *[busy] * 6)
+
+    frame = studio.sweep("paint", ["a", "b"]).run(at_once=1).frame()
+
+    assert frame["status"].tolist() == ["completed", "completed"]
+    assert len(starts(other)) == len(party.orders) == 2
+
+
+def test_an_interrupt_stops_the_run_and_says_how_it_goes_on(
+    studio: Studio, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    party.polls = 10**9
+    sweep = studio.sweep("paint", [str(n) for n in range(9)])
+    join = Run.join
+
+    def interrupted(run: Run, seconds: float) -> bool:
+        if not seconds:
+            return join(run, seconds)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "join", interrupted)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            sweep.run()
+
+    assert "pays nothing" in caught.value.__notes__[0]
+    assert sweep._run is not None
+    assert sweep._run.join(10)
+    assert len(party.orders) <= 4
+
+
+def test_at_most_so_many_run_at_once(studio: Studio, party: ThirdParty) -> None:
+    sweep = studio.sweep("paint", [str(n) for n in range(12)])
+    running, start = [], party.start
+
+    def started(seen: Any) -> Answer:
+        begun = len(party.orders) + 1  # first: what ends meanwhile must not look as if it ran
+        running.append(begun - sweep.frame()["status"].tolist().count("completed"))
+        return start(seen)
+
+    party.start = started  # type: ignore[method-assign]
+    sweep.run(at_once=3)
+
+    assert 1 <= max(running) <= 3
+
+
+def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, other: Server) -> None:
+    sweep = studio.sweep("paint", ["a", "b", "c"])
+
+    with studio.budget(credits="0.5"), pytest.raises(BudgetError, match=r"0\.75 credits would"):
+        sweep.run()
+
+    assert starts(other) == []
+
+
+def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, other: Server) -> None:
+    sweep = studio.sweep("retouch", media=png())
+
+    assert sweep.credits is None
+    assert "price unknown" in repr(sweep)
+    with pytest.raises(ConfigError, match="run\\(unpriced=True\\)"):
+        sweep.run()
+    assert sweep.run(unpriced=True).frame()["status"].tolist() == ["completed"]
+
+
+def test_files_are_sent_once_for_a_start_that_is_repeated(
+    studio: Studio, settings: Settings, client: Client, other: Server, media: Server
+) -> None:
+    other.first("POST", START, *[Answer(drop=True)] * 5)
+    sweep = studio.sweep("retouch", media=png()).run(unpriced=True)
+    assert sweep.frame()["status"].tolist() == ["refused"]
+
+    again(settings, client).sweep("retouch", media=png()).run(unpriced=True)
+
+    assert len(media.requests("PUT")) == 1
+    assert len(set(keys(other))) == 1
+
+
+def test_a_canceled_sweep_starts_nothing_more(studio: Studio, party: ThirdParty) -> None:
+    party.polls = 10**9
+    sweep = studio.sweep("paint", [str(n) for n in range(50)]).run(at_once=2, background=True)
+    while not len(party.orders):
+        pass
+    sweep.cancel()
+    run = sweep._run
+    assert run is not None
+    assert run.join(10)
+
+    begun = len(party.orders)
+    assert begun <= 4
+    party.polls = 0
+    assert sweep.run().frame()["status"].tolist() == ["completed"] * 50
+    assert len(party.orders) == 50
+
+
+def test_a_run_in_the_background_can_be_waited_for(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a", "b"])
+    with pytest.raises(ConfigError, match="does not run"):
+        sweep.wait()
+
+    assert sweep.run(background=True).wait().frame()["status"].tolist() == ["completed"] * 2
+
+
+def test_equal_requests_of_one_sweep_are_different_starts(studio: Studio, other: Server) -> None:
+    studio.sweep("paint", ["a", "a"]).run()
+
+    assert len(set(keys(other))) == 2
+
+
+@pytest.mark.parametrize(("take", "paid"), [(False, 1), ("second", 2), (True, 2)])
+def test_a_take_is_made_anew(studio: Studio, other: Server, take: Any, paid: int) -> None:
+    studio.generate("paint", "a")
+    studio.sweep("paint", "a", again=take).run()
+
+    assert len(starts(other)) == paid
+
+
+def test_a_named_take_is_found_again(studio: Studio, other: Server) -> None:
+    for _ in range(2):
+        studio.sweep("paint", "a", again="second").run()
+
+    assert len(starts(other)) == 1
+
+
+def test_the_sheet_shows_every_result_with_its_cost(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a <lake>", "b"], style=["oil", "ink"]).run()
+    html = sweep.sheet().html()
+
+    assert html.count("<img") == 4
+    assert html.count("0.25 credits") == 4
+    assert "a &lt;lake&gt;" in html
+    assert "style oil" in html
+    assert "sig=" not in html
+
+
+def test_favorites_are_marked_and_joined(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a", "b", "c"]).run()
+    best = sweep.best(1)
+    sweep.rate(2, 3)
+
+    assert [g.prompt for g in best] == ["b"]
+    assert sweep.frame()["rating"].tolist() == [pd.NA, 5, 3]
+    assert "★" in sweep.sheet().html()
+    made = sweep.frame().set_index("generation_id")[["prompt"]]
+    assert made.join(studio.ratings.frame())["rating"].tolist() == [pd.NA, 5, 3]
+
+
+def test_rating_what_is_not_there_is_a_sentence(studio: Studio) -> None:
+    sweep = studio.sweep("paint", "a")
+
+    with pytest.raises(ConfigError, match="no result to rate yet"):
+        sweep.rate(0, 3)
+    with pytest.raises(ConfigError, match="there is no cell 7"):
+        sweep.best(7)
+
+
+# ── rows of a frame ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
+    frame = pd.DataFrame(
+        {
+            "model": "paint",
+            "prompt": ["a", "b"],
+            "parameters.steps": [3, None],
+            "style": ["ink", None],
+        }
+    )
+    made = studio.generate_many(frame)
+
+    assert made.frame()["status"].tolist() == ["completed", "completed"]
+    assert sorted(map(str, (s["parameters"] for s in starts(other)))) == [
+        "{'steps': 3, 'style': 'ink'}",
+        "{}",
+    ]
+
+
+def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) -> None:
+    rows = [{"prompt": "a", "steps": 99}, {"prompt": "b"}, {"prompt": None}, {"propmt": "x"}]
+    with pytest.raises(ParameterError) as caught:
+        studio.generate_many(rows, model="paint")
+
+    assert [line[:10] for line in str(caught.value).splitlines()[1:]] == [
+        "request 0:",
+        "request 2:",
+        "request 3:",
+    ]
+    assert starts(other) == []
+
+
+def test_rows_without_a_model_are_named(studio: Studio) -> None:
+    with pytest.raises(ConfigError, match="no model for row 1"):
+        studio.generate_many([{"model": "paint", "prompt": "a"}, {"prompt": "b"}])
+    with pytest.raises(ConfigError, match="no rows"):
+        studio.generate_many([])
+
+
+# ── the awaited twin ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, other: Server) -> None:
+    async def cell() -> tuple[Any, ...]:
+        sweep = await astudio.sweep("paint", ["a", "b"])
+        await sweep.run()
+        sheet = await sweep.sheet()
+        many = await astudio.generate_many([{"prompt": "a"}], model="paint")
+        states = sweep.frame()["status"].tolist(), many.frame()["status"].tolist()
+        await sweep.cancel()
+        await astudio.close()
+        return (*states, sheet.html().count("<img"), len(sweep.generations))
+
+    assert asyncio.run(cell()) == (["completed", "completed"], ["completed"], 2, 2)
+    assert len(starts(other)) == 2

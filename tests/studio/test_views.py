@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit
+from kit import wire
+from kit.errors import ConfigError, NotFoundError
+from kit.studio import AsyncStudio, Generation, Studio
+from kit.studio.views import EntryList
+from kit.widgets.form.service import Background
+from tests.client.third_party import Answer, Server
+
+HERE = Background(begin=lambda work: work())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the notebook is."""
+    place = tmp_path / "notebook"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def made(studio: Studio) -> list[Generation]:
+    return [studio.generate("paint", f"lake {n}", steps=n + 1) for n in range(3)]
+
+
+def prompts(html: str) -> list[str]:
+    return re.findall(r'title="(lake \d)"', html)
+
+
+def test_a_gallery_hangs_up_generations(made: list[Generation]) -> None:
+    gallery = kit.gallery(made)
+
+    assert repr(gallery) == "<Gallery 3 generations · 0.75 credits>"
+    assert prompts(gallery.html()) == ["lake 0", "lake 1", "lake 2"]
+    assert gallery.html().count('src="data:image/png;base64,') == 3
+
+
+def test_a_gallery_takes_ids_rows_and_frames(studio: Studio, made: list[Generation]) -> None:
+    frame = studio.history.frame(10)
+    wanted = frame[frame["prompt"] == "lake 1"]
+
+    for given in (wanted, wanted.iloc[0], made[1].id, [made[1].id], wanted.reset_index()):
+        assert prompts(kit.gallery(given, studio=studio).html()) == ["lake 1"]
+    assert prompts(kit.gallery([made[2], made[0].id, made[1].facts], studio=studio).html()) == [
+        "lake 2",
+        "lake 0",
+        "lake 1",
+    ]
+
+
+def test_ids_need_a_studio(made: list[Generation]) -> None:
+    with pytest.raises(ConfigError, match="pass studio=studio"):
+        kit.gallery(made[0].id)
+
+
+def test_what_is_no_generation_is_named(studio: Studio) -> None:
+    with pytest.raises(ConfigError, match="a int is no generation"):
+        kit.gallery([3], studio=studio)
+    with pytest.raises(NotFoundError):
+        kit.gallery("nope", studio=studio)
+
+
+def test_a_comparison_marks_what_differs(made: list[Generation]) -> None:
+    comparison = kit.compare(made[0], made[2])
+
+    assert repr(comparison) == "<Comparison of 2 generations · differ in prompt, steps>"
+    assert "≠ steps" in comparison.html()
+
+
+def test_it_takes_two_to_compare(made: list[Generation]) -> None:
+    with pytest.raises(ConfigError, match="two generations to compare, not 1"):
+        kit.compare(made[0])
+    assert kit.compare(made) is not None
+
+
+def test_nothing_signed_and_no_path_is_shown(
+    studio: Studio, made: list[Generation], tmp_path: Path
+) -> None:
+    table = studio.history.table(10)
+    shown = [kit.gallery(made).html(), kit.compare(*made).html(), table.html()]
+    shown.append(made[0].output._repr_mimebundle_()["text/html"])
+
+    for html in shown:
+        assert "sig=" not in html
+        assert str(tmp_path) not in html
+
+
+def test_an_output_shows_itself_with_its_facts(made: list[Generation]) -> None:
+    bundle = made[0].output._repr_mimebundle_()
+
+    assert bundle["text/plain"] == repr(made[0].output)
+    assert "data:image/png;base64," in bundle["text/html"]
+
+
+def becomes_a_long_video(number: int, other: Server, media: Server) -> None:
+    """Let the service say that a generation is one, with a thumbnail."""
+    facts: dict[str, Any] = {
+        "id": f"job-{number}",
+        "status": "done",
+        "assetType": "video",
+        "outputUrl": f"{media.url}/out/x.mp4",
+        "output": {"thumbnailUrl": f"{media.url}/small/{number}.png", "sizeBytes": 20_000_000},
+    }
+    path = f"/v1/creative-studio/generations/job-{number}"
+    other.first("GET", path, *[Answer(200, facts)] * 4)
+
+
+def test_a_table_fetches_thumbnails_once(
+    studio: Studio, made: list[Generation], other: Server, media: Server
+) -> None:
+    table = studio.history.table(10, size=2)
+    table._background = HERE
+    asked = len(media.requests("GET"))
+
+    assert table.controls.page.value.count("<img") == 2
+    table.page = 2
+    table.page = 1
+
+    assert table.controls.page.value.count("<img") == 2
+    # a service without thumbnails is asked for the pictures, and these are in the cache
+    assert len(media.requests("GET")) == asked
+
+
+def test_a_long_video_is_a_still_in_the_live_preview(
+    studio: Studio, made: list[Generation], other: Server, media: Server
+) -> None:
+    table = studio.history.table(10)
+    table._background = HERE
+    _ = table.controls
+    becomes_a_long_video(1, other, media)
+
+    table.select([made[0].id])
+
+    assert "<img" in table.controls.preview.value
+    assert "<video" not in table.controls.preview.value
+    assert not media.requests("GET", "/out/x.mp4")
+
+
+def test_what_is_chosen_in_a_table_goes_into_a_gallery(
+    studio: Studio, made: list[Generation]
+) -> None:
+    table = studio.history.table(10)
+    table.select([made[1].id, made[0].id])
+
+    assert prompts(kit.gallery(table.selected).html()) == ["lake 1", "lake 0"]
+
+
+def test_a_table_shows_a_frame_that_is_given(
+    studio: Studio, made: list[Generation], other: Server
+) -> None:
+    frame = studio.history.frame(10).query("prompt == 'lake 2'")
+    asked = len(other.seen)
+
+    assert len(studio.history.table(frame=frame)) == 1
+    assert len(other.seen) == asked
+
+
+def test_the_awaited_twin_shows_the_same(astudio: AsyncStudio) -> None:
+    async def cell() -> tuple[str, int, list[str]]:
+        first = await astudio.generate("paint", "lake 0")
+        table = await astudio.history.table(10)
+        html = await asyncio.to_thread(lambda: kit.gallery(first.id, studio=astudio).html())
+        await astudio.close()
+        return html, len(table), prompts(kit.gallery(first).html())
+
+    html, rows, shown = asyncio.run(cell())
+
+    assert prompts(html) == shown == ["lake 0"]
+    assert rows == 1
+
+
+def test_entries_show_themselves_as_a_table() -> None:
+    facts = {"createdAt": "2026-01-02T03:04:05Z", "credits": "-0.25", "balanceAfter": 9}
+    entry = wire.Entry.model_validate({"id": "led_1", "kind": "generation", **facts})
+
+    assert "<b>-0.25</b>" in EntryList([entry])._repr_html_()
+    assert EntryList([entry]) == [entry]

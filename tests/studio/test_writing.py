@@ -1,0 +1,99 @@
+"""The writing panel of a studio, against a service that somebody else wrote."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from kit import wire
+from kit.errors import KitError, ParameterError
+from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
+from kit.studio.writing import Pen
+from kit.widgets.form import Form
+from kit.widgets.writing import Brief
+from tests.client.third_party import MODELS, Answer, Server
+
+EDITOR = {
+    "id": "cut",
+    "assetType": "video",
+    "mediaParameters": [{"name": "film", "type": "video", "required": True, "media": True}],
+    "settingParameters": [{"name": "captions", "type": "string"}],
+    "supportsPrompt": False,
+}
+
+
+@pytest.fixture
+def pen(studio: Studio) -> Pen:
+    return Pen(studio._desk, studio.client, Generation)
+
+
+def test_a_title_and_scripts_are_asked_for_as_the_document_says(pen: Pen, other: Server) -> None:
+    assert pen.title("SPACE").title == "T"
+    title = wire.Title(title="Why", hook_angle="a hook")
+    (script,) = pen.scripts(Brief("SPACE", title, duration=45, use_hook=True))
+
+    assert script.content == "Hello you"
+    (asked,) = other.requests("POST", "/v1/scripts")[1:]
+    assert asked.json == {
+        "topic": "SPACE",
+        "title": "Why",
+        "duration": "45",
+        "hookAngle": "a hook",
+        "useHook": True,
+        "useCTA": False,
+        "useRagebait": False,
+        "variations": "1",
+    }
+
+
+def test_a_balance_is_known_where_the_service_tells(pen: Pen, other: Server) -> None:
+    assert pen.balance() is None
+    other.first("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))
+
+    assert pen.balance() == Decimal("2.5")
+
+
+def test_captions_go_to_the_model_that_takes_them(pen: Pen, other: Server) -> None:
+    listed = Answer(200, {"image": MODELS, "video": [EDITOR]})
+    other.first("GET", "/v1/creative-studio/models", listed)
+
+    form = pen.captions("Hello you")
+
+    assert isinstance(form, Form)
+    assert form.model.id == "cut"
+    assert form.value["parameters"] == {"captions": "Hello you"}
+
+
+def test_a_service_without_such_a_model_is_told_apart(pen: Pen) -> None:
+    with pytest.raises(KitError, match="no model of this service takes captions"):
+        pen.captions("Hello you")
+
+
+def test_an_unknown_topic_is_refused_with_the_closest(studio: Studio) -> None:
+    with pytest.raises(ParameterError, match=r"unknown topic 'SPICE'.*SPACE"):
+        studio.writing("SPICE")
+
+
+async def _panel(studio: AsyncStudio) -> str:
+    try:
+        return repr(await studio.writing("FOOD"))
+    finally:
+        await studio.close()
+
+
+def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None:
+    import asyncio
+
+    assert repr(studio.writing("FOOD")) == "<Writing FOOD>"
+    assert asyncio.run(_panel(astudio)) == "<Writing FOOD>"
+
+
+def test_captions_of_the_awaited_face_are_written_with_await(
+    astudio: AsyncStudio, other: Server
+) -> None:
+    listed = Answer(200, {"video": [EDITOR]})
+    other.first("GET", "/v1/creative-studio/models", listed)
+    pen = Pen(astudio._desk, astudio.client, AsyncGeneration)
+
+    assert pen.captions("Hello you").code().startswith("await studio.generate(")

@@ -1,0 +1,67 @@
+"""Logging in: asked, tried, saved; and never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit.errors import ConfigError, InvalidApiKeyError
+from tests.client.fixtures import media, other, party
+from tests.client.third_party import KEY, Server
+
+__all__ = ["media", "other", "party"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user without profiles, and without variables that name a service."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("KIT_DATA", str(tmp_path / "data"))
+    for name in ("KIT_BASE_URL", "KIT_API_KEY", "KIT_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def test_who_logged_in_connects_without_arguments(other: Server) -> None:
+    asked: list[str] = []
+
+    def typed(question: str) -> str:
+        asked.append(question)
+        return KEY
+
+    with kit.login(other.url, ask_key=typed) as studio:
+        assert studio.account.name == "Ada"
+    with kit.connect() as again:
+        assert again.account.name == "Ada"
+
+    assert len(asked) == 1
+    kit.logout()
+    with pytest.raises(ConfigError, match="no saved profile"):
+        kit.logout()
+
+
+def test_a_key_that_the_service_refuses_is_not_saved(other: Server, home: Path) -> None:
+    with pytest.raises(InvalidApiKeyError):
+        kit.login(other.url, "cs_test_wrong")
+
+    assert not (home / "config").exists()
+
+
+def test_where_nobody_can_be_asked_it_says_so(other: Server) -> None:
+    def refuse(_: str) -> str:
+        raise EOFError
+
+    with pytest.raises(ConfigError, match="nobody can be asked here"):
+        kit.login(other.url, ask_key=refuse)
+    with pytest.raises(ConfigError, match="nothing was typed"):
+        kit.login(ask=lambda _: " ", api_key=KEY)
+
+
+def test_an_unknown_profile_names_the_known_ones(other: Server) -> None:
+    kit.login(other.url, KEY, profile="work").close()
+
+    with pytest.raises(ConfigError, match="no saved profile 'home'; there is 'work'"):
+        kit.connect(profile="home")

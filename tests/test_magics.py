@@ -1,0 +1,118 @@
+"""``%load_ext kit``: generating with a magic, and what bad input says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from kit.errors import GenerationFailedError
+from kit.studio import Studio
+from tests.client.fixtures import client, clock, media, other, party, policy, settings
+from tests.client.third_party import Server, ThirdParty, png
+from tests.studio.conftest import studio
+
+__all__ = ["client", "clock", "media", "other", "party", "policy", "settings", "studio"]
+START = "/v1/creative-studio/generations"
+
+
+@pytest.fixture
+def shell(studio: Studio) -> Iterator[Any]:
+    """IPython with the extension, and a studio in its variables."""
+    shell = InteractiveShell()
+    shell.history_manager.enabled = False
+    shell.run_line_magic("load_ext", "kit")
+    shell.user_ns["studio"] = studio
+    yield shell
+    shell.history_manager.end_session()
+
+
+def test_the_cell_is_the_prompt(shell: Any, other: Server) -> None:
+    made = shell.run_cell_magic("generate", "paint style=ink steps=7", "\n  a lake\n at dawn \n")
+
+    assert made.output.bytes() == png()
+    assert other.requests("POST", START)[0].json == {
+        "modelId": "paint",
+        "prompt": "a lake\n at dawn",
+        "parameters": {"style": "ink", "steps": 7},
+    }
+
+
+def test_again_pays_anew(shell: Any, other: Server) -> None:
+    for line in ("paint", "paint", "paint --again"):
+        shell.run_cell_magic("generate", line, "a lake")
+
+    assert len(other.requests("POST", START)) == 2
+
+
+def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
+    (tmp_path / "my face.png").write_bytes(png("red"))
+
+    shell.run_line_magic("generate", f"retouch picture='{tmp_path}/my face.png'")
+
+    assert media.requests("PUT")[0].body == png("red")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("", "which model"),
+        ("steps=3", "which model"),
+        ("pant", "no model 'pant'; did you mean 'paint'"),
+        ("paint stesp=3", "no parameter 'stesp'; did you mean 'steps'"),
+        ("paint steps=many", "steps must be of the type integer, not 'many'"),
+        ("paint steps=51", "must be at most 50, not 51"),
+        ("paint steps", "'steps' is not name=value"),
+        ("paint steps=1 steps=2", "steps is given more than once"),
+        ("paint style='oil", "No closing quotation"),
+        ("retouch picture=none.png", "there is no file 'none.png'"),
+    ],
+)
+def test_what_was_typed_wrongly_is_a_sentence(
+    shell: Any, other: Server, line: str, sentence: str
+) -> None:
+    promptless = line.startswith("retouch")
+
+    with pytest.raises(UsageError, match=sentence):
+        _ = (
+            shell.run_line_magic("generate", line)
+            if promptless
+            else shell.run_cell_magic("generate", line, "a lake")
+        )
+
+    assert other.requests("POST") == []
+
+
+def test_a_failure_after_the_start_can_be_looked_into(shell: Any, party: ThirdParty) -> None:
+    party.words, party.error = ("queued", "error"), {"message": "too dark"}
+
+    with pytest.raises(GenerationFailedError, match="too dark") as caught:
+        shell.run_cell_magic("generate", "paint", "night")
+
+    assert caught.value.generation_id == "job-1"
+
+
+def test_credits_are_those_of_the_account(shell: Any) -> None:
+    assert shell.run_line_magic("credits", "").name == "Ada"
+    with pytest.raises(UsageError, match="takes nothing"):
+        shell.run_line_magic("credits", "please")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("%%generate ", ["paint", "retouch"]),
+        ("%%generate pa", ["paint"]),
+        ("%%generate paint st", ["style=oil", "style=ink", "steps="]),
+        ("%%generate paint size=3 --", ["--again"]),
+        ("%%generate nothing s", []),
+    ],
+)
+def test_a_tab_completes_models_and_parameters(shell: Any, line: str, words: list[str]) -> None:
+    (complete,) = shell.strdispatchers["complete_command"].s_matches("%%generate")
+
+    assert complete(SimpleNamespace(line=line)) == words

@@ -1,0 +1,71 @@
+"""Whoever writes, as a test scripts them; and how a test finds its way through widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.widgets.writing import Brief
+
+
+@dataclass
+class Author:
+    """Whoever writes: it remembers what it was asked, and fails when it is told to."""
+
+    funds: Decimal | None = Decimal(10)
+    error: Exception | None = None
+    topics: list[str] = field(default_factory=list)
+    briefs: list[Brief] = field(default_factory=list)
+    captioned: list[str] = field(default_factory=list)
+
+    def title(self, topic: str) -> wire.Title:
+        self.topics.append(topic)
+        self._fail()
+        number = len(self.topics)
+        return wire.Title(title=f"{topic} title {number}", hook_angle=f"angle {number}")
+
+    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
+        self.briefs.append(brief)
+        self._fail()
+        facts = wire.Metrics(duration="4", word_count=8)
+        return [
+            wire.Script(id=f"scr_{n}", title=brief.title.title, content=f"text {n}", metrics=facts)
+            for n in range(brief.variations)
+        ]
+
+    def balance(self) -> Decimal | None:
+        return self.funds
+
+    def captions(self, text: str) -> Any:
+        self._fail()
+        self.captioned.append(text)
+        return ipywidgets.HTML(text)
+
+    def _fail(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+def found(panel: Any, kind: type, words: str = "") -> list[Any]:
+    """Return the widgets of a kind, in order, whose description has these words."""
+    below = [one for child in getattr(panel, "children", ()) for one in found(child, kind, words)]
+    here = isinstance(panel, kind) and words in getattr(panel, "description", "")
+    return [panel, *below] if here else below
+
+
+def click(panel: Any, words: str) -> None:
+    found(panel, ipywidgets.Button, words)[0].click()
+
+
+def text(panel: Any) -> str:
+    return " ".join(one.value for one in found(panel, ipywidgets.HTML))
+
+
+def control(panel: Any, kind: type, words: str) -> Any:
+    (one,) = found(panel, kind, words)
+    return one

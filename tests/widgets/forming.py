@@ -1,0 +1,166 @@
+"""A service that a test scripts, and a background whose time passes when the test says so."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from kit import wire
+from kit.errors import GenerationFailedError, NoAnswerError
+from kit.widgets.form import Background, Form, Request
+
+
+@dataclass
+class Stage:
+    """Time and threads: what is begun waits until the test lets it run."""
+
+    now: float = 0.0
+    begun: list[Callable[[], None]] = field(default_factory=list)
+    timers: dict[int, tuple[float, Callable[[], None]]] = field(default_factory=dict)
+    numbers: Any = field(default_factory=itertools.count)
+
+    @property
+    def background(self) -> Background:
+        return Background(begin=self.begun.append, after=self.after, clock=lambda: self.now)
+
+    def after(self, seconds: float, work: Callable[[], None]) -> Callable[[], None]:
+        number = next(self.numbers)
+        self.timers[number] = (self.now + seconds, work)
+        return lambda: self.timers.pop(number, None) and None
+
+    def run(self) -> None:
+        """Run what was begun, and what that begins."""
+        while self.begun:
+            self.begun.pop(0)()
+
+    def wait(self, seconds: float = 1.0) -> None:
+        """Let time pass: run what is due, and what was begun."""
+        until = self.now + seconds
+        self.run()
+        while due := sorted((at, n) for n, (at, _) in self.timers.items() if at <= until):
+            self.now, number = due[0]
+            self.timers.pop(number)[1]()
+            self.run()
+        self.now = until
+
+
+@dataclass
+class Shop:
+    """A service: it remembers what it was asked, and answers what it is told to."""
+
+    folder: Path
+    funds: Decimal | None = Decimal(10)
+    price: Decimal | Exception = Decimal("0.7")
+    updates: list[dict[str, Any]] = field(default_factory=lambda: [{}, {"progress": 0.5}])
+    sent: tuple[float, ...] = ()
+    error: Exception | None = None
+    during: Callable[[], None] = lambda: None
+    html: str = "<img alt='made'>"
+    orders: list[Request] = field(default_factory=list)
+    quoted: list[Request] = field(default_factory=list)
+    canceled: list[str] = field(default_factory=list)
+    cannot_cancel: bool = False
+
+    def quote(self, request: Request) -> wire.Quote:
+        self.quoted.append(request)
+        if isinstance(self.price, Exception):
+            raise self.price
+        return wire.Quote(total=self.price, source="service")
+
+    def balance(self) -> Decimal | None:
+        return self.funds
+
+    def generate(
+        self,
+        request: Request,
+        on_update: Callable[[wire.Generation], None],
+        on_sent: Callable[[str, float], None],
+    ) -> Any:
+        self.orders.append(request)
+        for share in self.sent:
+            on_sent("face.png", share)
+            self.during()
+        name = f"gen_{len(self.orders)}"
+        for facts in self.updates:
+            on_update(wire.Generation(id=name, **facts))
+            self.during()
+        if name in self.canceled:
+            gone = wire.Generation(id=name, status="canceled", credits_refunded=Decimal("0.6"))
+            raise GenerationFailedError("canceled", gone)
+        if self.error:
+            raise self.error
+        return ("held", name)
+
+    def held(self, facts: wire.Generation) -> Any:
+        return ("held", facts.id, facts.state)
+
+    def cancel(self, generation_id: str) -> None:
+        if self.cannot_cancel:
+            raise NoAnswerError("this service cannot cancel a generation")
+        self.canceled.append(generation_id)
+
+    def show(self, generation: Any) -> str:
+        return f"{self.html} {generation[1]}"
+
+    def keep(self, name: str, content: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(content)
+        return path
+
+    def path(self, medium: Any) -> Path:
+        return self.keep("medium.png", medium) if isinstance(medium, bytes) else Path(medium)
+
+
+COUNT = wire.Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)
+SIZE = wire.Parameter(name="size", default="small", enum=["small", "big"])
+SEED = wire.Parameter(name="seed", type="integer", minimum=0, maximum=99)
+RULE = wire.Rule.model_validate(
+    {
+        "base": 0.5,
+        "units": [{"parameter": "count", "credits": 0.1}],
+        "multipliers": [{"parameter": "size", "values": {"big": 2}}],
+    }
+)
+
+
+def model(**changed: Any) -> wire.Model:
+    """A model with a price rule, a slider, buttons and a seed that may be left out."""
+    facts: dict[str, Any] = {
+        "id": "flat",
+        "title": "Flat",
+        "prompt_required": True,
+        "setting_parameters": [COUNT, SIZE, SEED],
+        "pricing": RULE,
+    }
+    return wire.Model(**(facts | changed))
+
+
+def control(form: Form, path: str) -> Any:
+    """The widget of a field whose value a user changes."""
+    return next(one for one in form._fields if one.path == path).heard
+
+
+def note(form: Form, path: str) -> str:
+    """What stands beside a field."""
+    return str(next(one for one in form._fields if one.path == path).note.value)
+
+
+def price(form: Form) -> str:
+    """What stands beside the button."""
+    return str(form._face.price.value)
+
+
+def click(form: Form, stage: Stage) -> None:
+    """Click Generate, and let the moment pass that a click takes to settle."""
+    form._face.go.click()
+    stage.wait(0.2)
+
+
+def button(form: Form, word: str) -> Any:
+    """A button of the bar, by its word."""
+    bar = form._face._frame[2].children
+    return next(w for w in bar if getattr(w, "description", "") == word)

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pandas as pd
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from kit.errors import NoAnswerError
+from kit.widgets.form.service import Background
+from kit.widgets.table import HistoryTable, View
+from tests.widgets.exhibits import photo
+from tests.widgets.table.histories import history
+
+Work = Callable[[], None]
+
+
+class Later:
+    """A background whose work is done when a test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Work] = []
+
+    def do(self) -> None:
+        while self.waiting:
+            self.waiting.pop(0)()
+
+    def background(self) -> Background:
+        return Background(begin=self.waiting.append)
+
+
+@pytest.fixture
+def later() -> Later:
+    return Later()
+
+
+def table(later: Later, **given: Any) -> HistoryTable:
+    return HistoryTable(history(), size=4, background=later.background(), **given)
+
+
+def test_a_page_holds_as_many_rows_as_asked(later: Later) -> None:
+    face = table(later)
+
+    assert (face.page, face.pages, len(face)) == (1, 2, 6)
+    assert face.controls.page.value.count('role="row"') == 4
+    assert "1–4 of 6" in face.controls.words.value
+    assert face.controls.back.disabled
+    assert not face.controls.forth.disabled
+
+
+def test_pages_are_turned_by_button_by_number_and_from_python(later: Later) -> None:
+    face = table(later)
+
+    face.controls.forth.click()
+    assert (face.page, face.controls.number.value) == (2, 2)
+    assert [box.layout.display for box in face.controls.boxes] == [None, None, "none", "none"]
+    face.controls.number.value = 1
+    assert face.page == 1
+    face.page = 99
+    assert face.page == 2
+    assert face.controls.forth.disabled
+
+
+def test_a_head_sorts_then_turns_round_then_lets_go(later: Later) -> None:
+    face = table(later)
+    head = face.controls.heads["net"]
+
+    orders = []
+    for _ in range(3):
+        head.click()
+        orders.append(("".join(face.frame.index), head.description))
+
+    assert orders == [("cafbde", "credits ▾"), ("bdface", "credits ▴"), ("abcdef", "credits")]
+
+
+def test_sorting_by_another_column_starts_with_its_own_direction(later: Later) -> None:
+    face = table(later)
+
+    face.controls.heads["net"].click()
+    face.controls.heads["model_id"].click()
+
+    assert (face.view.sort, face.view.descending) == ("model_id", False)
+    assert face.controls.heads["net"].description == "credits"
+
+
+def test_filters_narrow_what_is_shown(later: Later) -> None:
+    face = table(later)
+    face.page = 2
+
+    face.controls.text.value = "lake"
+    assert ("".join(face.frame.index), face.page) == ("acf", 1)
+    face.controls.status.value = "failed"
+    assert "".join(face.frame.index) == "c"
+    assert "1–1 of 1 (of 6)" in face.controls.words.value
+    face.controls.text.value = ""
+    face.controls.status.value = ""
+    face.controls.since.value = date(2026, 3, 5)
+    assert "".join(face.frame.index) == "ab"
+
+
+def test_a_view_set_from_python_is_seen_in_the_controls(later: Later) -> None:
+    face = table(later)
+
+    face.view = View(text="lake", model="poster", sort="net")
+
+    assert face.controls.text.value == "lake"
+    assert face.controls.model.value == "poster"
+    assert face.controls.heads["net"].description == "credits ▴"
+    assert "".join(face.frame.index) == "fa"
+
+
+def test_rows_are_chosen_across_pages(later: Later) -> None:
+    face = table(later)
+
+    face.controls.boxes[2].value = True
+    face.page = 2
+    assert not face.controls.boxes[2].value
+    face.controls.boxes[0].value = True
+    face.page = 1
+
+    assert face.ids == ["c", "e"]
+    assert [box.value for box in face.controls.boxes] == [False, False, True, False]
+    assert "2 chosen" in face.controls.words.value
+    face.controls.boxes[2].value = False
+    assert face.ids == ["e"]
+    face.controls.clear.click()
+    assert face.ids == []
+    assert face.controls.clear.layout.visibility == "hidden"
+
+
+def test_what_is_chosen_is_handed_out_as_whoever_can_get_it_has_it(later: Later) -> None:
+    plain, full = table(later), table(later, get=lambda name: f"<{name}>")
+    for face in (plain, full):
+        face.select(["b", "a"])
+
+    assert plain.selected == ["b", "a"]
+    assert full.selected == ["<b>", "<a>"]
+
+
+def test_the_last_choice_is_previewed_below(later: Later) -> None:
+    face = table(later, preview=lambda name: f"<p>{name}</p>")
+
+    face.controls.boxes[0].value = True
+    assert face.controls.preview.value == ""
+    face.controls.boxes[1].value = True
+    later.do()
+
+    assert face.controls.preview.value == "<p>b</p>"
+    face.controls.boxes[1].value = False
+    later.do()
+    assert face.controls.preview.value == "<p>a</p>"
+    face.controls.boxes[0].value = False
+    assert face.controls.preview.value == ""
+
+
+def test_a_preview_that_fails_says_why(later: Later) -> None:
+    def preview(name: str) -> str:
+        raise NoAnswerError("<nobody> answers")
+
+    face = table(later, preview=preview)
+    face.controls.boxes[0].value = True
+    later.do()
+
+    assert "&lt;nobody&gt; answers" in face.controls.preview.value
+
+
+def test_thumbnails_come_in_the_background(later: Later) -> None:
+    face = table(later, thumbnail=lambda name: photo(64, 64) if name == "a" else None)
+
+    assert "<img" not in face.controls.page.value
+    later.do()
+
+    assert face.controls.page.value.count("<img") == 1
+    assert 'src="data:image/webp;base64,' in face.html()
+
+
+def test_nothing_is_fetched_before_it_is_shown(later: Later) -> None:
+    asked: list[str] = []
+    face = table(later, thumbnail=asked.append)
+    face.view = View(text="lake")
+    face.select(["a"])
+
+    assert later.waiting == []
+    assert asked == []
+
+
+def test_the_error_of_a_callback_is_seen_and_goes_away(later: Later) -> None:
+    face = table(later)
+    _ = face.controls
+
+    face._frame = history().rename(columns={"created_at": "was"})
+    face.controls.until.value = date(2026, 3, 5)
+    assert "KeyError" in face.controls.problem.value
+    face._frame = history()
+    face.controls.until.value = None
+
+    assert face.controls.problem.value == ""
+
+
+def test_everything_shown_is_escaped(later: Later) -> None:
+    evil = "<script>alert(1)</script>"
+    frame = history()
+    frame[["prompt", "model_id", "status"]] = evil
+    face = HistoryTable(frame, background=later.background())
+
+    assert "<script" not in face.controls.page.value + face.html()
+    assert face.controls.boxes[0].description_allow_html is False
+
+
+def test_the_twin_needs_no_trust(later: Later) -> None:
+    html = table(later).html()
+
+    assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=", html)
+    assert "a misty Lake" in html
+    assert "1–4 of 6" in html
+    for tag in ("div", "table", "tr", "td", "th", "span", "b"):
+        assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
+
+
+def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
+    face = table(later)
+    InteractiveShell.instance()
+
+    with capture_output() as captured:
+        face._ipython_display_()
+    InteractiveShell.clear_instance()
+
+    twin, widget = (output.data for output in captured.outputs)
+    name = re.search(r'<div class="(kit-twin-\w+)"', twin["text/html"])
+    assert name
+    assert f".{name[1]} {{ display: none }}" in face.controls.style.value
+    assert widget["text/plain"] == "<HistoryTable of 6 generations>"
+    assert "application/vnd.jupyter.widget-view+json" in widget
+
+
+def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
+    face = HistoryTable(history(), thumbnail=lambda _: photo(64, 64))
+    InteractiveShell.instance()
+
+    with capture_output() as captured:
+        face._ipython_display_()
+    InteractiveShell.clear_instance()
+
+    assert captured.outputs[0].data["text/html"].count("<img") == 6
+
+
+def test_an_empty_history_is_said(later: Later) -> None:
+    face = HistoryTable(history().iloc[:0], background=later.background())
+
+    assert "nothing like that" in face.controls.page.value
+    assert (face.pages, face.page, len(face)) == (1, 1, 0)
+    assert ">0<" in face.controls.words.value
+
+
+def test_a_frame_of_other_columns_shows_what_it_has(later: Later) -> None:
+    frame = pd.DataFrame({"prompt": ["a", "b"], "net": [0.5, 1.25]}, index=["x", "y"])
+    face = HistoryTable(frame, background=later.background())
+
+    assert list(face.controls.heads) == ["prompt", "net"]
+    assert ">1.25</span>" in face.controls.page.value
+
+
+def test_a_screen_reader_hears_each_row(later: Later) -> None:
+    assert "a misty Lake" in table(later).controls.boxes[0].description
+
+
+@pytest.mark.parametrize("rows", [10, 20_000])
+def test_what_travels_is_one_page_however_long_the_history(later: Later, rows: int) -> None:
+    frame = pd.concat([history()] * (rows // 6 + 1)).iloc[:rows]
+    face = HistoryTable(frame, size=10, background=later.background())
+
+    assert len(face.controls.page.value) < 12_000
+    assert len(face.html()) < 12_000

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pandas as pd
+import pytest
+
+from kit.widgets.table.rows import View, choices, positions
+from tests.widgets.table.histories import history
+
+
+@pytest.mark.parametrize(
+    ("view", "names"),
+    [
+        (View(), "abcdef"),
+        (View(text="LAKE"), "acf"),
+        (View(text="b"), "b"),
+        (View(text="lake (at dawn)"), "f"),
+        (View(text="nothing"), ""),
+        (View(status="failed"), "ce"),
+        (View(status="unheard of"), ""),
+        (View(model="drift", text="lake"), "c"),
+        (View(since=date(2026, 3, 4)), "abc"),
+        (View(until=date(2026, 3, 3)), "def"),
+        (View(since=date(2026, 3, 3), until=date(2026, 3, 3)), "d"),
+    ],
+)
+def test_a_view_shows_what_it_asks_for(view: View, names: str) -> None:
+    frame = history()
+
+    assert "".join(frame.index[positions(frame, view)]) == names
+
+
+@pytest.mark.parametrize(
+    ("column", "up", "down"),
+    [
+        ("credits", "bdface", "cafbde"),
+        ("created_at", "fedcba", "abcdef"),
+        ("model_id", "bcdeaf", "afbcde"),
+        ("unheard of", "abcdef", "abcdef"),
+    ],
+)
+def test_missing_values_come_last_either_way_and_equal_ones_keep_their_order(
+    column: str, up: str, down: str
+) -> None:
+    frame = history()
+
+    assert "".join(frame.index[positions(frame, View(sort=column))]) == up
+    assert "".join(frame.index[positions(frame, View(sort=column, descending=True))]) == down
+
+
+def test_an_empty_frame_has_no_rows() -> None:
+    empty = history().iloc[:0]
+
+    assert positions(empty, View(text="x", status="y", sort="credits")).tolist() == []
+    assert choices(empty, "status") == []
+
+
+def test_columns_that_are_missing_match_nothing() -> None:
+    frame = pd.DataFrame({"seed": [1, 2]}, index=["a", "b"])
+
+    assert positions(frame, View(status="failed")).tolist() == []
+    assert positions(frame, View(text="b")).tolist() == [1]
+
+
+def test_choices_are_sorted_and_without_missing_ones() -> None:
+    assert choices(history(), "model_id") == ["drift", "poster"]
+    assert choices(history(), "unheard of") == []
+
+
+def test_the_frame_is_left_as_it_was() -> None:
+    frame = history()
+    before = frame.copy(deep=True)
+
+    positions(frame, View(text="lake", sort="credits", descending=True))
+
+    pd.testing.assert_frame_equal(frame, before)

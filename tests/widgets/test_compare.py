@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import pytest
+from PIL import Image
+
+from kit.widgets.compare import Comparison
+from tests.widgets.exhibits import exhibit, photo
+
+EVIL = "<script>alert('x')</script>\"'&"
+
+
+def shapes(html: str) -> list[tuple[int, int]]:
+    found = []
+    for address in re.findall(r'src="data:image/\w+;base64,([^"]+)"', html):
+        with Image.open(io.BytesIO(base64.b64decode(address))) as shown:
+            found.append(shown.size)
+    return found
+
+
+NIGHT = exhibit(
+    "gen_1",
+    small=photo(400, 300),
+    prompt="night",
+    parameters={"seed": 7, "size": 512, "grain": 0.1},
+    output={"width": 400, "height": 300, "sizeBytes": 20_000},
+    charged="0.40",
+)
+DAY = exhibit(
+    "gen_2",
+    small=photo(300, 400, seed=2),
+    prompt="day",
+    parameters={"seed": 7, "size": 1024},
+    output={"width": 300, "height": 400},
+    charged="0.60",
+)
+
+
+def test_what_differs_is_marked_and_the_rest_put_away() -> None:
+    html = Comparison([NIGHT, DAY]).html()
+
+    differing = re.findall(r">≠ (\w+)</th>", html)
+    assert differing == ["prompt", "size", "grain"]
+    assert "the same: model, seed</summary>" in html
+
+
+def test_a_setting_that_only_one_has_is_missing_in_the_other() -> None:
+    rows = {row.name: row for row in Comparison([NIGHT, DAY]).rows()}
+
+    assert rows["grain"].values == ("0.1", "—")
+    assert rows["seed"].differs is False
+
+
+def test_differences_in_price_are_to_the_first() -> None:
+    free = exhibit("gen_3", small=photo(64, 64), charged=None)
+    html = Comparison([DAY, NIGHT, DAY, free]).html()
+
+    prices = re.findall(r">credits</th>(.*?)</tr>", html)[0]
+    cells = [re.sub(r"<[^>]+>", "", cell) for cell in prices.split("</td>")]
+    assert cells[:4] == ["0.6", "0.4 (-0.2)", "0.6", "—"]
+
+
+def test_all_pictures_are_cut_to_the_shape_of_the_first() -> None:
+    first, second = shapes(Comparison([NIGHT, DAY]).html())
+
+    assert first[0] / first[1] == pytest.approx(4 / 3, abs=0.02)
+    assert second[0] / second[1] == pytest.approx(4 / 3, abs=0.02)
+
+
+def test_many_stay_within_a_megabyte() -> None:
+    html = Comparison([exhibit(f"g{n}", small=photo(seed=n)) for n in range(8)]).html()
+
+    assert len(html) < 1_000_000
+    assert len(shapes(html)) == 8
+
+
+def test_all_text_is_escaped_and_nothing_needs_trust() -> None:
+    evil = exhibit(small=photo(64, 64), prompt=EVIL, parameters={EVIL: EVIL})
+
+    html = Comparison([evil, NIGHT]).html()
+
+    assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=", html)
+    for tag in ("div", "table", "tr", "td", "th", "b", "details", "summary"):
+        assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
+
+
+def test_one_line_names_what_differs() -> None:
+    assert repr(Comparison([NIGHT, DAY])) == (
+        "<Comparison of 2 generations · differ in prompt, size, grain>"
+    )
+    assert repr(Comparison([NIGHT, NIGHT])) == "<Comparison of 2 generations · made alike>"

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.widgets.form import Form
+from kit.widgets.form.fields import Stock, build
+from kit.widgets.form.typed import item, line, parsed, shown
+from kit.wire import Model, Parameter
+from tests.widgets.forming import Stage, control, note
+
+
+def field(**facts: Any) -> Any:
+    return build("parameters.p", Parameter(**{"name": "p", **facts}), Stock())
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        ({"enum": ["a", "b"], "default": "a"}, ipywidgets.ToggleButtons),
+        ({"enum": ["a", "b"]}, ipywidgets.Dropdown),
+        ({"type": "integer", "default": 5, "minimum": 1, "maximum": 9}, ipywidgets.IntSlider),
+        ({"type": "number", "default": 1, "minimum": 0, "maximum": 2}, ipywidgets.FloatSlider),
+        ({"type": "integer", "default": 5}, ipywidgets.BoundedIntText),
+        ({"type": "integer"}, ipywidgets.Text),
+        ({"type": "boolean", "default": True}, ipywidgets.Checkbox),
+        ({"type": "boolean"}, ipywidgets.Dropdown),
+        ({"type": "string"}, ipywidgets.Text),
+        ({"name": "prompt"}, ipywidgets.Textarea),
+        ({"max_items": 3}, ipywidgets.Textarea),
+        ({"enum": ["a"], "max_items": 3}, ipywidgets.Textarea),
+        ({"type": "tensor"}, ipywidgets.Text),
+    ],
+)
+def test_each_control_is_built(facts: dict[str, Any], kind: type) -> None:
+    assert type(field(**facts).heard) is kind
+
+
+@pytest.mark.parametrize(
+    ("facts", "value"),
+    [
+        ({"enum": ["a", "b"], "default": "a"}, "b"),
+        ({"enum": ["a", "b"]}, "b"),
+        ({"type": "integer", "default": 5, "minimum": 1, "maximum": 9}, 7),
+        ({"type": "number", "default": 1, "minimum": 0, "maximum": 2}, 0.25),
+        ({"type": "integer", "default": 5}, -70),
+        ({"type": "integer", "minimum": 0}, 0),
+        ({"type": "number"}, 0.1),
+        ({"type": "boolean", "default": True}, False),
+        ({"type": "boolean"}, False),
+        ({"type": "string"}, " two  words "),
+        ({"type": "string", "default": "x"}, ""),
+        ({"name": "prompt"}, "two\nlines"),
+        ({"max_items": 3}, ["a", "two\nlines", '"quoted"', "", " "]),
+        ({"type": "integer", "max_items": 3}, [3, 1, 2]),
+        ({"type": "tensor", "max_items": 3}, [[1], {"a": 2}]),
+        ({"enum": ["a", "b"], "max_items": 3}, ["b", "a", "b"]),
+        ({"type": "integer", "enum": [1, 2], "max_items": 3}, [2]),
+        ({"type": "tensor"}, [1, {"a": None}]),
+        ({"type": "tensor"}, "plain"),
+        ({"type": "tensor"}, "12"),
+        ({"type": "tensor", "default": {"a": 1}}, True),
+    ],
+)
+def test_what_is_written_is_read(facts: dict[str, Any], value: Any) -> None:
+    one = field(**facts)
+
+    one.write(value)
+
+    assert one.read() == value
+    assert type(one.read()) is type(value)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"enum": ["a", "b"]},
+        {"type": "integer", "minimum": 1, "maximum": 9},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "string"},
+        {"max_items": 3},
+        {"enum": ["a"], "max_items": 3},
+        {"type": "tensor"},
+    ],
+)
+def test_what_has_no_default_can_be_left_out_and_left_out_again(facts: dict[str, Any]) -> None:
+    one = field(**facts)
+    assert one.read() is None
+
+    one.write([] if "max_items" in facts else "" if facts.get("type") == "string" else None)
+
+    assert one.read() is None
+
+
+def test_what_the_service_decides_says_so() -> None:
+    assert field(enum=["a"]).heard.label == "service decides"
+    assert field(type="boolean").heard.label == "service decides"
+    assert field(enum=["a"], required=True).heard.label == "choose …"
+    assert field(type="integer").heard.placeholder == "service decides"
+    assert field(type="integer", required=True).heard.placeholder == ""
+
+
+def test_help_has_description_and_limits_and_is_escaped() -> None:
+    one = field(type="integer", minimum=0, maximum=9, description="How <many>")
+
+    assert "How &lt;many&gt; · 0 to 9" in one.note.value
+
+
+def test_a_star_marks_what_has_to_be_there() -> None:
+    assert field(name="my_words", required=True).heard.description == "my words *"
+
+
+def test_choices_are_added_to_a_list_one_by_one() -> None:
+    one = field(type="integer", enum=[24, 30], max_items=3)
+    _, choice, add = one.widget.children
+
+    add.click()
+    choice.value = 30
+    add.click()
+    add.click()
+
+    assert one.read() == [24, 30, 30]
+
+
+def test_a_slider_gives_whole_numbers_without_a_point() -> None:
+    one = field(type="number", default=2.5, minimum=0, maximum=9)
+
+    one.heard.value = 4.0
+
+    assert repr(one.read()) == "4"
+
+
+def test_a_seed_can_be_drawn() -> None:
+    one = field(name="seed", type="integer", minimum=5, maximum=7)
+
+    drawn = set()
+    for _ in range(60):
+        one.widget.children[1].click()
+        drawn.add(one.read())
+
+    assert drawn == {5, 6, 7}
+
+
+@pytest.mark.parametrize(("type", "text"), [("integer", "1.5"), ("integer", "x"), ("number", "x")])
+def test_what_is_no_number_is_said(type: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"not '{text}'"):
+        parsed(Parameter(name="p", type=type), text)
+
+
+@given(st.text())
+def test_any_text_survives_a_line_of_a_list(text: str) -> None:
+    p = Parameter(name="p", type="string", max_items=9)
+
+    written = line(p, text)
+
+    assert "\n" not in written
+    assert item(p, written) == text
+
+
+@given(st.recursive(st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_any_value_of_an_unknown_type_survives_its_box(value: Any) -> None:
+    p = Parameter(name="p", type="tensor")
+
+    read = parsed(p, shown(p, value))
+
+    assert read == value or (isinstance(value, str) and not value.strip() and read is None)
+
+
+_PARAMETERS = st.builds(
+    Parameter,
+    name=st.sampled_from(["a", "seed", "prompt", "my-name", "class"]),
+    type=st.sampled_from(["string", "integer", "number", "boolean", "image", "int64", ""]),
+    required=st.booleans(),
+    default=st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    enum=st.none() | st.lists(st.text(max_size=3) | st.integers(), max_size=4),
+    description=st.text(max_size=5),
+    minimum=st.none() | st.integers(-9, 9) | st.floats(-9, 9),
+    maximum=st.none() | st.integers(-9, 9) | st.floats(-9, 9),
+    media=st.booleans(),
+    max_items=st.none() | st.integers(0, 3),
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(_PARAMETERS, max_size=3, unique_by=lambda p: p.name),
+    st.lists(_PARAMETERS, max_size=2, unique_by=lambda p: p.name),
+)
+def test_any_model_gets_a_form_that_shows_prices_and_writes_itself(
+    given_settings: list[Parameter], media: list[Parameter]
+) -> None:
+    model = Model(id="odd", setting_parameters=given_settings, media_parameters=media)
+    form = Form(model, background=Stage().background)
+
+    assert form._repr_mimebundle_()["text/html"]
+    compile(form.code(), "code", "exec")
+    form.value = {"parameters": {}}
+
+
+def test_an_open_enum_of_a_third_party_sends_nothing_until_it_is_chosen() -> None:
+    size = Parameter(name="size", type="int64", enum=[1, 2], default=3)
+    form = Form(Model(id="m", setting_parameters=[size]), background=Stage().background)
+    assert form.value["parameters"] == {}
+
+    control(form, "parameters.size").value = 2
+
+    assert form.value["parameters"] == {"size": 2}
+    assert note(form, "parameters.size") == ""

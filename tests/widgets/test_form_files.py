@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from kit import wire
+from kit.errors import ParameterError, UploadError
+from kit.widgets.form import Form
+from kit.widgets.form.fields import Stock
+from kit.widgets.form.files import preview
+from kit.widgets.form.picker import Picker, entries
+from tests.widgets.forming import Shop, Stage, control, model, note
+
+PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
+VOICE = wire.Parameter(name="voice", type="audio", media=True)
+MODEL = model(
+    supports_prompt=False,
+    prompt_required=False,
+    setting_parameters=[],
+    media_parameters=[PORTRAIT, VOICE],
+    pricing=wire.Rule(),
+)
+
+
+def picture() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (300, 200), "teal").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def uploaded(name: str, content: bytes) -> dict[str, Any]:
+    """What the browser hands over."""
+    return {
+        "name": name,
+        "type": "image/png",
+        "size": len(content),
+        "last_modified": datetime(2026, 1, 2, tzinfo=UTC),
+        "content": memoryview(content),
+    }
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the notebook is: pictures, a sound, a folder, and what nobody wants."""
+    here = tmp_path / "nb"
+    (here / "faces").mkdir(parents=True)
+    (here / "a face.png").write_bytes(picture())
+    (here / "faces" / "b.png").write_bytes(picture())
+    (here / "voice.mp3").write_bytes(b"ID3")
+    (here / ".hidden.png").write_bytes(picture())
+    (here / "notes.txt").write_text("x")
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.fixture
+def form(stage: Stage, shop: Shop, folder: Path) -> Form:
+    form = Form(MODEL, service=shop, background=stage.background)
+    stage.run()
+    return form
+
+
+def widget(form: Form, path: str) -> Any:
+    return next(one for one in form._fields if one.path == path).widget
+
+
+def buttons(form: Form, path: str) -> Any:
+    """The button that opens the picker, and the one that takes a file of the browser's."""
+    return widget(form, path).children[0].children[1:]
+
+
+def test_a_path_can_be_typed(form: Form, stage: Stage) -> None:
+    control(form, "mediaUploads.portrait").value = "a face.png\n  faces/b.png \n"
+    control(form, "mediaUploads.voice").value = '"voice.mp3"'
+
+    assert form.value["media"] == {
+        "portrait": ["a face.png", "faces/b.png"],
+        "voice": ["voice.mp3"],
+    }
+    assert (
+        form.code()
+        == (
+            'studio.generate("flat", media={"portrait": ["a face.png", "faces/b.png"], '
+            '"voice": "voice.mp3"})'
+        )
+        or "media=" in form.code()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("gone.png", "there is no file"),
+        ("faces", "there is no file"),
+        ("voice.mp3", "takes a picture, and &#x27;voice.mp3&#x27; is a sound"),
+        ("a face.png\nfaces/b.png\na face.png", "holds 3 files, at most 2 are allowed"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_the_field(
+    form: Form, stage: Stage, text: str, sentence: str
+) -> None:
+    control(form, "mediaUploads.portrait").value = text
+    stage.wait()
+
+    assert sentence in note(form, "mediaUploads.portrait")
+    with pytest.raises(ParameterError):
+        form.submit()
+
+
+def test_a_medium_that_is_no_file_becomes_one(stage: Stage, shop: Shop) -> None:
+    form = Form(MODEL, {"media": picture()}, service=shop, background=stage.background)
+
+    (path,) = form.value["media"]["portrait"]
+
+    assert Path(path).read_bytes() == picture()
+
+
+def test_a_chosen_picture_is_shown(form: Form, stage: Stage) -> None:
+    control(form, "mediaUploads.portrait").value = "a face.png"
+    stage.run()
+
+    shown = widget(form, "mediaUploads.portrait").children[-1].value
+
+    assert "data:image/" in shown
+    assert "a face.png" in shown
+    assert len(shown) < 20_000
+    control(form, "mediaUploads.portrait").value = ""
+    stage.run()
+    assert len(widget(form, "mediaUploads.portrait").children) == 1
+
+
+def test_a_short_sound_can_be_heard_and_a_broken_picture_is_only_named(folder: Path) -> None:
+    (folder / "broken.png").write_bytes(b"no picture")
+    (folder / "a<b.png").write_bytes(picture())
+
+    assert "<audio controls" in preview(folder / "voice.mp3")
+    assert "<img" not in preview(folder / "broken.png")
+    assert "a&lt;b.png" in preview(folder / "a<b.png")
+
+
+def test_a_file_of_the_browser_is_kept_and_leaves_the_widget(
+    form: Form, shop: Shop, stage: Stage
+) -> None:
+    upload = buttons(form, "mediaUploads.portrait")[1]
+
+    for name in ("one.png", "two.png"):
+        upload.value = (uploaded(name, picture()),)
+
+    kept = [Path(path) for path in form.value["media"]["portrait"]]
+    assert [path.name for path in kept] == ["one.png", "two.png"]
+    assert kept[0].read_bytes() == picture()
+    assert upload.value == ()
+    assert "10 MB" in upload.tooltip
+
+
+def test_a_file_that_cannot_be_kept_is_said(form: Form, shop: Shop) -> None:
+    def full(name: str, content: bytes) -> Path:
+        raise UploadError("the disk is full")
+
+    shop.keep = full  # type: ignore[method-assign]
+    buttons(form, "mediaUploads.portrait")[1].value = (uploaded("x.png", b"1"),)
+
+    assert "the disk is full" in widget(form, "mediaUploads.portrait").children[-1].value
+
+
+def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: Stage) -> None:
+    browse = buttons(form, "mediaUploads.portrait")[0]
+    browse.click()
+    picker = widget(form, "mediaUploads.portrait").children[1]
+    listing, choose, _ = picker.children[1].children
+    assert listing._options_labels == ("⬑ ..", "faces/", "a face.png")
+
+    listing.index = 1
+    choose.click()
+    assert listing._options_labels == ("⬑ ..", "b.png")
+    listing.index = 1
+    choose.click()
+
+    assert form.value["media"] == {"portrait": ["faces/b.png"]}
+    assert picker.layout.display == "none"
+    browse.click()
+    assert picker.layout.display is None
+
+
+def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path) -> None:
+    one = wire.Parameter(name="picture", type="image", media=True)
+    form = Form(model(media_parameters=[one]), background=Stage().background)
+    row = widget(form, "mediaUploads.picture")
+    row.children[0].children[1].click()
+    listing, choose, _ = row.children[1].children[1].children
+
+    listing.value = folder / "a face.png"
+    choose.click()
+    row.children[0].children[1].click()
+    listing.value = folder / "a face.png"
+    choose.click()
+
+    assert form.value["media"] == {"picture": ["a face.png"]}
+
+
+def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
+    picker = Picker(Stock(), "image", lambda _: None, start=folder)
+
+    picker.open(folder / "gone")
+
+    assert "cannot be read" in picker.widget.children[0].value
+    assert picker.folder == folder
+
+
+def test_folders_come_first_and_hidden_files_never(folder: Path) -> None:
+    assert [path.name for path in entries(folder, "image")] == ["faces", "a face.png"]
+    assert [path.name for path in entries(folder, "audio")] == ["faces", "voice.mp3"]
+    assert len(entries(folder, "")) == 4

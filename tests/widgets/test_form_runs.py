@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from kit import wire
+from kit.errors import GenerationFailedError, InsufficientCreditsError
+from kit.widgets.form import Form, Request
+from kit.widgets.form.runs import MOST
+from tests.widgets.forming import Shop, Stage, click, control, model, price
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+@pytest.fixture
+def form(stage: Stage, shop: Shop) -> Form:
+    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
+    stage.run()
+    return form
+
+
+def shown(form: Form) -> list[str]:
+    """What the panels below the form say, the newest first."""
+    return [panel.children[0].value for panel in form.children[3:]]
+
+
+def test_a_click_returns_at_once_and_the_result_appears(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    form._face.go.click()
+    assert form._face.go.disabled
+    assert shop.orders == []
+
+    stage.wait(0.2)
+
+    assert shop.orders[0].prompt == "a lake"
+    assert shown(form) == ["<img alt='made'> gen_1"]
+    assert form.generation == ("held", "gen_1")
+    assert form.runs[0].result(0) == ("held", "gen_1")
+    assert not form._face.go.disabled
+
+
+def test_what_was_typed_just_before_the_click_counts(form: Form, stage: Stage, shop: Shop) -> None:
+    form._face.go.click()
+    control(form, "prompt").value = "a late lake"
+    stage.wait(0.2)
+
+    assert shop.orders[0].prompt == "a late lake"
+
+
+def test_ten_clicks_make_ten_results(form: Form, stage: Stage, shop: Shop) -> None:
+    for _ in range(10):
+        click(form, stage)
+
+    assert len(shop.orders) == 10
+    assert shown(form)[0].endswith("gen_10")
+    assert shown(form)[-1].endswith("gen_1")
+
+
+def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
+    for _ in range(MOST + 3):
+        click(form, stage)
+
+    assert len(shown(form)) == MOST
+    assert len(form.runs) == MOST + 3
+
+
+def test_progress_is_shown_while_it_runs(form: Form, stage: Stage, shop: Shop) -> None:
+    said: list[str] = []
+
+    def during() -> None:
+        stage.now += 2
+        said.append(shown(form)[0])
+
+    shop.during = during
+    shop.updates = [{}, {"progress": 0.25}, {"progress": 0.5}]
+    click(form, stage)
+
+    assert "starting" in said[0] or "waiting for its turn" in said[0]
+    assert "rendering · about 6 s left" in said[1]
+    assert "50 %" in said[2]
+
+
+def test_uploads_are_shown_on_their_way(form: Form, stage: Stage, shop: Shop) -> None:
+    said: list[str] = []
+
+    def during() -> None:
+        said.append(shown(form)[0])
+        stage.now += 1
+
+    shop.during, shop.sent = during, (0.0, 0.25, 1.0)
+    run = form._runs.begin(Request(model(), media={"portrait": [Path("face.png")]}), shop)
+    stage.run()
+
+    assert "uploading" in said[0]
+    assert "uploading" in said[1]
+    assert "25 %" in said[1]
+    assert "starting" in said[2]
+    assert run.state == "completed"
+
+
+def test_time_goes_on_between_two_answers(form: Form, stage: Stage) -> None:
+    run = form.submit()
+    stage.begun.clear()  # the service does not answer
+
+    stage.wait(3.5)
+
+    assert "3 s" in run.widget.children[0].value
+
+
+def test_the_last_one_tells_how_long_the_next_may_take(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    shop.during = lambda: setattr(stage, "now", stage.now + 4)
+    click(form, stage)
+    run = form.submit()
+
+    assert "about 8 s in all" in run.widget.children[0].value
+
+
+def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop) -> None:
+    facts = wire.Generation(
+        id="gen_1", status="failed", error="the <clay> is dry", credits_refunded=Decimal("0.6")
+    )
+    shop.error = GenerationFailedError("failed", facts)
+
+    click(form, stage)
+
+    assert "failed: the &lt;clay&gt; is dry; 0.6 credits came back" in shown(form)[0]
+    assert form.runs[0].state == "failed"
+    assert form.generation == ("held", "gen_1", "failed")
+    with pytest.raises(GenerationFailedError):
+        form.runs[0].result(0)
+
+
+def test_an_error_before_the_start_is_shown(form: Form, stage: Stage, shop: Shop) -> None:
+    shop.updates = []
+    shop.error = InsufficientCreditsError("2 credits required, 1 available")
+
+    click(form, stage)
+
+    assert "2 credits required, 1 available" in shown(form)[0]
+    assert form.generation is None
+    assert not form._face.go.disabled
+
+
+def test_an_error_that_nobody_expected_is_shown(form: Form, stage: Stage, shop: Shop) -> None:
+    shop.error = ZeroDivisionError("by nothing")
+
+    click(form, stage)
+
+    assert "ZeroDivisionError: by nothing" in shown(form)[0]
+
+
+def test_a_run_can_be_canceled(form: Form, stage: Stage, shop: Shop) -> None:
+    def press() -> None:
+        form.runs[0].widget.children[1].click()
+        stage.run()
+
+    shop.during = press
+    click(form, stage)
+
+    assert shop.canceled == ["gen_1"]
+    assert form.runs[0].state == "canceled"
+    assert "canceled; 0.6 credits came back" in shown(form)[0]
+
+
+def test_what_is_canceled_before_it_has_started_is_canceled_then(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    run = form.submit()
+    run.cancel()
+    run.cancel()
+    assert "canceling" in run.widget.children[0].value
+    shop.during = stage.run
+
+    stage.run()
+
+    assert shop.canceled == ["gen_1"]
+    assert run.state == "canceled"
+
+
+def test_a_service_that_cannot_cancel_is_said_and_it_goes_on(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    said: list[str] = []
+
+    def press() -> None:
+        form.runs[0].cancel()
+        stage.run()
+        said.append(shown(form)[0])
+
+    shop.cannot_cancel, shop.during = True, press
+    click(form, stage)
+
+    assert "this service cannot cancel" in said[0]
+    assert form.runs[0].state == "completed"
+
+
+def test_the_balance_is_learned_anew_after_each_run(form: Form, stage: Stage, shop: Shop) -> None:
+    assert "balance after it 9.4" in price(form)
+    shop.funds = Decimal(5)
+
+    click(form, stage)
+
+    assert "balance after it 4.4" in price(form)
+
+
+def test_a_video_is_shown_where_its_address_is_resolved(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    shop.html = '<video src="outputs/gen_1.mp4"></video>'
+
+    click(form, stage)
+
+    (output,) = form.children[3].children[0].outputs
+    assert "outputs/gen_1.mp4" in output["data"]["text/html"]
+
+
+def test_a_run_can_be_awaited(form: Form, stage: Stage) -> None:
+    run = form.submit()
+
+    async def cell() -> object:
+        stage.run()
+        return await run
+
+    assert asyncio.run(cell()) == ("held", "gen_1")
+
+
+def test_a_generation_that_runs_is_held_too(form: Form, stage: Stage, shop: Shop) -> None:
+    seen: list[object] = []
+    shop.during = lambda: seen.append(form.generation)
+
+    click(form, stage)
+
+    assert seen[0] == ("held", "gen_1", "processing")

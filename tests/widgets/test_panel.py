@@ -1,0 +1,245 @@
+"""The panel: pages that are built when they are looked at, and what is said when they cannot be."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import ipywidgets
+import pytest
+
+from kit import wire
+from kit.errors import KitError, NoAnswerError
+from kit.widgets.panel import Bench, Catalog, Page, Panel, looks, report
+from tests.widgets.authoring import click, found, text
+from tests.widgets.forming import Stage
+
+MODELS = [
+    wire.Model(id="poster", title="Poster", asset_type="image", description="flat <hills>"),
+    wire.Model(id="drift", title="Drift", asset_type="video", description="a slow camera"),
+    wire.Model(id="plain", asset_type="image"),
+]
+
+
+class Built:
+    """Pages that count how often they are built; `broken` says which cannot be."""
+
+    def __init__(self) -> None:
+        self.count: dict[str, int] = {}
+        self.broken: dict[str, Exception] = {}
+
+    def page(self, name: str, *, again: bool = False) -> Page:
+        def build() -> Any:
+            self.count[name] = self.count.get(name, 0) + 1
+            if name in self.broken:
+                raise self.broken[name]
+            return ipywidgets.HTML(f"page {name} {self.count[name]}")
+
+        return Page(name, build, again)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def built() -> Built:
+    return Built()
+
+
+@pytest.fixture
+def panel(built: Built, stage: Stage) -> Panel:
+    pages = [built.page("Models", again=True), built.page("Create"), built.page("Costs")]
+    return Panel(pages, heading=lambda: "<b>10 credits</b>", background=stage.background)
+
+
+def test_a_page_is_built_when_its_tab_is_opened_first(
+    panel: Panel, built: Built, stage: Stage
+) -> None:
+    assert built.count == {}
+    assert "one moment" in text(panel)
+
+    stage.run()
+    assert built.count == {"Models": 1}
+
+    panel.page = "Costs"
+    stage.run()
+    panel.page = "Models"
+    stage.run()
+    assert built.count == {"Models": 1, "Costs": 1}
+    assert "page Costs 1" in text(panel)
+
+
+def test_a_page_that_fails_says_why_and_can_be_tried_again(
+    panel: Panel, built: Built, stage: Stage
+) -> None:
+    stage.run()
+    built.broken["Create"] = NoAnswerError("no <answer>")
+    panel.page = "Create"
+    stage.run()
+    assert "no &lt;answer&gt;" in text(panel)
+
+    del built.broken["Create"]
+    click(panel, "Try again")
+    stage.run()
+
+    assert "page Create 2" in text(panel)
+    assert "answer" not in text(panel)
+
+
+def test_what_builds_no_widget_is_told_too(stage: Stage) -> None:
+    panel = Panel([Page("Odd", lambda: "a text")], background=stage.background)
+    stage.run()
+
+    assert "TraitError" in text(panel)
+
+
+def test_asking_anew_builds_only_pages_that_nothing_is_typed_in(
+    panel: Panel, built: Built, stage: Stage
+) -> None:
+    stage.run()
+    click(panel, "Refresh")
+    stage.run()
+    assert "page Models 2" in text(panel)
+
+    panel.page = "Create"
+    stage.run()
+    click(panel, "Refresh")
+    stage.run()
+    assert built.count == {"Models": 2, "Create": 1}
+
+
+def test_the_line_above_is_asked_for_whenever_a_tab_is_opened(stage: Stage, built: Built) -> None:
+    lines = iter(["10 credits", "9 credits"])
+    pages = [built.page("One"), built.page("Two")]
+    panel = Panel(pages, heading=lambda: next(lines), background=stage.background)
+    stage.run()
+    assert "10 credits" in text(panel)
+
+    panel.page = "Two"
+    stage.run()
+    assert "9 credits" in text(panel)
+
+    panel.page = "One"
+    stage.run()
+    assert "StopIteration" in text(panel), "a line that cannot be told says so"
+
+
+def test_an_unknown_page_is_refused_by_name(panel: Panel) -> None:
+    with pytest.raises(ValueError, match="no page 'Cost'; its pages are Models, Create, Costs"):
+        panel.page = "Cost"
+
+
+def test_a_panel_prints_the_same_in_each_run(panel: Panel) -> None:
+    bundle = panel._repr_mimebundle_()
+
+    assert repr(panel) == bundle["text/plain"] == "<Panel Models · Create · Costs>"
+    assert "Run this cell" in bundle["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_the_heading_escapes_what_a_service_says() -> None:
+    html = looks.heading("https://x.test/<a>", wire.Account(id="a", name="<Ada>"))
+
+    assert "<Ada>" not in html
+    assert "<a>" not in html
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "shown"),
+    [
+        ("all", "", ["poster", "drift", "plain"]),
+        ("video", "", ["drift"]),
+        ("image", "POSTER", ["poster"]),
+        ("all", "slow camera", ["drift"]),
+        ("image", "camera", []),
+    ],
+)
+def test_models_are_found_by_kind_and_words(kind: str, words: str, shown: list[str]) -> None:
+    catalog = Catalog(MODELS, use=print)
+    found(catalog, ipywidgets.ToggleButtons)[0].value = kind
+    catalog.search = words
+
+    assert catalog.shown == shown
+    assert f"{len(shown)} of 3" in text(catalog)
+    rows = catalog.children[1].children
+    assert [row.layout.display for row in rows].count(None) == len(shown)
+
+
+def test_a_model_leads_to_where_it_is_used_and_is_escaped() -> None:
+    used: list[str] = []
+    catalog = Catalog(MODELS, use=used.append)
+
+    found(catalog, ipywidgets.Button)[1].click()
+
+    assert used == ["drift"]
+    assert "flat &lt;hills&gt;" in text(catalog)
+
+
+def test_a_form_that_was_left_is_found_again_as_it_was(stage: Stage) -> None:
+    bench = Bench(MODELS, form=lambda m: ipywidgets.Text(m.id), background=stage.background)
+    stage.run()
+    bench.form.value = "typed"
+    bench.model = "drift"
+    stage.run()
+    assert bench.form.value == "drift"
+
+    bench.model = "poster"
+
+    assert bench.form.value == "typed"
+    assert stage.begun == [], "nothing is built twice"
+
+
+def test_the_form_of_the_model_that_is_wanted_last_is_shown(stage: Stage) -> None:
+    bench = Bench(
+        MODELS, form=lambda m: ipywidgets.Text(m.id), model="drift", background=stage.background
+    )
+    bench.model = "poster"
+    late, early = stage.begun
+    early()
+    late()
+
+    assert bench.children[1].children == (bench.form,)
+    assert bench.form.value == "poster"
+
+
+def test_a_form_that_cannot_be_made_says_why(stage: Stage) -> None:
+    def broken(_: wire.Model) -> Any:
+        raise KitError("this model is odd")
+
+    bench = Bench(MODELS, form=broken, background=stage.background)
+    stage.run()
+
+    assert "this model is odd" in text(bench)
+
+
+def test_a_service_without_models_says_so(stage: Stage) -> None:
+    bench = Bench([], form=ipywidgets.Text, background=stage.background)
+
+    assert bench.model is None
+    assert "no models" in text(bench)
+
+
+def test_amounts_stand_in_tiles_and_what_nobody_knows_is_left_out() -> None:
+    html = report.figures([("left", None), ("spent <today>", Decimal("0.050"))])
+
+    assert "left" not in html
+    assert "spent &lt;today&gt;" in html
+    assert "<b>0.05</b>" in html
+
+
+def test_the_longest_bar_is_for_the_most() -> None:
+    rows = [("a <b>", Decimal(4), "in 2"), ("c", Decimal(1), ""), ("free", Decimal(0), "")]
+    html = report.bars("By model", rows)
+
+    assert "a &lt;b&gt;" in html
+    assert [float(w) for w in re.findall(r"width:([\d.]+)%", html)] == [100, 25, 0]
+
+
+def test_nothing_spent_has_columns_without_height() -> None:
+    html = report.columns("Days", [("2026-01-01", Decimal(0)), ("2026-01-02", Decimal(0))])
+
+    assert re.findall(r"height:([\d.]+)%", html) == ["0.0", "0.0"]
+    assert report.columns("Days", [])

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.widgets import rules
+from kit.wire import Parameter
+
+
+def parameter(**facts: Any) -> Parameter:
+    return Parameter(**{"name": "p", **facts})
+
+
+@pytest.mark.parametrize(
+    ("facts", "control"),
+    [
+        ({"enum": ["a", "b"], "default": "a"}, "buttons"),
+        ({"enum": ["a", "b"]}, "dropdown"),
+        ({"enum": list("abcde"), "default": "a"}, "dropdown"),
+        ({"enum": ["a long label", "another long label"], "default": "a long label"}, "dropdown"),
+        ({"type": "integer", "enum": [24, 30], "default": 24}, "buttons"),
+        ({"type": "integer", "default": 5, "minimum": 1, "maximum": 10}, "slider"),
+        ({"type": "number", "default": 0.5, "minimum": 0, "maximum": 1}, "slider"),
+        ({"type": "integer", "default": 5}, "count"),
+        ({"type": "integer", "default": 5, "minimum": 0, "maximum": 2**31 - 1}, "count"),
+        ({"type": "integer", "minimum": 1, "maximum": 10}, "number"),
+        ({"type": "number", "default": 0.5}, "number"),
+        ({"type": "number"}, "number"),
+        ({"type": "boolean", "default": False}, "switch"),
+        ({"type": "boolean"}, "dropdown"),
+        ({"type": "string"}, "text"),
+        ({"name": "negative_prompt"}, "prose"),
+        ({"type": "string", "default": "word " * 20}, "prose"),
+        ({"type": "string", "max_items": 3}, "lines"),
+        ({"type": "number", "max_items": 3}, "lines"),
+        ({"enum": ["a", "b"], "max_items": 2}, "picks"),
+        ({"type": "image", "media": True}, "media"),
+        ({"type": "image", "media": True, "max_items": 4}, "media"),
+        ({"type": "tensor"}, "json"),
+        ({"type": ""}, "json"),
+    ],
+)
+def test_each_parameter_has_its_control(facts: dict[str, Any], control: str) -> None:
+    assert rules.control(parameter(**facts)) == control
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"type": "integer", "default": "many", "minimum": 1, "maximum": 9},
+        {"type": "integer", "default": 50, "minimum": 1, "maximum": 9},
+        {"enum": ["a", "b"], "default": "c"},
+        {"type": "boolean", "default": "yes"},
+        {"max_items": 2, "default": "a"},
+    ],
+)
+def test_a_default_that_breaks_its_own_parameter_is_none(facts: dict[str, Any]) -> None:
+    broken = parameter(**facts)
+
+    assert rules.default(broken) is None
+    assert rules.control(broken) not in ("slider", "buttons", "switch", "count")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [(0, 1, 0.01), (0, 20, 0.1), (0, 1000, 10), (-0.5, 0.5, 0.01)]
+)
+def test_a_slider_has_between_a_hundred_and_a_thousand_steps(
+    low: float, high: float, step: float
+) -> None:
+    p = parameter(type="number", minimum=low, maximum=high)
+
+    assert rules.step(p) == pytest.approx(step)
+
+
+def test_a_slider_shows_all_of_its_default() -> None:
+    p = parameter(type="number", default=0.125, minimum=0, maximum=1)
+
+    assert rules.decimals(p) == 3
+
+
+def test_what_may_be_left_out_says_who_decides_then() -> None:
+    assert rules.choices(parameter(enum=["a"]))[0] == ("service decides", None)
+    assert rules.choices(parameter(enum=["a"], required=True))[0] == ("choose …", None)
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"type": "integer", "minimum": 1}, "at least 1"),
+        ({"type": "number", "maximum": 0.5}, "at most 0.5"),
+        ({"type": "integer", "minimum": 0, "maximum": 2**32 - 1}, ""),
+        ({"type": "integer", "default": 5, "minimum": 1, "maximum": 10}, ""),
+        (
+            {"type": "image", "media": True, "max_items": 4},
+            "at most 4 · uploads up to 10 MB, larger files by path",
+        ),
+        (
+            {"type": "image", "media": True},
+            "uploads up to 10 MB, larger files by path",
+        ),
+        ({"enum": ["a"], "max_items": 4}, "one a line, at most 4"),
+    ],
+)
+def test_limits_are_said_where_the_control_does_not_show_them(
+    facts: dict[str, Any], text: str
+) -> None:
+    assert rules.limits(parameter(**facts)) == text
+
+
+_VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+
+
+@given(
+    type=st.sampled_from(["string", "integer", "number", "boolean", "image", "int64", ""]),
+    default=_VALUES | st.lists(_VALUES, max_size=3),
+    enum=st.none() | st.lists(st.text(max_size=3) | st.integers(), max_size=6),
+    minimum=st.none() | st.integers(-(10**12), 10**12),
+    maximum=st.none() | st.integers(-(10**12), 10**12),
+    max_items=st.none() | st.integers(0, 5),
+    media=st.booleans(),
+    required=st.booleans(),
+)
+def test_whatever_a_service_says_there_is_a_control(**facts: Any) -> None:
+    p = parameter(**facts)
+
+    assert rules.control(p)
+    assert isinstance(rules.limits(p), str)
+    assert rules.choices(p)

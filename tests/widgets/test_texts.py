@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from kit import wire
+from kit.widgets import texts
+
+
+def script(content: str, duration: str = "", words: int = 0) -> wire.Script:
+    metrics = wire.Metrics(duration=duration, word_count=words)
+    return wire.Script(id="s", title="T", content=content, metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("content", "opening"),
+    [
+        ("Stop. Look at this. Then go.", "Stop."),
+        ('"Why?" she asked. Nobody knew.', '"Why?"'),
+        ("It weighs 3.5 tons. Really!", "It weighs 3.5 tons."),
+        ("Wait… what? Yes.", "Wait…"),
+        ("no end in sight", "no end in sight"),
+    ],
+)
+def test_the_first_sentence_is_set_apart(content: str, opening: str) -> None:
+    html = texts.script(script(content)).replace("&quot;", '"')
+
+    assert f'title="opening">{opening}</div>' in html
+    assert html.count(opening.split()[-1]) >= 1
+
+
+def test_no_word_is_lost() -> None:
+    html = texts.script(script("One. Two.\n\nThree."))
+
+    assert ">One.</div>" in html
+    assert ">Two.\n\nThree.</div>" in html
+
+
+def test_an_empty_script_is_still_a_card() -> None:
+    assert "0 words" in texts.script(script(""))
+
+
+@pytest.mark.parametrize(
+    ("duration", "words", "text"),
+    [
+        ("20", 50, "20 s to speak · 50 words · 150 words/min"),
+        ("12.5", 25, "12.5 s to speak · 25 words · 120 words/min"),
+        ("soon", 25, "soon s to speak · 25 words"),
+        ("0", 1, "0 s to speak · 1 word"),
+    ],
+)
+def test_the_length_is_that_of_the_service(duration: str, words: int, text: str) -> None:
+    assert texts.spoken(script("a b", duration, words)) == text
+
+
+def test_a_title_says_how_long_it_is_and_who_wrote_it() -> None:
+    html = texts.title(wire.Title(title="Why so dark?", hook_angle="Look up", writer="offline"))
+
+    assert "3 words · 12 characters · written offline" in html
+    assert ">Look up</div>" in html
+    assert "by m-1" in texts.title(wire.Title(title="Why?", writer="model:m-1"))
+    assert "· by" not in texts.title(wire.Title(title="Why?"))
