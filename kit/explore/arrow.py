@@ -67,7 +67,7 @@ def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table of types that a frame has: sums of a database are decimals, nothing is text."""
+    """Return a table of types that a frame has: a database adds up to decimals."""
     for place, field in enumerate(table.schema):
         kind = _plain_type(field.type)
         if kind != field.type:

@@ -36,7 +36,7 @@ def filled(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]
     models : mapping of str to Model
         For estimates; empty to make none.
     """
-    if complete(table):
+    if complete(table) or not (receipts or models):
         return table
     cells = zip(*(table[name].to_pylist() for name in _NEEDED), strict=True)
     memory: dict[tuple[str, str], float | None] = {}

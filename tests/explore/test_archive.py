@@ -144,6 +144,7 @@ def test_any_reader_of_parquet_reads_the_files(archive: Archive) -> None:
     assert sum(len(pd.read_parquet(path)) for path in archive.files()) == 10
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between it and pandas
 def test_dask_reads_the_files(archive: Archive) -> None:
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.read_parquet(archive.files())

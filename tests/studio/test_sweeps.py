@@ -216,7 +216,7 @@ def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, other: Se
 
     assert sweep.credits is None
     assert "price unknown" in repr(sweep)
-    with pytest.raises(ConfigError, match="run\\(unpriced=True\\)"):
+    with pytest.raises(ConfigError, match="unpriced=True makes them"):
         sweep.run()
     assert sweep.run(unpriced=True).frame()["status"].tolist() == ["completed"]
 
@@ -331,6 +331,18 @@ def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
         "{'steps': 3, 'style': 'ink'}",
         "{}",
     ]
+
+
+def test_a_row_may_bring_its_files(studio: Studio, other: Server, media: Server) -> None:
+    rows = pd.DataFrame({"model": "retouch", "media": [png("red"), png("blue")]})
+    with pytest.raises(ConfigError, match="nobody says what every request"):
+        studio.generate_many(rows)
+    assert media.requests("PUT") == starts(other) == []
+
+    made = studio.generate_many(rows, unpriced=True)
+
+    assert made.frame()["status"].tolist() == ["completed", "completed"]
+    assert {seen.body for seen in media.requests("PUT")} == {png("red"), png("blue")}
 
 
 def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) -> None:

@@ -15,7 +15,10 @@ _SIZE = Parameter(
     default=768,
     minimum=256,
     maximum=1024,
-    description="The longer side in pixels; half as many are painted, then enlarged",
+    description=(
+        "The longer side in pixels; half as many are painted, then enlarged, except of seas,"
+        " liquids and flowing lines"
+    ),
 )
 
 
@@ -29,8 +32,8 @@ class SceneFast(Engine):
         category="Fast",
         description=(
             "A quick look at a painted scene: the same words lead to the same kind of scene,"
-            " painted at half size and enlarged, so that fine structure is soft. It does not draw"
-            " people, animals or arbitrary objects."
+            " most of them painted at half size and enlarged, so that fine structure is soft. It"
+            " does not draw people, animals or arbitrary objects."
         ),
         settings=(
             settings.aspect_ratio("1:1"),

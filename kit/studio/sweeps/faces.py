@@ -77,6 +77,7 @@ class Sweeps:
         model: str | None = None,
         at_once: int = AT_ONCE,
         again: bool | str = False,
+        unpriced: bool = False,
     ) -> Sweep[Generation]:
         """Make one generation a row and return them as a finished sweep.
 
@@ -86,6 +87,8 @@ class Sweeps:
             Columns are ``model``, ``prompt``, ``media`` and parameters; empty cells are left out.
         model : str, optional
             For rows that name none.
+        unpriced : bool
+            Whether to go on where nobody says what a row costs.
 
         Raises
         ------
@@ -95,7 +98,7 @@ class Sweeps:
         kind = Sweep["Generation"]
         flow = requests.rows(kind, self.bench, frame, model=model, again=again)
         found: Sweep[Generation] = self.run(flow)
-        return found.run(at_once=at_once)
+        return found.run(at_once=at_once, unpriced=unpriced)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,12 +135,13 @@ class AsyncSweeps:
         model: str | None = None,
         at_once: int = AT_ONCE,
         again: bool | str = False,
+        unpriced: bool = False,
     ) -> AsyncSweep[AsyncGeneration]:
         """Make one generation a row and return them as a finished sweep; see `Sweeps.rows`."""
         kind = AsyncSweep["AsyncGeneration"]
         flow = requests.rows(kind, self.bench, frame, model=model, again=again)
         found: AsyncSweep[AsyncGeneration] = await self.run(flow)
-        return await found.run(at_once=at_once)
+        return await found.run(at_once=at_once, unpriced=unpriced)
 
 
 class AsyncSweep(Sweep[H]):

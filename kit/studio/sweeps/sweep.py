@@ -241,7 +241,7 @@ class Sweep(Generic[H]):
             if self.credits is None and not unpriced:
                 raise ConfigError(
                     f"nobody says what every request of {self.title} costs; "
-                    "run(unpriced=True) makes them all the same"
+                    "unpriced=True makes them all the same"
                 )
             left = [n for n in range(len(self)) if self._open(n)]
             total = sum((self._cells[n].at_most for n in left), Decimal(0))

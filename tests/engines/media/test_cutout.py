@@ -75,3 +75,26 @@ def test_an_empty_cutout_is_left_as_it_is() -> None:
     pixels, _ = scene()
 
     assert np.array_equal(cleaned(pixels, np.zeros(pixels.shape[:2], np.uint8)), pixels)
+
+
+def test_a_thing_over_a_landscape_is_found_and_the_landscape_alone_has_no_subject() -> None:
+    rows = np.linspace(0.0, 1.0, 200, dtype=np.float32)[:, None, None]
+    view = np.array([150, 190, 235]) * (1 - rows) + np.array([90, 130, 80]) * rows
+    view = np.repeat(view, 300, axis=1).round().astype(np.uint8)
+    thing = np.zeros((200, 300), np.uint8)
+    cv2.circle(thing, (120, 80), 34, 255, -1, cv2.LINE_AA)
+    pixels = view.copy()
+    pixels[thing > 127] = (215, 60, 40)
+
+    alpha = subject(pixels)
+
+    both = ((alpha > 127) & (thing > 127)).sum()
+    assert both / ((alpha > 127) | (thing > 127)).sum() > 0.95
+    assert not subject(view).any()
+
+
+def test_a_small_part_near_the_thing_belongs_to_it() -> None:
+    pixels, _ = scene()
+    pixels[186:198, 150:164] = (120, 60, 30)
+
+    assert subject(pixels)[192, 157] > 200

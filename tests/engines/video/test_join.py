@@ -243,3 +243,15 @@ def test_the_definition_is_valid_and_priced_by_all_clips_together() -> None:
 
     assert price(5, 5) < price(5, 5, 5) < price(20, 20)
     assert 0 < pricing.least(model) <= pricing.at_defaults(model)
+
+
+def test_the_poster_shows_a_clip_and_not_the_black_between_two(tmp_path: Path) -> None:
+    dark = plain(tmp_path / "dark.mp4", (2, 2, 2), seconds=1.4)
+    clips = [plain(tmp_path / "red.mp4", RED, seconds=0.6), dark]
+
+    asset = render(tmp_path, clips, transition="fade_black", transition_seconds=0.5)
+
+    assert asset.thumbnail is not None
+    with Image.open(asset.thumbnail) as poster:
+        middle = np.asarray(poster)[36, 64].astype(int)
+    assert np.abs(middle - RED).max() < 25

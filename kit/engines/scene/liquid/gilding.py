@@ -10,6 +10,7 @@ from kit.engines.scene.darkroom import blended, gradient
 from kit.engines.scene.fields import Plane, slopes
 from kit.engines.scene.liquid.currents import Currents
 
+_THINNEST = np.float32(1.0)  # half width of a vein in pixels
 _GOLD: list[tuple[float, Oklch]] = [
     (0.0, (0.30, 0.07, 58)),
     (0.35, (0.56, 0.11, 72)),
@@ -30,10 +31,11 @@ def gilded(picture: Plane, currents: Currents, *, stone: bool) -> Plane:
     course = currents.middle + np.float32(0.35) * currents.drift
     off = _distance(course - np.float32(0.25), size)
     wide = (0.0042 if stone else 0.0065) * size
-    swell = wide * np.clip(0.65 + 0.55 * currents.slow, 0.12, 1.8)
+    # A line thinner than this breaks into dots.
+    swell = np.maximum(wide * np.clip(0.65 + 0.55 * currents.slow, 0.12, 1.8), _THINNEST)
     share = smooth_step(1.0, 0.72, off / swell) * smooth_step(-1.6, -0.9, currents.drift)
     other = _distance(currents.fast + np.float32(0.8), size)
-    share = np.maximum(share, smooth_step(1.0, 0.6, other / (0.4 * swell)))
+    share = np.maximum(share, smooth_step(1.0, 0.6, other / np.maximum(0.4 * swell, _THINNEST)))
     ridge = np.sqrt(np.clip(1.0 - (off / swell) ** 2, 0.0, 1.0)).astype(np.float32)
     right, down = slopes(ridge * swell, 1.0)
     tilt = np.clip(0.5 - 0.55 * right - 0.65 * down, 0.0, 1.2)

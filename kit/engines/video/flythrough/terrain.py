@@ -78,7 +78,7 @@ def _alps(rng: np.random.Generator) -> tuple[Floats, float]:
     bulk = smooth_step(-1.1, 1.3, noise(rng, 2, 3))
     crests = _bent(_ridged(rng, 4, 9), rng, _WARP)
     heights = crests**1.15 * (0.25 + 0.9 * bulk) + 0.18 * bulk + 0.010 * noise(rng, 64, 4, 0.55)
-    return _scaled(heights, 168.0), 0.30
+    return _scaled(_worn(heights, 0.7), 168.0), 0.30
 
 
 def _hills(rng: np.random.Generator) -> tuple[Floats, float]:
@@ -99,7 +99,7 @@ def _islands(rng: np.random.Generator) -> tuple[Floats, float]:
     bulk = smooth_step(-0.6, 2.6, noise(rng, 4, 4, 0.5))
     crests = _bent(_ridged(rng, 6, 8), rng, _WARP)
     heights = bulk * (0.30 + 0.95 * crests) + 0.05 * noise(rng, 8, 6)
-    return _scaled(heights, 120.0), 0.62
+    return _scaled(_worn(heights, 1.1), 120.0), 0.62
 
 
 def _desert(rng: np.random.Generator) -> tuple[Floats, float]:
@@ -197,6 +197,11 @@ def _crowns(rng: np.random.Generator) -> Floats:
         ring = cv2.dilate(_padded(crowns, 4), disc)[4:-4, 4:-4]
         np.maximum(grown, ring * np.float32(7.5 - 2.0 * reach), out=grown)
     return np.asarray(cv2.GaussianBlur(_padded(grown, 4), (0, 0), 0.55)[4:-4, 4:-4])
+
+
+def _worn(heights: Floats, sigma: float) -> Floats:
+    """Return land whose crests are wider than a texel: thinner ones are seen as rows of teeth."""
+    return np.asarray(cv2.GaussianBlur(_padded(heights, 8), (0, 0), sigma)[8:-8, 8:-8])
 
 
 def _padded(plane: Floats, margin: int) -> Floats:
