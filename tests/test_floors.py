@@ -58,6 +58,10 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "apsw": ("kit.service.store.sqlite",),
     "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),
+    "matplotlib": ("kit.explore.charts.figures",),
+    "altair": ("kit.explore.charts.vega",),
+    "duckdb": ("kit.explore",),
+    "pyarrow": ("kit.explore", "kit.studio.shelf"),
     "sqlalchemy": ("kit.service.store",),
     "alembic": ("kit.service.store.migrations",),
 }

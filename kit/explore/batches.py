@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -153,12 +152,14 @@ def _output(facts: wire.Output) -> Output:
 
 def _table(part: Sequence[Row]) -> pa.Table:
     """Return some rows as a table; columns first, so that nothing is done twice for a cell."""
-
-    def column(name: str) -> list[Any]:
-        return list(map(attrgetter(name), part))
-
+    # all cells at once: asking each row for each cell takes twice as long
+    cells_of = zip(*map(msgspec.structs.astuple, part), strict=True)
+    column = dict(zip(Row.__struct_fields__, cells_of, strict=True)).__getitem__
     status = cells.states(column("status"), part)
-    begun, ended = cells.times(column("created_at")), cells.ended(part, status)
+    begun, ended = (
+        cells.times(column("created_at")),
+        cells.ended(status, column("completed_at"), column("updated_at")),
+    )
     credits, back = (
         cells.numbers(column("credits_charged")),
         cells.numbers(column("credits_refunded")),

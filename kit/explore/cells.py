@@ -105,14 +105,15 @@ def _unzoned(texts: pa.Array) -> pa.Array:
     return texts.cast(pa.timestamp("us")).cast(TIME)
 
 
-def ended(part: Sequence[Row], status: pa.Array) -> pa.Array:
+def ended(
+    status: pa.Array, completed: Sequence[str | None], updated: Sequence[str | None]
+) -> pa.Array:
     """Return when generations ended: the last change of a finished one, where nobody says."""
-    completed = times([row.completed_at for row in part])
+    known = times(completed)
     running = pc.equal(status, "processing")
-    if completed.null_count == running.true_count:
-        return completed
-    known = pc.coalesce(completed, times([row.updated_at for row in part]))
-    return pc.if_else(running, pa.scalar(None, TIME), known)
+    if known.null_count == running.true_count:
+        return known
+    return pc.if_else(running, pa.scalar(None, TIME), pc.coalesce(known, times(updated)))
 
 
 def between(first: pa.Array, last: pa.Array) -> pa.Array:

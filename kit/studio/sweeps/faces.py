@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -166,6 +165,8 @@ class AsyncSweep(Sweep[H]):
 
     async def _stopping(self, work: Callable[..., Any], **options: Any) -> None:
         """Run something in a thread; canceling the await stops the run."""
+        import asyncio
+
         try:
             await asyncio.to_thread(work, **options)
         except asyncio.CancelledError:
@@ -175,6 +176,8 @@ class AsyncSweep(Sweep[H]):
 
     async def cancel(self) -> AsyncSweep[H]:  # type: ignore[override]
         """Start nothing more, and ask the service to stop what runs."""
+        import asyncio
+
         await asyncio.to_thread(super().cancel)
         return self
 
@@ -182,4 +185,6 @@ class AsyncSweep(Sweep[H]):
         self, x: str | None = None, y: str | None = None, *, size: int = 200
     ) -> Sheet:
         """Return the results as a contact sheet; see `Sweep.sheet`."""
+        import asyncio
+
         return await asyncio.to_thread(super().sheet, x, y, size=size)

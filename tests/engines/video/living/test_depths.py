@@ -65,3 +65,15 @@ def test_a_picture_that_is_all_sky_has_a_horizon_within_the_frame() -> None:
     flat = np.full((108, 192, 3), 200, np.uint8)
 
     assert 0.15 <= horizon_of(sky_of(flat)) <= 0.75
+
+
+def test_a_mirrored_sky_is_no_sky() -> None:
+    view = np.full((120, 200, 3), (240, 200, 150), np.uint8)
+    view[35:60, 40:160] = (90, 80, 70)
+    view[60:85, 40:160] = (90, 80, 70)
+
+    sky = sky_of(view, 0.5)
+
+    assert sky[:30].min() > 0.95
+    assert sky[40:58, 60:140].max() < 0.05
+    assert sky[66:].max() < 0.05
