@@ -112,7 +112,9 @@ def answers() -> dict[str, type[Shape]]:
     return {
         name: kind
         for name, kind in kinds.items()
-        if isinstance(kind, type) and issubclass(kind, Shape) and kind not in (Shape, wire.Wire, wire.Body)
+        if isinstance(kind, type)
+        and issubclass(kind, Shape)
+        and kind not in (Shape, wire.Wire, wire.Body)
     }
 
 
