@@ -118,9 +118,17 @@ class Bridge:
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Job[T]:
         """Start a coroutine on the private loop and return its job."""
-        loop, ended = self.loop(), threading.Event()
+        return self._submit(work, threading.Event(), [])
+
+    def _submit(
+        self, work: Coroutine[Any, Any, T], ended: threading.Event, begun: list[asyncio.Task[Any]]
+    ) -> Job[T]:
+        loop = self.loop()
 
         async def whole() -> T:
+            task = asyncio.current_task()
+            if task is not None:
+                begun.append(task)
             try:
                 return await work
             finally:
@@ -135,7 +143,15 @@ class Bridge:
         """
         if threading.current_thread() is self._thread:
             return self._nested(work)
-        return self.submit(work).result()
+        ended, begun = threading.Event(), list[asyncio.Task[Any]]()
+        try:
+            return self._submit(work, ended, begun).result()
+        except KeyboardInterrupt:
+            # It may have come before the job was in our hands, while the coroutine ran already.
+            if begun and not ended.is_set():
+                self.loop().call_soon_threadsafe(begun[0].cancel)
+                ended.wait(2)
+            raise
 
     def loop(self) -> KitLoop:
         """Return the running loop of this process."""
