@@ -13,7 +13,6 @@ from kit.engines.video.editing.settings import (
     amount,
     choice,
     factors,
-    file_format,
     fit,
     medium,
     music_volume,
@@ -21,6 +20,7 @@ from kit.engines.video.editing.settings import (
     size_factors,
     switch,
 )
+from kit.engines.video.settings import file_format
 from kit.wire import Parameter, Rule, UnitPrice
 
 _CAPTIONS = Parameter(

@@ -11,7 +11,6 @@ from kit.engines.video.editing.settings import (
     SIDES,
     amount,
     choice,
-    file_format,
     fit,
     medium,
     music_volume,
@@ -19,6 +18,7 @@ from kit.engines.video.editing.settings import (
     size_factors,
     switch,
 )
+from kit.engines.video.settings import file_format
 from kit.wire import Parameter, Rule, UnitPrice
 
 _CLIPS = Parameter(

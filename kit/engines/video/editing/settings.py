@@ -13,7 +13,6 @@ LONGEST = 600
 QUALITIES = {"small": 27, "balanced": 21, "high": 17}
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0, "4:5": 4 / 5}
 SIDES = {"480p": 480, "720p": 720, "1080p": 1080}
-_FORMATS = ["mp4", "mp4-av1", "webm"]
 
 
 def choice(name: str, values: Sequence[str], description: str) -> Parameter:
@@ -62,15 +61,6 @@ def music_volume() -> Parameter:
     """Return the setting for how loud the music is."""
     return amount(
         "music_volume", 0.5, (0, 1), "Loudness of the music beside the rest; 1 is as loud"
-    )
-
-
-def file_format() -> Parameter:
-    """Return the setting for the kind of file."""
-    return choice(
-        "format",
-        _FORMATS,
-        "mp4 (H.264) plays everywhere; mp4-av1 and webm (VP9) make smaller files",
     )
 
 
