@@ -53,7 +53,12 @@ ROOMS: dict[str, set[str]] = {
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 #: What only one room may know, or one in each wing.
 KEEPERS: dict[str, tuple[str, ...]] = {
-    "httpx": ("kit.client.http", "kit.engines.remote.http", "kit.service.writer.http"),
+    "httpx": (
+        "kit.client.http",
+        "kit.client.lines",
+        "kit.engines.remote.http",
+        "kit.service.writer.http",
+    ),
     "ipywidgets": ("kit.widgets",),
     "apsw": ("kit.service.store.sqlite",),
     "prometheus_client": ("kit.service.http.metrics",),

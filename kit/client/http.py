@@ -1,4 +1,4 @@
-"""HTTP: the one module that knows httpx. It turns steps into requests and responses into replies.
+"""HTTP: with the lines it borrows, all that knows httpx. Steps become requests, responses replies.
 
 The API key leaves through one door, `_key`, and only to the origin of the base address. Requests go
 straight to httpx's transports: no cookies, no redirects, nothing that rides along or is logged.
@@ -6,25 +6,20 @@ straight to httpx's transports: no cookies, no redirects, nothing that rides alo
 
 from __future__ import annotations
 
-import os
-import ssl
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any, Generic, TypeVar
+from functools import lru_cache
+from typing import Any, Generic
 from urllib.parse import urlsplit
 
 import httpx
 
 from kit.client.files import Sink, Tap
-from kit.client.proxies import proxy
+from kit.client.lines import C, Lines, lent, lent_async
 from kit.client.settings import Settings, mask, origin
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
-
-C = TypeVar("C", httpx.HTTPTransport, httpx.AsyncHTTPTransport)
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
@@ -43,41 +38,15 @@ class LastResponse:
 
 
 class Connection(Generic[C]):
-    """What both faces share: building requests, reading answers, keeping connections open.
-
-    There is a transport for each origin, built on first use: certificates cost 18 ms to load, and
-    a service on plain http never asks for them. After a fork a new one is built.
-    """
+    """What both faces share: building requests, reading answers, keeping connections open."""
 
     def __init__(self, settings: Settings, make: Callable[..., Any]) -> None:
         self._settings = settings
-        self._make = make
-        self._transports: dict[tuple[int, tuple[str, str, int]], C] = {}
-        self._lock = threading.Lock()
+        self.lines: Lines[C] = Lines(make)
         self.last_response: LastResponse | None = None
 
     def __repr__(self) -> str:
         return f"<connection to {self._settings.base_url}>"
-
-    def transport(self, url: str) -> C:
-        """Return the transport to an address's origin, in this process."""
-        place = origin(url)
-        key = (os.getpid(), place)
-        with self._lock:
-            if key not in self._transports:
-                self._transports[key] = self._make(
-                    verify=_certificates() if place[0] == "https" else _no_certificates(),
-                    proxy=proxy(*place),
-                )
-            transport: C = self._transports[key]
-            return transport
-
-    def opened(self) -> list[C]:
-        """Return this process's transports and forget them all."""
-        with self._lock:
-            mine = [t for (pid, _), t in self._transports.items() if pid == os.getpid()]
-            self._transports.clear()
-        return mine
 
     def address(self, path: str) -> str:
         """Return the whole address of a call's path, which may be one already.
@@ -166,8 +135,9 @@ class Blocking(Connection[httpx.HTTPTransport]):
         url, began = self.address(step.call.path), time.monotonic()
         try:
             request = self.request(step, url)
-            response = self.transport(url).handle_request(request)
-            response.read()
+            with lent(self.lines, url) as transport:
+                response = transport.handle_request(request)
+                response.read()
             return self.reply(request, response, began)
         except _FAILURES as error:
             return self.lost(error, url)
@@ -175,10 +145,10 @@ class Blocking(Connection[httpx.HTTPTransport]):
     def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
         try:
-            with step.open() as file:
+            with step.open() as file, lent(self.lines, step.url) as transport:
                 tap = Tap(file, step.on_sent)
                 request = _upload(step, tap.chunks())
-                response = self.transport(step.url).handle_request(request)
+                response = transport.handle_request(request)
                 return _reply(response, response.read(), tap.sha256)
         except _FAILURES as error:
             return self.lost(error, step.url)
@@ -188,23 +158,24 @@ class Blocking(Connection[httpx.HTTPTransport]):
         tag = None
         try:
             request, here = self.fetch(step)
-            response = self.transport(step.url).handle_request(request)
-            try:
-                if not _body_follows(response, here):
-                    return _reply(response, response.read())
-                tag = _strong(response)
-                with Sink(step.target, more=response.status_code == 206) as sink:
-                    for chunk in response.iter_bytes():
-                        sink.write(chunk)
-                return _reply(response, b"", sink.sha256)
-            finally:
-                response.close()
+            with lent(self.lines, step.url) as transport:
+                response = transport.handle_request(request)
+                try:
+                    if not _body_follows(response, here):
+                        return _reply(response, response.read())
+                    tag = _strong(response)
+                    with Sink(step.target, more=response.status_code == 206) as sink:
+                        for chunk in response.iter_bytes():
+                            sink.write(chunk)
+                    return _reply(response, b"", sink.sha256)
+                finally:
+                    response.close()
         except _FAILURES as error:
             return self.lost(error, step.url, tag)
 
     def close(self) -> None:
-        """Close all connections; a later request opens new ones."""
-        for transport in self.opened():
+        """Close all connections, those in use after their request; a later one opens its own."""
+        for transport in self.lines.retire():
             transport.close()
 
 
@@ -219,8 +190,9 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
         url, began = self.address(step.call.path), time.monotonic()
         try:
             request = self.request(step, url)
-            response = await self.transport(url).handle_async_request(request)
-            await response.aread()
+            async with lent_async(self.lines, url) as transport:
+                response = await transport.handle_async_request(request)
+                await response.aread()
             return self.reply(request, response, began)
         except _FAILURES as error:
             return self.lost(error, url)
@@ -228,11 +200,12 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
     async def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
         try:
-            with step.open() as file:
-                tap = Tap(file, step.on_sent)
-                request = _upload(step, tap.async_chunks())
-                response = await self.transport(step.url).handle_async_request(request)
-                return _reply(response, await response.aread(), tap.sha256)
+            async with lent_async(self.lines, step.url) as transport:
+                with step.open() as file:
+                    tap = Tap(file, step.on_sent)
+                    request = _upload(step, tap.async_chunks())
+                    response = await transport.handle_async_request(request)
+                    return _reply(response, await response.aread(), tap.sha256)
         except _FAILURES as error:
             return self.lost(error, step.url)
 
@@ -241,35 +214,25 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
         tag = None
         try:
             request, here = self.fetch(step)
-            response = await self.transport(step.url).handle_async_request(request)
-            try:
-                if not _body_follows(response, here):
-                    return _reply(response, await response.aread())
-                tag = _strong(response)
-                with Sink(step.target, more=response.status_code == 206) as sink:
-                    async for chunk in response.aiter_bytes():
-                        sink.write(chunk)
-                return _reply(response, b"", sink.sha256)
-            finally:
-                await response.aclose()
+            async with lent_async(self.lines, step.url) as transport:
+                response = await transport.handle_async_request(request)
+                try:
+                    if not _body_follows(response, here):
+                        return _reply(response, await response.aread())
+                    tag = _strong(response)
+                    with Sink(step.target, more=response.status_code == 206) as sink:
+                        async for chunk in response.aiter_bytes():
+                            sink.write(chunk)
+                    return _reply(response, b"", sink.sha256)
+                finally:
+                    await response.aclose()
         except _FAILURES as error:
             return self.lost(error, step.url, tag)
 
     async def close(self) -> None:
-        """Close all connections; a later request opens new ones."""
-        for transport in self.opened():
+        """Close all connections, those in use after their request; a later one opens its own."""
+        for transport in self.lines.retire():
             await transport.aclose()
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
-
-
-@cache
-def _no_certificates() -> ssl.SSLContext:
-    """Return a context that trusts nobody: it costs nothing to build and http never uses it."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 _parsed = lru_cache(256)(httpx.URL)

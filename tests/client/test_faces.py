@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
     else:
         aclient = AsyncClient(settings, sleep=clock.asleep)
         yield aclient.block
-        for opened in aclient.http.opened():
+        for opened in aclient.http.lines.retire():
             aclient._bridge.run(opened.aclose())
 
 

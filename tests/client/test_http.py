@@ -170,19 +170,6 @@ def test_a_closed_client_opens_again(client: Client) -> None:
     assert client.run(flows.ask(calls.get_account())).id == "a1"
 
 
-def test_certificates_are_loaded_for_https_only(settings: Settings) -> None:
-    connection = Blocking(settings)
-
-    connection.transport(settings.base_url)
-    plain = [scheme for _, (scheme, *_) in connection._transports]
-    connection.transport("https://a.test")
-    both = [scheme for _, (scheme, *_) in connection._transports]
-    connection.close()
-
-    assert plain == ["http"]
-    assert both == ["http", "https"]
-
-
 def test_an_address_that_is_none_is_an_outcome(client: Client) -> None:
     outcome = client.perform(Put("http://[bad", {}, lambda: io.BytesIO(b"a"), 1))
 

@@ -1,0 +1,102 @@
+"""Open connections: lent to requests, never closed under one, never left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import httpx
+
+from kit.client.lines import Lines, lent, lent_async
+
+HERE = "http://127.0.0.1:1"
+
+
+class Line(httpx.HTTPTransport):
+    """A transport that remembers how it was made and whether it was closed."""
+
+    def __init__(self, **made: Any) -> None:
+        super().__init__(**made)
+        self.made = made
+        self.closed = False
+
+    def close(self) -> None:
+        super().close()
+        self.closed = True
+
+
+class AsyncLine(httpx.AsyncHTTPTransport):
+    closed = False
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self.closed = True
+
+
+def test_requests_to_one_origin_share_a_line() -> None:
+    lines: Lines[Line] = Lines(Line)
+
+    with lent(lines, f"{HERE}/a") as first, lent(lines, f"{HERE}/b") as second:
+        assert first is second
+    with lent(lines, "http://127.0.0.1:2/") as third:
+        assert third is not first
+    assert lines.retire() == [first, third]
+
+
+def test_certificates_are_loaded_for_https_only() -> None:
+    lines: Lines[Line] = Lines(Line)
+
+    with lent(lines, HERE) as plain, lent(lines, "https://a.test") as secret:
+        assert isinstance(plain, Line)
+        assert isinstance(secret, Line)
+        assert plain.made["verify"].get_ca_certs() == []
+        assert secret.made["verify"].get_ca_certs() != []
+    for line in lines.retire():
+        line.close()
+
+
+def test_a_line_in_use_is_closed_by_its_last_user() -> None:
+    lines: Lines[Line] = Lines(Line)
+    borrowed, end, seen = threading.Event(), threading.Event(), []
+
+    def ask() -> None:
+        with lent(lines, HERE) as line:
+            seen.append(line)
+            borrowed.set()
+            end.wait(10)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    borrowed.wait(10)
+    assert lines.retire() == []
+    assert not seen[0].closed
+    end.set()
+    thread.join()
+    assert seen[0].closed
+
+
+def test_a_request_after_the_closing_has_a_line_of_its_own() -> None:
+    lines: Lines[Line] = Lines(Line)
+    lines.retire()
+
+    with lent(lines, HERE) as late, lent(lines, HERE) as later:
+        assert late is not later
+        assert isinstance(late, Line)
+        assert not late.closed
+    assert late.closed
+    assert isinstance(later, Line)
+    assert later.closed
+
+
+def test_the_awaited_face_closes_after_its_last_request_too() -> None:
+    lines: Lines[AsyncLine] = Lines(AsyncLine)
+
+    async def ask() -> AsyncLine:
+        async with lent_async(lines, HERE) as line:
+            assert lines.retire() == []
+            assert isinstance(line, AsyncLine)
+            assert not line.closed
+        return line
+
+    assert asyncio.run(ask()).closed
