@@ -83,7 +83,7 @@ class AsyncClient:
         return outcome
 
     async def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
+        """Close all connections, those in use after their call; a later call opens its own."""
         if self._http:
             await self._bridge.submit(self._http.close())
 

@@ -90,7 +90,7 @@ class Client:
         self._sleep(step.seconds)
 
     def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
+        """Close all connections, those in use after their call; a later call opens its own."""
         if self._http:
             self._http.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +10,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
-from kit.client.steps import Flow, then
+from kit.client.steps import Flow
 from kit.errors import KitError
 from kit.explore.lines import Lines
 from kit.explore.ratings import Ratings
@@ -20,19 +19,18 @@ from kit.studio.costs import AsyncCosts
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration
 from kit.studio.models import Models
-from kit.studio.scripts import ScriptList, script_order
+from kit.studio.scripts import AsyncScripts, AsyncTitles
 from kit.studio.shelf import AsyncKept
 from kit.studio.sweeps import AsyncSweeps
 from kit.studio.sweeps.requests import Bench
 from kit.studio.tables import AsyncStudioHistory
-from kit.studio.till import Till, kept
-from kit.studio.views import EntryList, table
+from kit.studio.till import kept
+from kit.studio.usage import AsyncUsage
+from kit.studio.views import table
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.client.http import LastResponse
     from kit.widgets.account import AccountPanel
     from kit.widgets.form import Form
@@ -193,7 +191,7 @@ class AsyncStudio:
         return self.client.last_response
 
     async def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
+        """Close all connections, those in use after their call; a later call opens its own."""
         await self.client.close()
 
     async def _models(self, *, refresh: bool) -> Models:
@@ -226,75 +224,3 @@ class AsyncStudio:
 
     async def _resume(self, generation_id: str) -> AsyncGeneration:
         return self._held(await self._run(self._desk.wait(generation_id)))
-
-
-class AsyncTitles:
-    """Titles for a topic."""
-
-    def __init__(self, client: AsyncClient, till: Till) -> None:
-        self._client, self._till = client, till
-
-    async def suggest(self, topic: str) -> wire.Title:
-        """Return a title with its hook angle; 0.05 credits.
-
-        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
-        """
-        return await self._client.run(self._till.title(topic))
-
-
-class AsyncScripts:
-    """Voice-over scripts for a title."""
-
-    def __init__(self, client: AsyncClient, till: Till) -> None:
-        self._client, self._till = client, till
-
-    async def write(
-        self,
-        topic: str,
-        title: str | wire.Title,
-        duration: float | str = 30,
-        *,
-        hook_angle: str | None = None,
-        use_hook: bool = False,
-        use_cta: bool = False,
-        use_ragebait: bool = False,
-        variations: int = 1,
-    ) -> ScriptList:
-        """Return one script or two; 0.15 credits each.
-
-        Parameters
-        ----------
-        title : str or Title
-            A suggested title brings its hook angle along.
-        duration : int
-            Seconds that the text should take to speak.
-
-        Source: API document, operation 9.
-        """
-        order = script_order(
-            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
-        )
-        found = await self._client.run(self._till.scripts(order))
-        return ScriptList(found)
-
-
-class AsyncUsage:
-    """The account's ledger, where the service has one."""
-
-    def __init__(self, client: AsyncClient) -> None:
-        self._client = client
-
-    async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
-        """Return the newest entries, at most `limit`; None asks for all."""
-        return EntryList(await self._client.run(flows.listing(calls.list_usage(), limit)))
-
-    async def frame(self, limit: int | None = 1000) -> pd.DataFrame:
-        """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
-        from kit.explore import frames
-
-        return await self._client.run(
-            then(
-                flows.listing(calls.list_usage(limit=min(limit or 1000, 1000)), limit),
-                frames.ledger,
-            )
-        )

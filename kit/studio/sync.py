@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit import wire
 from kit.client import calls, flows
 from kit.client.settings import Settings
-from kit.client.steps import Flow, then
+from kit.client.steps import Flow
 from kit.client.sync import Client
 from kit.errors import KitError
 from kit.explore.lines import Lines
@@ -20,19 +19,18 @@ from kit.studio.costs import Costs
 from kit.studio.desk import Desk
 from kit.studio.generation import Generation
 from kit.studio.models import Models
-from kit.studio.scripts import ScriptList, script_order
+from kit.studio.scripts import Scripts, Titles
 from kit.studio.shelf import Kept
 from kit.studio.sweeps import Sweeps
 from kit.studio.sweeps.requests import Bench
 from kit.studio.tables import StudioHistory
-from kit.studio.till import Till, kept
-from kit.studio.views import EntryList, table
+from kit.studio.till import kept
+from kit.studio.usage import Usage
+from kit.studio.views import table
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.client.http import LastResponse
     from kit.widgets.account import AccountPanel
     from kit.widgets.form import Form
@@ -192,7 +190,7 @@ class Studio:
         return self.client.last_response
 
     def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
+        """Close all connections, those in use after their call; a later call opens its own."""
         self.client.close()
 
     def _models(self, *, refresh: bool) -> Models:
@@ -225,75 +223,3 @@ class Studio:
 
     def _resume(self, generation_id: str) -> Generation:
         return self._held(self._run(self._desk.wait(generation_id)))
-
-
-class Titles:
-    """Titles for a topic."""
-
-    def __init__(self, client: Client, till: Till) -> None:
-        self._client, self._till = client, till
-
-    def suggest(self, topic: str) -> wire.Title:
-        """Return a title with its hook angle; 0.05 credits.
-
-        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
-        """
-        return self._client.run(self._till.title(topic))
-
-
-class Scripts:
-    """Voice-over scripts for a title."""
-
-    def __init__(self, client: Client, till: Till) -> None:
-        self._client, self._till = client, till
-
-    def write(
-        self,
-        topic: str,
-        title: str | wire.Title,
-        duration: float | str = 30,
-        *,
-        hook_angle: str | None = None,
-        use_hook: bool = False,
-        use_cta: bool = False,
-        use_ragebait: bool = False,
-        variations: int = 1,
-    ) -> ScriptList:
-        """Return one script or two; 0.15 credits each.
-
-        Parameters
-        ----------
-        title : str or Title
-            A suggested title brings its hook angle along.
-        duration : int
-            Seconds that the text should take to speak.
-
-        Source: API document, operation 9.
-        """
-        order = script_order(
-            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
-        )
-        found = self._client.run(self._till.scripts(order))
-        return ScriptList(found)
-
-
-class Usage:
-    """The account's ledger, where the service has one."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
-        """Return the newest entries, at most `limit`; None asks for all."""
-        return EntryList(self._client.run(flows.listing(calls.list_usage(), limit)))
-
-    def frame(self, limit: int | None = 1000) -> pd.DataFrame:
-        """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
-        from kit.explore import frames
-
-        return self._client.run(
-            then(
-                flows.listing(calls.list_usage(limit=min(limit or 1000, 1000)), limit),
-                frames.ledger,
-            )
-        )
