@@ -21,6 +21,7 @@
         ├── ConflictError              409  conflict
         ├── PayloadTooLargeError       413  payload_too_large
         ├── UnsupportedMediaTypeError  415  unsupported_media_type
+        ├── RangeNotSatisfiableError   416  range_not_satisfiable
         ├── IdempotencyMismatchError   422  idempotency_mismatch
         ├── RateLimitError             429  rate_limited
         ├── InternalError              500  internal_error
@@ -253,6 +254,13 @@ class UnsupportedMediaTypeError(ApiError):
 
     status = 415
     code = "unsupported_media_type"
+
+
+class RangeNotSatisfiableError(ApiError):
+    """The part of a file that was asked for is not in it."""
+
+    status = 416
+    code = "range_not_satisfiable"
 
 
 class IdempotencyMismatchError(ApiError):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from kit.errors import ConfigError
 from kit.wire import Model, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
@@ -60,23 +60,11 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
 
     Source: contract, "Pricing".
     """
-    terms = [Term(kind="base", credits=rule.base)] if rule.base else []
-    exact = Fraction(rule.base)
-    for unit, cause, amount in _units(rule, parameters, media or {}):
-        exact += unit * amount
-        terms.append(_term("unit", cause, _plain(amount), unit * amount))
-    for multiplier in rule.multipliers:
-        value = parameters.get(multiplier.parameter)
-        factor = multiplier.values.get(_key(value)) if value is not None else None
-        if factor is None or factor == 1:
-            continue
-        added = exact * Fraction(factor) - exact
-        exact += added
-        terms.append(_term("multiplier", multiplier.parameter, value, added, factor=factor))
-    cents = math.ceil(exact * _CENTS)
-    if (rest := Fraction(cents, _CENTS) - exact) > 0:
-        terms.append(_term("rounding", None, None, rest))
-    return Quote(total=_decimal(Fraction(cents, _CENTS)), terms=terms)
+    parts = list(_parts(rule, parameters, media or {}))
+    cents = _cents(parts)
+    if (rest := Fraction(cents, _CENTS) - sum(part.exact for part in parts)) > 0:
+        parts.append(_Part("rounding", None, None, rest))
+    return Quote(total=_decimal(Fraction(cents, _CENTS)), terms=[part.term() for part in parts])
 
 
 def least(model: Model) -> Decimal:
@@ -89,10 +77,12 @@ def least(model: Model) -> Decimal:
     used = [p for p in model.setting_parameters if p.name in names]
     choices = [list(_candidates(p)) for p in used]
     combinations = itertools.product(*choices)
-    return min(
-        price(rule, {p.name: v for p, v in zip(used, values, strict=True)}).total
+    # By hundreds at a start of the service: the terms are not written out.
+    cents = min(
+        _cents(_parts(rule, {p.name: v for p, v in zip(used, values, strict=True)}, {}))
         for values in combinations
     )
+    return _decimal(Fraction(cents, _CENTS))
 
 
 def at_defaults(model: Model) -> Decimal:
@@ -214,10 +204,45 @@ def _units(
             yield Fraction(unit.credits), unit.medium, seconds
 
 
-def _term(
-    kind: str, parameter: str | None, value: Any, exact: Fraction, *, factor: Decimal | None = None
-) -> Term:
-    return Term(kind=kind, parameter=parameter, value=value, factor=factor, credits=_decimal(exact))
+class _Part(NamedTuple):
+    """A term of a price before it is written out."""
+
+    kind: str
+    parameter: str | None
+    value: Any
+    exact: Fraction
+    factor: Decimal | None = None
+
+    def term(self) -> Term:
+        return Term(
+            kind=self.kind,
+            parameter=self.parameter,
+            value=self.value,
+            factor=self.factor,
+            credits=_decimal(self.exact),
+        )
+
+
+def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[_Part]:
+    exact = Fraction(rule.base)
+    if rule.base:
+        yield _Part("base", None, None, exact)
+    for unit, cause, amount in _units(rule, parameters, media):
+        exact += unit * amount
+        yield _Part("unit", cause, _plain(amount), unit * amount)
+    for multiplier in rule.multipliers:
+        value = parameters.get(multiplier.parameter)
+        factor = multiplier.values.get(_key(value)) if value is not None else None
+        if factor is None or factor == 1:
+            continue
+        added = exact * Fraction(factor) - exact
+        exact += added
+        yield _Part("multiplier", multiplier.parameter, value, added, factor)
+
+
+def _cents(parts: Iterable[_Part]) -> int:
+    """Return the sum of some parts in hundredths of a credit, rounded up."""
+    return math.ceil(sum(part.exact for part in parts) * _CENTS)
 
 
 def _decimal(exact: Fraction) -> Decimal:

@@ -21,6 +21,7 @@ TABLE = {
     "conflict": 409,
     "payload_too_large": 413,
     "unsupported_media_type": 415,
+    "range_not_satisfiable": 416,
     "idempotency_mismatch": 422,
     "rate_limited": 429,
     "internal_error": 500,

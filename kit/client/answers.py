@@ -34,6 +34,7 @@ BY_STATUS: dict[int, type[ApiError]] = {
     409: errors.ConflictError,
     413: errors.PayloadTooLargeError,
     415: errors.UnsupportedMediaTypeError,
+    416: errors.RangeNotSatisfiableError,
     422: errors.BadRequestError,
     429: errors.RateLimitError,
     500: errors.InternalError,

@@ -19,7 +19,6 @@ from kit.commands.options import (
 from kit.service.domain import accounts
 from kit.service.http.context import clock, moment, number
 
-NAME = "accounts"
 app = typer.Typer(help="Accounts: who pays.", no_args_is_help=True)
 
 

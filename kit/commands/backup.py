@@ -11,8 +11,6 @@ import typer
 from kit.commands.options import Data, DatabaseUrl, Json, settings_of, show_json
 from kit.service import backup
 
-NAME = "backup"
-
 
 def command(
     target: Annotated[Path, typer.Argument(help="FILE.tar.gz, FILE.tar.zst or a new folder.")],

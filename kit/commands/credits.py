@@ -20,7 +20,6 @@ from kit.errors import ConfigError
 from kit.service.domain import credits
 from kit.service.http.context import clock, number
 
-NAME = "credits"
 app = typer.Typer(help="Credits: what accounts can spend.", no_args_is_help=True)
 
 

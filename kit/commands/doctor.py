@@ -22,7 +22,6 @@ from kit.service import settings as service_settings
 from kit.service.settings import Settings, prepare
 from kit.version import __version__
 
-NAME = "doctor"
 #: What a notebook needs, and the releases that the kit is tested with.
 _PACKAGES = {
     "jupyterlab": (4, 5),

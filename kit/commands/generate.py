@@ -16,8 +16,6 @@ from kit.commands.options import Data, Json, show_json
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
 
-NAME = "generate"
-
 
 def command(
     model: Annotated[str, typer.Argument(help="Model id, as `kit models` shows it.")],

@@ -21,7 +21,6 @@ from kit.commands.options import (
 from kit.service.domain import keys
 from kit.service.http.context import clock, moment, number
 
-NAME = "keys"
 app = typer.Typer(help="API keys: secrets that act for an account.", no_args_is_help=True)
 
 

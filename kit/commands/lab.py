@@ -16,7 +16,6 @@ from kit.errors import ConfigError
 from kit.local import embedded, stop
 from kit.service import settings as service_settings
 
-NAME = "lab"
 _FIRST = "01_quickstart.ipynb"
 
 

@@ -8,7 +8,6 @@ from kit.commands.options import Data, DatabaseUrl, Json, settings_of, show_json
 from kit.service.domain import credits
 from kit.service.http.context import number
 
-NAME = "ledger"
 app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)
 
 

@@ -12,8 +12,6 @@ from kit.commands.options import Data
 from kit.errors import ConfigError
 from kit.logins import login
 
-NAME = "login"
-
 
 def command(
     base_url: Annotated[

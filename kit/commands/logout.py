@@ -8,8 +8,6 @@ import typer
 
 from kit.logins import logout
 
-NAME = "logout"
-
 
 def command(
     profile: Annotated[str, typer.Argument(help="Name that it was saved under.")] = "default",

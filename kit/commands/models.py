@@ -14,8 +14,6 @@ import kit
 from kit import wire
 from kit.commands.options import Data, Json, show_json, show_table
 
-NAME = "models"
-
 
 def command(
     asset_type: Annotated[

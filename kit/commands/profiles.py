@@ -7,8 +7,6 @@ import typer
 from kit.client import profiles
 from kit.commands.options import Json, show_json, show_table
 
-NAME = "profiles"
-
 
 def command(as_json: Json = False) -> None:
     """List the saved services, without their keys."""

@@ -12,8 +12,6 @@ from kit.commands.backup import told
 from kit.commands.options import Json, settings_of, show_json
 from kit.service import backup
 
-NAME = "restore"
-
 
 def command(
     source: Annotated[Path, typer.Argument(help="What kit backup made.")],

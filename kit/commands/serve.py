@@ -12,7 +12,6 @@ from kit.commands.options import Data, DatabaseUrl, settings_of, transact
 from kit.service import logs, server
 from kit.service.domain import accounts
 
-NAME = "serve"
 _SWITCH_SECONDS = 0.0005
 
 

@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 #: Bytes above which nothing is gained by waiting for more.
 _ENOUGH = 16_384
+_REFUSAL = b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Gathering:
@@ -60,3 +61,16 @@ class GatheringProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to talk to a client."""
         super().connection_made(cast("asyncio.Transport", Gathering(transport, self.loop)))
+
+
+class Refusing(asyncio.Protocol):
+    """What answers a wish for a web socket: there is none, so no library for them is loaded."""
+
+    def __init__(self, **_: Any) -> None:
+        super().__init__()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Refuse, whatever is wished for."""
+        sender = cast("asyncio.WriteTransport", transport)
+        sender.write(_REFUSAL)
+        sender.close()

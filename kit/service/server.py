@@ -24,7 +24,7 @@ from fastapi import FastAPI
 
 from kit.errors import ConfigError
 from kit.service.app import create_app
-from kit.service.gathering import GatheringProtocol
+from kit.service.gathering import GatheringProtocol, Refusing
 from kit.service.settings import Settings, prepare, write_private
 
 _NOTE = "service.json"
@@ -182,6 +182,7 @@ def _server(settings: Settings) -> _Server:
     config = uvicorn.Config(
         create_app(settings),
         http=GatheringProtocol,
+        ws=Refusing,
         log_config=None,  # lines go where ours go, see `kit.service.logs`
         log_level="warning",
         access_log=False,

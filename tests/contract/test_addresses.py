@@ -41,10 +41,32 @@ def test_a_part_can_be_asked_for(anyone: httpx.Client, address: str) -> None:
 
 
 def test_a_part_beyond_the_end_is_refused(anyone: httpx.Client, address: str) -> None:
-    answer = anyone.get(address, headers={"Range": "bytes=99-"})
+    length = len(anyone.get(address).content)
+    answer = anyone.get(address, headers={"Range": f"bytes={length}-"})
+    problem = answer.json()["error"]
 
     assert answer.status_code == 416
+    assert answer.headers["Content-Range"] == f"bytes */{length}"
+    assert problem["code"] == "range_not_satisfiable"
+    assert f"{length:,} bytes" in problem["message"]
+    assert problem["requestId"] == answer.headers["X-Request-Id"]
+
+
+def test_head_refuses_a_part_beyond_the_end_without_a_body(
+    anyone: httpx.Client, address: str
+) -> None:
+    answer = anyone.head(address, headers={"Range": "bytes=999999999-"})
+
+    assert (answer.status_code, answer.content) == (416, b"")
     assert answer.headers["Content-Range"].startswith("bytes */")
+
+
+def test_a_part_beyond_the_end_of_another_version_is_the_whole(
+    anyone: httpx.Client, address: str
+) -> None:
+    asked = {"Range": "bytes=999999999-", "If-Range": '"x"'}
+
+    assert anyone.get(address, headers=asked).status_code == 200
 
 
 @pytest.mark.parametrize("asked", ["lines=1-2", "bytes=5-2", "bytes=", "bytes=x-1", "bytes"])

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kit.service.gathering import Gathering
+from kit.service.gathering import Gathering, Refusing
 
 
 class Recorded:
@@ -48,3 +48,11 @@ def test_much_is_sent_at_once_and_in_order() -> None:
 
 def test_what_waits_leaves_before_the_connection_is_closed() -> None:
     assert asyncio.run(after(b"head", b"body", close=True)) == [b"headbody", "closed"]
+
+
+def test_a_wish_for_a_web_socket_is_refused() -> None:
+    recorded: Any = Recorded()
+    Refusing(config=None).connection_made(recorded)
+
+    assert recorded.calls[0].startswith(b"HTTP/1.1 403 Forbidden\r\n")
+    assert recorded.calls[1:] == ["closed"]

@@ -26,7 +26,6 @@ from kit.service.store import accounts, ids
 from kit.service.store.database import Transaction
 from kit.wire import Model
 
-NAME = "demo-data"
 #: Where the embedded service looks for its demo account's key.
 _DEMO = "demo.json"
 _SCOPES = ("scripts:generate", "creative:generate")

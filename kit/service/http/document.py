@@ -178,12 +178,14 @@ def _failures(path: str, method: str) -> list[int]:
 
 def _failure(status: int) -> dict[str, Any]:
     codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
-    text = f"error code {' or '.join(codes)}" if codes else "the range is not in the file"
-    failure: dict[str, Any] = {"description": text}
-    if codes:
-        failure["content"] = _json("Problems")
+    failure: dict[str, Any] = {
+        "description": f"error code {' or '.join(codes)}",
+        "content": _json("Problems"),
+    }
     if status == 429:
         failure["headers"] = {"Retry-After": _header("seconds until the next request is welcome")}
+    if status == 416:
+        failure["headers"] = {"Content-Range": _header("`bytes */N`, the file's length")}
     if status == 401:
         failure["headers"] = {"WWW-Authenticate": _header("Bearer")}
     return failure

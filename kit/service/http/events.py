@@ -22,7 +22,7 @@ from kit.service.domain.generations import STATUSES
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context, base_of, caller_of, context_of
 from kit.service.http.described import Describer, media_of
-from kit.service.http.patience import MOST_WATCHERS
+from kit.service.http.patience import LOOK_SECONDS, MOST_WATCHERS, until
 from kit.service.worker.hub import Hub
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
@@ -31,9 +31,7 @@ router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 #: thousandths, its end.
 _ATTEMPT = 10_000
 _END = _ATTEMPT - 1
-#: Seconds between two looks at a row that another process may have written, and between two
-#: progress events; milliseconds after which a client should come again.
-_LOOK_SECONDS = 1.0
+#: Seconds between two progress events; milliseconds after which a client should come again.
 _PROGRESS_SECONDS = 0.25
 _RETRY_MS = 1000
 _LONGEST_ID = 15
@@ -174,7 +172,7 @@ class EventStream(Response):
             if not news and now - sent >= self._heartbeat:
                 yield _BEAT
             sent = now if news or now - sent >= self._heartbeat else sent
-            await _until(woken, self._pause(now, sent, progressed))
+            await until(woken, self._pause(now, sent, progressed))
 
     async def _news(self, progress: bool) -> list[Seen]:
         """Return what the client has not seen; progress only when it is time for it."""
@@ -189,19 +187,13 @@ class EventStream(Response):
     def _pause(self, now: float, sent: float, progressed: float) -> float:
         """Return the seconds until the next look, whoever wakes us before."""
         due = progressed + _PROGRESS_SECONDS
-        waits = (_LOOK_SECONDS, sent + self._heartbeat - now, due - now if due > now else 60.0)
+        waits = (LOOK_SECONDS, sent + self._heartbeat - now, due - now if due > now else 60.0)
         return max(0.0, min(waits))
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _until(woken: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await woken.wait()
 
 
 def _looker(context: Context, generation_id: str, caller: Caller, base: str) -> Look:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from kit import wire
 from kit.errors import BadRequestError
 from kit.pricing import credits
-from kit.service.domain import accounts, generations, idempotency, uploads
+from kit.service.domain import accounts, generations, idempotency, keys, uploads
 from kit.service.domain.generations import STATUSES, Plan
 from kit.service.domain.idempotency import Answer
 from kit.service.http.context import (
@@ -97,17 +97,20 @@ async def list_generations(
 @router.get("/generations/{generation_id}", response_model=wire.Generation)
 async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
-    context, account_id = context_of(request), caller_of(request).account_id
+    context, caller = context_of(request), caller_of(request)
+    account_id = caller.account_id
     known = request.headers.get("if-none-match", "")
+    patience = wanted(request.headers)
 
     async def look() -> _Seen:
+        if patience:  # whose key is revoked while it waits sees nothing more
+            await context.database.read(keys.still_good(caller, context.clock()))
         row = await context.database.read(generations.version(generation_id, account_id))
         return _Seen(row, _tag(context, row))
 
     def news(seen: _Seen) -> bool:
         return seen.tag not in known if known else seen.finished
 
-    patience = wanted(request.headers)
     hub = context.dispatcher.hub
     seen = await (held(hub, generation_id, look, news, patience) if patience else look())
     headers = {"ETag": seen.tag, "Cache-Control": "private, no-cache"}

@@ -12,9 +12,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.datastructures import Headers
 from starlette.responses import FileResponse
+from starlette.types import Message, Receive, Scope, Send
 
-from kit.errors import AccessDeniedError, BadRequestError, NotFoundError
+from kit.errors import (
+    AccessDeniedError,
+    BadRequestError,
+    NotFoundError,
+    RangeNotSatisfiableError,
+)
 from kit.service.domain import uploads
 from kit.service.http.context import Context, context_of, json
 from kit.service.storage.keys import content_type, upload_key
@@ -51,7 +58,26 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     }
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return FileResponse(path, headers=headers, media_type=content_type(key))
+    return _File(path, headers=headers, media_type=content_type(key))
+
+
+class _File(FileResponse):
+    """A file; where the framework refuses a range without a word, our error does."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file or the parts of it that are asked for."""
+
+        async def checked(message: Message) -> None:
+            if message.get("status") == 416:
+                whole = Headers(raw=message["headers"])["content-range"]
+                length = int(whole.removeprefix("bytes */"))
+                raise RangeNotSatisfiableError(
+                    f"the range is not in the file, which has {length:,} bytes",
+                    headers={"Content-Range": whole},
+                )
+            await send(message)
+
+        await super().__call__(scope, receive, checked)
 
 
 def _check_range(asked: str) -> None:

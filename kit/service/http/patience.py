@@ -22,8 +22,8 @@ T = TypeVar("T")
 LONGEST = 30
 #: Watchers of one service above which requests are answered at once.
 MOST_WATCHERS = 5_000
-#: Seconds between two looks at a row that another process may have written.
-_LOOK_SECONDS = 1.0
+#: Seconds between two looks at a row that another process may have written, and at the key.
+LOOK_SECONDS = 1.0
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 
 
@@ -52,7 +52,7 @@ async def held(
     Parameters
     ----------
     look : callable
-        Reads the generation as it is now.
+        Reads the generation as it is now. What it raises ends the wait: a key may be revoked.
     news : callable
         Tells whether what was seen is worth an answer.
     """
@@ -65,9 +65,14 @@ async def held(
         # Looked at again now that changes wake us: one may have come in between.
         while not (news(seen := await look()) or hub.closed) and (left := end - loop.time()) > 0:
             woken.clear()
-            alarm = loop.call_later(min(left, _LOOK_SECONDS), woken.set)
-            try:
-                await woken.wait()
-            finally:
-                alarm.cancel()
+            await until(woken, min(left, LOOK_SECONDS))
     return seen
+
+
+async def until(woken: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, or until the time is up, which sets it too."""
+    alarm = asyncio.get_running_loop().call_later(seconds, woken.set)
+    try:
+        await woken.wait()
+    finally:
+        alarm.cancel()

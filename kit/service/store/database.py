@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-from sqlalchemy import Dialect
-from sqlalchemy.sql import ClauseElement
-from sqlalchemy.sql.compiler import SQLCompiler
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from kit.errors import KitError
+
+if TYPE_CHECKING:  # what composes SQL is loaded where a statement is not written down
+    from sqlalchemy import Dialect
+    from sqlalchemy.sql import ClauseElement
 
 T = TypeVar("T")
 
@@ -36,34 +36,68 @@ class Compiled:
         SQL with the dialect's placeholders.
     constants : mapping
         Values that stand in the statement itself.
+    columns : sequence of str
+        Names of what comes back, none where no rows do.
     row : callable or None
         Makes a named tuple of a driver's row; None where no rows come back.
     """
 
     text: str
     constants: Mapping[str, Any]
+    columns: Sequence[str]
     order: Sequence[str]
     row: Callable[[Sequence[Any]], Any] | None
 
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        constants: Mapping[str, Any],
+        columns: Sequence[str],
+        order: Sequence[str] = (),
+    ) -> Compiled:
+        """Return a statement with what makes named tuples of its rows."""
+        row: Any = namedtuple("Row", columns) if columns else None
+        return cls(text, constants, columns, order, row._make if row else None)
+
 
 class Query:
-    """A statement that is compiled on first use and called with its values."""
+    """A statement that is compiled on first use and called with its values.
 
-    __slots__ = ("_compiled", "_statement")
+    Parameters
+    ----------
+    statement : ClauseElement or callable
+        The statement, or what composes it when it is first needed.
+    known : callable
+        Given a dialect's name, what is known of the statement beforehand, or None.
+    """
 
-    def __init__(self, statement: ClauseElement) -> None:
+    __slots__ = ("_compiled", "_known", "_statement")
+
+    def __init__(
+        self,
+        statement: ClauseElement | Callable[[], ClauseElement],
+        known: Callable[[str], Compiled | None] = lambda _: None,
+    ) -> None:
         self._statement = statement
+        self._known = known
         self._compiled: dict[str, Compiled] = {}
 
     def __call__(self, **values: Any) -> Step:
         """Return the step that runs this statement with these values."""
         return Step(self, values)
 
-    def compiled(self, dialect: Dialect) -> Compiled:
-        """Return the statement in a dialect."""
-        known = self._compiled.get(dialect.name)
+    @property
+    def statement(self) -> ClauseElement:
+        """The statement as it was composed."""
+        return self._statement() if callable(self._statement) else self._statement
+
+    def compiled(self, name: str, dialect: Callable[[], Dialect]) -> Compiled:
+        """Return the statement in a dialect, which is asked for if that takes compiling."""
+        known = self._compiled.get(name)
         if known is None:
-            known = self._compiled[dialect.name] = _compile(self._statement, dialect)
+            known = self._known(name) or _compile(self.statement, dialect())
+            self._compiled[name] = known
         return known
 
 
@@ -116,11 +150,13 @@ def every(query: Step) -> Transaction[Rows]:
 
 
 def _compile(statement: ClauseElement, dialect: Dialect) -> Compiled:
+    from sqlalchemy.sql.compiler import SQLCompiler
+
     compiled = statement.compile(dialect=dialect)
     assert isinstance(compiled, SQLCompiler)  # noqa: S101 - what every SQL statement compiles to
-    constants = {name: b.value for name, b in compiled.binds.items() if not b.required}
+    names = compiled.bind_names.items()
+    constants = {str(name): bind.value for bind, name in names if not bind.required}
     columns = getattr(statement, "exported_columns", None)
-    names = [str(name) for name in columns.keys()] if columns is not None else []  # noqa: SIM118
-    row: Any = namedtuple("Row", names) if names else None
+    rows = [str(name) for name in columns.keys()] if columns is not None else []  # noqa: SIM118
     order = list(getattr(compiled, "positiontup", None) or ())
-    return Compiled(str(compiled), constants, order, row._make if row else None)
+    return Compiled.of(str(compiled), constants, rows, order)

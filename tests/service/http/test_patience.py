@@ -1,11 +1,16 @@
 """Waiting for news of a generation."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kit.service.domain import keys
 from kit.service.http import patience
+from kit.service.http.context import clock
 from kit.service.worker.hub import Hub
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, started, until
 
 
 @pytest.mark.parametrize(
@@ -63,3 +68,35 @@ def test_a_crowd_is_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "MOST_WATCHERS", 0)
 
     assert looking_at(["running"], Hub(), 30) == ("running", 1)
+
+
+def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
+    account = service.account()
+    key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
+    hub = service.context.dispatcher.hub
+    with service.client(key) as http, service.client(other) as waiter, ThreadPoolExecutor() as pool:
+        hanging = started(http, does="hangs")
+        held = pool.submit(
+            waiter.get, f"{GENERATIONS}/{hanging}", headers={"Prefer": "wait=30"}, timeout=60
+        )
+        until(lambda: hub.watchers, lambda it: it == 1)
+        row = service.write(keys.caller(other, service.context.secret, clock()))
+        service.write(keys.revoke(row.payer.key_id, clock()))
+        answer = held.result()
+        http.post(f"{GENERATIONS}/{hanging}/cancel")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
+    assert answer.elapsed.total_seconds() < 5
+    assert hub.watchers == 0
+
+
+def test_a_pause_ends_by_itself_or_when_it_is_ended() -> None:
+    async def paused(seconds: float, ended: float) -> float:
+        loop, woken = asyncio.get_running_loop(), asyncio.Event()
+        began, timer = loop.time(), loop.call_later(ended, woken.set)
+        await patience.until(woken, seconds)
+        timer.cancel()
+        return loop.time() - began
+
+    assert asyncio.run(paused(0.05, 60)) < 5
+    assert asyncio.run(paused(60, 0.05)) < 5

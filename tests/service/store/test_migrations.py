@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 
 from kit.errors import ConfigError
 from kit.service.store import migrations
-from kit.service.store.sqlite import DIALECT, SQLite
+from kit.service.store.sqlite import SQLite, dialect
 
 
 def normalized(sql: str) -> list[str]:
@@ -35,8 +35,8 @@ def schema(*statements: str) -> dict[str, list[str]]:
 
 
 def test_a_new_schema_is_the_migrated_one() -> None:
-    created = schema(*migrations.created(DIALECT))
-    migrated = schema(migrations.migrated("base", DIALECT))
+    created = schema(*migrations.created(dialect()))
+    migrated = schema(migrations.migrated("base", dialect()))
 
     assert created.keys() == migrated.keys()
     ours = created.keys() - {"alembic_version"}
@@ -52,7 +52,7 @@ def test_head_is_the_newest_file() -> None:
 
 
 def test_both_ways_end_at_the_head() -> None:
-    for statements in (migrations.created(DIALECT), [migrations.migrated("base", DIALECT)]):
+    for statements in (migrations.created(dialect()), [migrations.migrated("base", dialect())]):
         connection = apsw.Connection(":memory:")
         for statement in statements:
             connection.execute(statement)
@@ -62,10 +62,10 @@ def test_both_ways_end_at_the_head() -> None:
 
 
 def test_the_schema_is_written_for_postgresql_too() -> None:
-    dialect = postgresql.dialect()
+    other = postgresql.dialect()
 
-    assert any("WHERE state = 'queued'" in text for text in migrations.created(dialect))
-    assert "CREATE TABLE generations" in migrations.migrated("base", dialect)
+    assert any("WHERE state = 'queued'" in text for text in migrations.created(other))
+    assert "CREATE TABLE generations" in migrations.migrated("base", other)
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ class Recorded:
 
 def test_nothing_is_run_at_the_head() -> None:
     schema = Recorded(migrations.HEAD)
-    migrations.upgrade(schema, DIALECT)
+    migrations.upgrade(schema, dialect)
 
     assert schema.ran == []
 
@@ -113,6 +113,6 @@ def test_a_process_that_comes_second_finds_the_work_done() -> None:
             self.ran += statements(migrations.HEAD)
 
     schema = Raced(None)
-    migrations.upgrade(schema, DIALECT)
+    migrations.upgrade(schema, dialect)
 
     assert schema.ran == []

@@ -10,24 +10,16 @@ import apsw
 import pytest
 from sqlalchemy.dialects import postgresql
 
-from kit.service.store import (
-    accounts,
-    generations,
-    idempotency,
-    keys,
-    ledger,
-    uploads,
-    writing,
-)
 from kit.service.store.database import Query
-from kit.service.store.sqlite import DIALECT, SQLite
+from kit.service.store.prepared import MODULES, loaded
+from kit.service.store.sqlite import SQLite, dialect
 from kit.service.store.tables import metadata
 
-MODULES = (accounts, generations, idempotency, keys, ledger, uploads, writing)
+generations, ledger = loaded("generations"), loaded("ledger")
 NAMED = {
-    f"{module.__name__.rpartition('.')[2]}.{name}": value
+    f"{module}.{name}": value
     for module in MODULES
-    for name, value in vars(module).items()
+    for name, value in vars(loaded(module)).items()
     if isinstance(value, Query)
 }
 PAGES = {
@@ -43,8 +35,8 @@ WHOLE = {"accounts.ALL", "keys.ALL", "ledger.UNBALANCED"}
 
 @pytest.mark.parametrize("query", STATEMENTS.values(), ids=STATEMENTS.keys())
 def test_a_statement_compiles_for_both_databases(query: Query) -> None:
-    assert query.compiled(DIALECT).text
-    assert query.compiled(postgresql.dialect(paramstyle="named")).text
+    assert query.compiled("sqlite", dialect).text
+    assert query.compiled("postgresql", lambda: postgresql.dialect(paramstyle="named")).text
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +51,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connec
 
 def plan(connection: apsw.Connection, query: Query) -> list[str]:
     """Return how the database would run a statement."""
-    compiled = query.compiled(DIALECT)
+    compiled = query.compiled("sqlite", dialect)
     values = {**dict.fromkeys(re.findall(r":(\w+)", compiled.text), 1), **compiled.constants}
     rows = connection.execute(f"EXPLAIN QUERY PLAN {compiled.text}", values)
     return [str(row[3]) for row in rows]

@@ -7,15 +7,14 @@ second driver ever opens the file.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
-
-from sqlalchemy import Dialect
-from sqlalchemy.schema import CreateIndex, CreateTable
+from typing import TYPE_CHECKING, Protocol
 
 from kit.errors import ConfigError
-from kit.service.store.tables import metadata
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
 
 #: The newest revision; a test holds it against the folder `versions`.
 HEAD = "0001"
@@ -33,14 +32,35 @@ class Schema(Protocol):
         ...
 
 
-def upgrade(schema: Schema, dialect: Dialect) -> None:
-    """Bring a database to the newest schema."""
+def upgrade(
+    schema: Schema, dialect: Callable[[], Dialect], made: Sequence[str] | None = None
+) -> None:
+    """Bring a database to the newest schema.
+
+    Parameters
+    ----------
+    dialect : callable
+        Returns the database's dialect; asked only where SQL has to be composed.
+    made : sequence of str, optional
+        The statements that make a new database, where they are known beforehand.
+    """
+
+    def statements(version: str | None) -> Iterable[str]:
+        if version is None:
+            return made or created(dialect())
+        return [migrated(version, dialect())] if version != HEAD else []
+
     if schema.version() != HEAD:
-        schema.run(lambda version: _statements(version, dialect))
+        schema.run(statements)
 
 
 def created(dialect: Dialect) -> Iterator[str]:
     """Yield the statements that make a new database."""
+    # Here, because a database that is up to date needs none of it.
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    from kit.service.store.tables import metadata
+
     for table in metadata.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
@@ -68,9 +88,3 @@ def migrated(version: str, dialect: Dialect) -> str:
             "know; a newer one made it"
         ) from None
     return written.getvalue()
-
-
-def _statements(version: str | None, dialect: Dialect) -> Iterable[str]:
-    if version is None:
-        return created(dialect)
-    return [migrated(version, dialect)] if version != HEAD else []

@@ -12,25 +12,36 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
-from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from kit.errors import UnavailableError
-from kit.service.store import migrations
+from kit.service.store import migrations, prepared
 from kit.service.store.database import DuplicateError, Step, Transaction
 from kit.service.store.sqlite.file import Schema, damage, opened, snapshot
 
-__all__ = ["DIALECT", "SQLite", "damage", "snapshot"]
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+
+__all__ = ["NAME", "SQLite", "damage", "dialect", "snapshot"]
 
 T = TypeVar("T")
 
 #: At most so many callers share one commit.
 _BATCH = 256
 _MAPPED_BYTES = 1 << 30
-DIALECT = SQLiteDialect(paramstyle="named")
+NAME = "sqlite"
+
+
+@cache
+def dialect() -> Dialect:
+    """Return what statements are compiled with that were not written down."""
+    from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+    return SQLiteDialect(paramstyle="named")
 
 
 class _Order(NamedTuple):
@@ -62,7 +73,7 @@ class SQLite:
     ) -> None:
         self._on_commit = on_commit
         self._writer = opened(path, vfs)
-        migrations.upgrade(Schema(self._writer), DIALECT)
+        migrations.upgrade(Schema(self._writer), dialect, prepared.schema(NAME))
         self._reader = opened(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
         # A long history is read in place: a page of it costs what a page of a short one does.
@@ -159,7 +170,7 @@ def _drive(connection: apsw.Connection, transaction: Transaction[T]) -> T:
 
 
 def _run(connection: apsw.Connection, step: Step) -> list[Any]:
-    compiled = step.query.compiled(DIALECT)
+    compiled = step.query.compiled(NAME, dialect)
     values = {**compiled.constants, **step.values} if compiled.constants else step.values
     rows = connection.execute(compiled.text, values)
     return [compiled.row(row) for row in rows] if compiled.row else rows.fetchall()

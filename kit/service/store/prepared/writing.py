@@ -1,0 +1,56 @@
+"""How the files of prepared statements are written: the only part that composes them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kit.service.store import migrations, sqlite
+from kit.service.store.database import Query
+from kit.service.store.prepared import FOLDER, MODULES, SCHEMA, label, loaded
+
+_DIALECTS = {sqlite.NAME: sqlite.dialect}
+
+
+def written(dialect: str) -> dict[str, Any]:
+    """Return all that a dialect's file has to say."""
+    statements = {
+        name: {"text": compiled.text, "constants": compiled.constants, "columns": compiled.columns}
+        for name, query in _statements()
+        for compiled in [query.compiled(dialect, _DIALECTS[dialect])]
+    }
+    return {SCHEMA: list(migrations.created(_DIALECTS[dialect]())), **statements}
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write each dialect's file."""
+    for dialect in _DIALECTS:
+        content = orjson.dumps(written(dialect), option=orjson.OPT_INDENT_2)
+        (folder / f"{dialect}.json").write_bytes(content + b"\n")
+
+
+def _statements() -> Iterator[tuple[str, Query]]:
+    for name in MODULES:
+        module = loaded(name)
+        for constant, value in vars(module).items():
+            if isinstance(value, Query):
+                yield label(name, constant), value
+    for before in (False, True):
+        yield label("ledger", "page", before=before), loaded("ledger").page(before=before)
+    page = loaded("generations").page
+    for filters in _asked():
+        for chosen, how in ((filters, {"whole": False}), (filters | {"first"}, {"whole": True})):
+            yield label("generations", "page", chosen, **how), page(chosen, **how)
+
+
+def _asked() -> Iterator[frozenset[str]]:
+    """Yield the filters of every list that can be asked for; no one asks for two states."""
+    filters = loaded("generations").FILTERS.keys() - {"first"}
+    for size in range(len(filters) + 1):
+        for chosen in combinations(sorted(filters), size):
+            if not {"state", "processing"} <= {*chosen}:
+                yield frozenset(chosen)
