@@ -60,6 +60,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
         "kit.service.writer.http",
     ),
     "ipywidgets": ("kit.widgets",),
+    "anywidget": ("kit.widgets",),
     "apsw": ("kit.service.store.sqlite",),
     "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),

@@ -43,6 +43,11 @@ class Counter:
         self._client = client
         self._made = made
 
+    @property
+    def uploads(self) -> Path:
+        """The folder of the files that came through the browser."""
+        return self._desk.settings.data / "notebook" / "uploads"
+
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
         return self._client.block(self._desk.quote(self._order(request)))
@@ -80,11 +85,11 @@ class Counter:
         """Return a finished generation as HTML."""
         return generation._repr_mimebundle_()["text/html"]
 
-    def keep(self, name: str, content: bytes) -> Path:
+    def keep(self, name: str, content: bytes | memoryview) -> Path:
         """Keep a file once, however often it comes, and return where it is."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
         digest = hashlib.sha256(content).hexdigest()[:16]
-        path = self._desk.settings.data / "notebook" / "uploads" / digest / safe
+        path = self.uploads / digest / safe
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             beside = path.with_suffix(".part")

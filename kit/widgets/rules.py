@@ -18,9 +18,6 @@ SLIDER_STEPS = 10_000
 #: Choices, and letters in all of them, that still fit in a row of buttons.
 BUTTONS, BUTTON_LETTERS = 4, 24
 
-#: Megabytes that JupyterLab lets through its socket; a larger file breaks it without a word.
-UPLOAD_LIMIT = 10
-
 _PROSE = ("prompt", "text", "script", "lyrics", "caption")
 _NUMBERS = ("integer", "number")
 
@@ -116,8 +113,7 @@ def limits(parameter: Parameter) -> str:
     if kind in ("lines", "picks"):
         return f"one a line, at most {parameter.max_items}"
     if kind == "media":
-        most = f"at most {parameter.max_items} · " if several(parameter) else ""
-        return f"{most}uploads up to {UPLOAD_LIMIT} MB, larger files by path"
+        return f"at most {parameter.max_items}" if several(parameter) else ""
     return _range(parameter) if kind in ("number", "count") else ""
 
 

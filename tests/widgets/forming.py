@@ -106,7 +106,11 @@ class Shop:
     def show(self, generation: Any) -> str:
         return f"{self.html} {generation[1]}"
 
-    def keep(self, name: str, content: bytes) -> Path:
+    @property
+    def uploads(self) -> Path:
+        return self.folder
+
+    def keep(self, name: str, content: bytes | memoryview) -> Path:
         path = self.folder / name
         path.write_bytes(content)
         return path

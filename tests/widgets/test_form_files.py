@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,11 @@ from PIL import Image
 from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
+from kit.widgets.form.drop import Offer
 from kit.widgets.form.fields import Stock
-from kit.widgets.form.files import preview
+from kit.widgets.form.files import invitation, preview, refusal
 from kit.widgets.form.picker import Picker, entries
+from tests.widgets.dropping import Page
 from tests.widgets.forming import Shop, Stage, control, model, note
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
@@ -31,17 +32,6 @@ def picture() -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (300, 200), "teal").save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def uploaded(name: str, content: bytes) -> dict[str, Any]:
-    """What the browser hands over."""
-    return {
-        "name": name,
-        "type": "image/png",
-        "size": len(content),
-        "last_modified": datetime(2026, 1, 2, tzinfo=UTC),
-        "content": memoryview(content),
-    }
 
 
 @pytest.fixture
@@ -79,9 +69,14 @@ def widget(form: Form, path: str) -> Any:
     return next(one for one in form._fields if one.path == path).widget
 
 
-def buttons(form: Form, path: str) -> Any:
-    """The button that opens the picker, and the one that takes a file of the browser's."""
-    return widget(form, path).children[0].children[1:]
+def browse(form: Form, path: str) -> Any:
+    """The button that opens the picker."""
+    return widget(form, path).children[0].children[1]
+
+
+def page(form: Form, path: str, stage: Stage) -> Page:
+    """A page that drops files on a field."""
+    return Page(widget(form, path).children[1], stage.run)
 
 
 def test_a_path_can_be_typed(form: Form, stage: Stage) -> None:
@@ -141,7 +136,7 @@ def test_a_chosen_picture_is_shown(form: Form, stage: Stage) -> None:
     assert len(shown) < 20_000
     control(form, "mediaUploads.portrait").value = ""
     stage.run()
-    assert len(widget(form, "mediaUploads.portrait").children) == 1
+    assert len(widget(form, "mediaUploads.portrait").children) == 2
 
 
 def test_a_short_sound_can_be_heard_and_a_broken_picture_is_only_named(folder: Path) -> None:
@@ -153,35 +148,111 @@ def test_a_short_sound_can_be_heard_and_a_broken_picture_is_only_named(folder: P
     assert "a&lt;b.png" in preview(folder / "a<b.png")
 
 
-def test_a_file_of_the_browser_is_kept_and_leaves_the_widget(
-    form: Form, shop: Shop, stage: Stage
-) -> None:
-    upload = buttons(form, "mediaUploads.portrait")[1]
+def test_dropped_files_are_kept_and_stand_in_the_box(form: Form, stage: Stage) -> None:
+    dropped = page(form, "mediaUploads.portrait", stage)
 
-    for name in ("one.png", "two.png"):
-        upload.value = (uploaded(name, picture()),)
+    assert dropped.give(("one.png", picture()), type="image/png") == {"done": True}
+    assert dropped.give(("two.png", picture()), type="image/png") == {"done": True}
 
     kept = [Path(path) for path in form.value["media"]["portrait"]]
     assert [path.name for path in kept] == ["one.png", "two.png"]
     assert kept[0].read_bytes() == picture()
-    assert upload.value == ()
-    assert "10 MB" in upload.tooltip
+    assert "two.png" in widget(form, "mediaUploads.portrait").children[-1].value
 
 
-def test_a_file_that_cannot_be_kept_is_said(form: Form, shop: Shop) -> None:
-    def full(name: str, content: bytes) -> Path:
+def test_a_field_of_one_file_takes_the_last_dropped(form: Form, stage: Stage) -> None:
+    dropped = page(form, "mediaUploads.voice", stage)
+
+    dropped.give(("one.mp3", b"ID3"))
+    dropped.give(("two.mp3", b"ID3"))
+
+    assert [Path(path).name for path in form.value["media"]["voice"]] == ["two.mp3"]
+
+
+def test_what_is_dropped_is_refused_before_it_is_sent(form: Form, stage: Stage) -> None:
+    dropped = page(form, "mediaUploads.portrait", stage)
+    control(form, "mediaUploads.portrait").value = "a face.png\nfaces/b.png"
+
+    answer = dropped.give(("c.png", picture()))
+
+    assert answer == {"no": "one file and 2 chosen before: at most 2 are allowed"}
+    assert dropped.sent == 1
+
+
+MB = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("parameter", "offers", "sentence"),
+    [
+        (PORTRAIT, [Offer("a.png", "image/png", 1)], None),
+        (PORTRAIT, [Offer("a.PNG", "", 50 * MB)], None),
+        (PORTRAIT, [Offer("a face", "", 9)], None),
+        (PORTRAIT, [Offer("a.bin", "application/octet-stream", 9)], None),
+        (VOICE, [Offer("a.wav", "audio/x-wav", 100 * MB)], None),
+        (PORTRAIT, [Offer("a.mp3", "", 9)], "takes a picture, and 'a.mp3' is a sound"),
+        (PORTRAIT, [Offer("a.mp4", "video/mp4", 9)], "takes a picture, and 'a.mp4' is a video"),
+        (VOICE, [Offer("a.pdf", "application/pdf", 9)], "'a.pdf' is application/pdf"),
+        (PORTRAIT, [Offer("a.png", "", 9), Offer("b.png", "", 0)], "'b.png' is empty"),
+        (
+            PORTRAIT,
+            [Offer("a.png", "", 50 * MB + 1)],
+            "'a.png' has 50.0 MB, and a picture may have at most 50 MB",
+        ),
+        (PORTRAIT, [Offer("a.png", "", 9)] * 3, "3 files and 0 chosen before: at most 2"),
+        (VOICE, [Offer("a.mp3", "", 9)] * 2, "takes one file, not 2"),
+        (wire.Parameter(name="x", type="mesh", media=True), [Offer("a.obj", "", 10**12)], None),
+    ],
+)
+def test_a_parameter_takes_its_own_kind(
+    parameter: wire.Parameter, offers: list[Offer], sentence: str | None
+) -> None:
+    found = refusal(parameter, offers, held=0)
+
+    assert found is None if sentence is None else sentence in (found or "")
+
+
+def test_a_zone_says_what_it_takes() -> None:
+    assert invitation(PORTRAIT) == {
+        "call": "Drop pictures here, or",
+        "accept": "image/*",
+        "hint": "up to 50 MB each",
+        "several": True,
+    }
+    assert invitation(VOICE)["hint"] == "up to 100 MB"
+    other = wire.Parameter(name="x", type="mesh", media=True)
+    assert invitation(other) == {
+        "call": "Drop a file here, or",
+        "accept": "",
+        "hint": "",
+        "several": False,
+    }
+
+
+def test_a_form_without_a_service_takes_no_file(stage: Stage, folder: Path) -> None:
+    form = Form(MODEL, background=stage.background)
+
+    answer = page(form, "mediaUploads.portrait", stage).give(("x.png", b"1"))
+
+    assert answer == {"no": "this form has no place for files"}
+
+
+def test_a_file_that_cannot_be_kept_is_said(shop: Shop, stage: Stage) -> None:
+    def full(name: str, content: bytes | memoryview) -> Path:
         raise UploadError("the disk is full")
 
     shop.keep = full  # type: ignore[method-assign]
-    buttons(form, "mediaUploads.portrait")[1].value = (uploaded("x.png", b"1"),)
+    form = Form(MODEL, service=shop, background=stage.background)
+    answer = page(form, "mediaUploads.portrait", stage).give(("x.png", b"1"))
 
-    assert "the disk is full" in widget(form, "mediaUploads.portrait").children[-1].value
+    assert answer == {"no": "The file was not kept: the disk is full"}
+    assert form.value["media"] == {}
 
 
 def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: Stage) -> None:
-    browse = buttons(form, "mediaUploads.portrait")[0]
-    browse.click()
-    picker = widget(form, "mediaUploads.portrait").children[1]
+    button = browse(form, "mediaUploads.portrait")
+    button.click()
+    picker = widget(form, "mediaUploads.portrait").children[2]
     listing, choose, _ = picker.children[1].children
     assert listing._options_labels == ("⬑ ..", "faces/", "a face.png")
 
@@ -193,7 +264,7 @@ def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: St
 
     assert form.value["media"] == {"portrait": ["faces/b.png"]}
     assert picker.layout.display == "none"
-    browse.click()
+    button.click()
     assert picker.layout.display is None
 
 
@@ -202,7 +273,7 @@ def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path) -> None:
     form = Form(model(media_parameters=[one]), background=Stage().background)
     row = widget(form, "mediaUploads.picture")
     row.children[0].children[1].click()
-    listing, choose, _ = row.children[1].children[1].children
+    listing, choose, _ = row.children[2].children[1].children
 
     listing.value = folder / "a face.png"
     choose.click()

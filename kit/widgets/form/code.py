@@ -11,8 +11,13 @@ from kit.widgets.form.service import Request
 _WIDTH = 88
 
 
-def statement(request: Request, *, awaited: bool = False, studio: str = "studio") -> str:
+def statement(request: Request, *, awaited: bool = False, verb: str = "generate") -> str:
     """Return the statement that makes a request; values that are the defaults are left out.
+
+    Parameters
+    ----------
+    verb : str
+        What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
 
     Examples
     --------
@@ -27,7 +32,7 @@ def statement(request: Request, *, awaited: bool = False, studio: str = "studio"
     if media:
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
-    call = f"{'await ' if awaited else ''}{studio}.generate"
+    call = f"{'await ' if awaited else ''}studio.{verb}"
     short = f"{call}({', '.join(arguments)})"
     if len(short) <= _WIDTH and "\n" not in short:
         return short

@@ -7,9 +7,12 @@ from typing import Any
 
 import ipywidgets
 
-from kit.widgets.form import looks
+from kit.widgets.cards import card, facts, faint
+from kit.widgets.form import code, looks, price, values
 from kit.widgets.form.fields import Field, Stock
-from kit.wire import Model
+from kit.widgets.form.service import Request
+from kit.widgets.twins import Twin, again
+from kit.wire import Model, Quote
 
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
@@ -38,6 +41,9 @@ class Face:
         changed: Callable[[list[Any]], None],
     ) -> None:
         self._changed = changed
+        self._model = model
+        self.twin = Twin(stock.new(ipywidgets.HTML))
+        self._fields = fields
         self.price = stock.new(ipywidgets.HTML)
         self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
         self.go.on_click(lambda _: generate())
@@ -45,7 +51,7 @@ class Face:
         self._results: list[Any] = []
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        bar = (self.go, self.price, *buttons)
+        bar = (self.go, self.price, *buttons, self.twin.style)
         self._frame = [
             stock.new(ipywidgets.HTML, value=looks.heading(model)),
             stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
@@ -76,6 +82,14 @@ class Face:
         """Show the price, or what else has to be said beside the button."""
         if self.price.value != html:
             self.price.value = html
+        if any(one.touched for one in self._fields):
+            self.twin.follow()  # what Python sets is in the cell already, what is typed is not
+
+    def kept(self, request: Request, quote: Quote | None, *, awaited: bool) -> str:
+        """Return the form as a notebook keeps it: its values, and how to get it back."""
+        rows = facts({name: str(value) for name, value in values.rows(request)})
+        html = card(self._model.title or self._model.id, rows + faint(price.text(quote)))
+        return html + again(code.statement(request, awaited=awaited, verb="form"))
 
 
 def _tool(stock: Stock, word: str, act: Callable[[], None]) -> Any:

@@ -1,4 +1,4 @@
-"""Media fields: paths in a box, a browser of the kernel's folders, and uploads from this computer.
+"""Media fields: paths in a box, a picker of the kernel's files, and a zone to drop files on.
 
 What comes through the browser becomes a file in the kit's folder, so a field always holds paths:
 they can be typed, pasted, saved in a preset and written as code.
@@ -8,21 +8,29 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from kit.errors import KitError
 from kit.widgets import media, rules
 from kit.widgets.form import looks
 from kit.widgets.form.fields import Field, Stock, note
 from kit.widgets.form.picker import Picker
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import Background, Service
 from kit.wire import MEDIA_TYPES, Parameter
 
+if TYPE_CHECKING:
+    from kit.widgets.form.drop import Offer
+
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
+_MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
+#: Bytes of an upload at most. Source: contract, "Uploads"; no model tells its own.
+MOST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
+#: Types that say nothing of what is inside.
+_VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
 #: Bytes of a sound that is played in the form, and of a picture in it.
 _SOUND_LIMIT, _THUMBNAIL_LIMIT = 2_000_000, 12_000
 
@@ -32,10 +40,10 @@ class Files:
 
     Parameters
     ----------
-    keep : callable
-        Takes the name and content of a file from the browser; returns where it is kept.
+    service : Service or None
+        What keeps files from the browser; without one none is taken.
     background : Background
-        Where previews are made.
+        Where files are kept and previews are made.
     """
 
     def __init__(
@@ -43,12 +51,13 @@ class Files:
         parameter: Parameter,
         stock: Stock,
         *,
-        keep: Callable[[str, bytes], Path],
+        service: Service | None,
         background: Background,
     ) -> None:
+        from kit.widgets.form.drop import Drop  # loads anywidget, which only this needs
+
         self.parameter = parameter
         self._stock = stock
-        self._keep = keep
         self._background = background
         self._picker: Picker | None = None
         self._several = rules.several(parameter)
@@ -59,26 +68,27 @@ class Files:
             **({"rows": 2} if self._several else {}),
         )
         browse = stock.new(ipywidgets.Button, description="Browse", icon="folder-open")
-        self.upload = stock.new(
-            ipywidgets.FileUpload,
-            accept=f"{parameter.type}/*" if parameter.type in MEDIA_TYPES else "",
-            multiple=self._several,
-            tooltip=f"From this computer, up to {rules.UPLOAD_LIMIT} MB: put a larger file beside "
-            "the notebook and give its path",
+        self.drop = stock.new(
+            Drop,
+            label=parameter.name.replace("_", " "),
+            **invitation(parameter),
+            check=self._refusal if service else lambda _: "this form has no place for files",
+            keep=service.keep if service else lambda name, _: Path(name),
+            take=self.add,
+            background=background,
+            folder=service.uploads if service else None,
         )
         self._shown = stock.new(ipywidgets.HTML)
-        parts = (self.box, browse, self.upload)
+        parts = (self.box, browse)
         row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row",))
-        self.widget = stock.new(ipywidgets.VBox, children=(row,), _dom_classes=("kit-wide",))
-        self._row = row
+        self._always = (row, self.drop)
+        self.widget = stock.new(ipywidgets.VBox, children=self._always, _dom_classes=("kit-wide",))
         browse.on_click(lambda _: self._browse())
-        self.upload.observe(lambda _: self._uploaded(), "value")
         self.box.observe(lambda _: self._preview(), "value")
 
     def read(self) -> list[Path] | None:
         """Return the chosen files; raises `ValueError` where one is not there or does not fit."""
-        lines = [line.strip().strip('"') for line in self.box.value.split("\n")]
-        paths = [Path(line).expanduser() for line in lines if line]
+        paths = [Path(line).expanduser() for line in self._lines()]
         for path in paths:
             if not path.is_file():
                 raise ValueError(f"there is no file {str(path)!r}")
@@ -96,6 +106,13 @@ class Files:
         kept = self.box.value.split("\n") if self._several else []
         self.box.value = "\n".join([*filter(None, kept), _short(path)])
 
+    def _refusal(self, offers: Sequence[Offer]) -> str | None:
+        return refusal(self.parameter, offers, held=len(self._lines()))
+
+    def _lines(self) -> list[str]:
+        lines = [line.strip().strip('"') for line in self.box.value.split("\n")]
+        return [line for line in lines if line]
+
     def _check_kind(self, path: Path) -> None:
         wanted = self.parameter.type
         kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
@@ -108,18 +125,6 @@ class Files:
             self._arrange()
         else:
             self._picker.toggle()
-
-    def _uploaded(self) -> None:
-        files = self.upload.value
-        if not files:
-            return
-        try:
-            for file in files:
-                self.add(self._keep(file["name"], bytes(file["content"])))
-        except (KitError, OSError) as problem:
-            self._say(looks.problem(f"the file was not kept: {problem}"))
-        finally:
-            self.upload.value = ()  # its content has a place, and must not stay in the widget
 
     def _preview(self) -> None:
         self._background.begin(self._draw)
@@ -141,18 +146,19 @@ class Files:
         """Show what is needed, and no more."""
         picker = (self._picker.widget,) if self._picker else ()
         shown = (self._shown,) if self._shown.value else ()
-        self.widget.children = (self._row, *picker, *shown)
+        # what stands behind a change is drawn anew, and that would break off an upload
+        self.widget.children = (*self._always, *picker, *shown)
 
 
 def build(
     parameter: Parameter,
     stock: Stock,
     *,
-    keep: Callable[[str, bytes], Path],
+    service: Service | None,
     background: Background,
 ) -> Field:
-    """Return the field of a media parameter."""
-    files = Files(parameter, stock, keep=keep, background=background)
+    """Return the field of a media parameter; see `Files`."""
+    files = Files(parameter, stock, service=service, background=background)
     path = f"mediaUploads.{parameter.name}"
     return Field(
         path,
@@ -163,6 +169,34 @@ def build(
         files.write,
         files.box,
     )
+
+
+def invitation(parameter: Parameter) -> dict[str, Any]:
+    """Return what a drop zone says of a parameter, as traits of `Drop`."""
+    kind, several = parameter.type, rules.several(parameter)
+    what = _MANY.get(kind, "files") if several else _WORDS.get(kind, "a file")
+    return {
+        "call": f"Drop {what} here, or",
+        "accept": f"{kind}/*" if kind in MEDIA_TYPES else "",
+        "hint": f"up to {MOST[kind] // 1_000_000:,} MB{' each' * several}" if kind in MOST else "",
+        "several": several,
+    }
+
+
+def refusal(parameter: Parameter, offers: Sequence[Offer], *, held: int) -> str | None:
+    """Return why a parameter does not take files from the browser, before any of them is sent.
+
+    Parameters
+    ----------
+    held : int
+        Files that the field holds already.
+    """
+    several, most = rules.several(parameter), parameter.max_items or 1
+    if several and held + len(offers) > most:
+        return f"{_count(len(offers))} and {held} chosen before: at most {most} are allowed"
+    if not several and len(offers) > 1:
+        return f"takes one file, not {len(offers)}"
+    return next(filter(None, (_unfit(parameter.type, offer) for offer in offers)), None)
 
 
 def preview(path: Path) -> str:
@@ -177,6 +211,20 @@ def preview(path: Path) -> str:
         f'<span class="kit-file">{drawn}'
         f'<span class="kit-note">{escape(path.name)} · {size}</span></span>'
     )
+
+
+def _unfit(wanted: str, offer: Offer) -> str | None:
+    """Return why a file is none of a kind; what nobody can tell is taken."""
+    told = offer.type or mimetypes.guess_type(offer.name)[0] or ""
+    kind = told.partition("/")[0]
+    if wanted in _WORDS and told not in _VAGUE and kind != wanted:
+        return f"takes {_WORDS[wanted]}, and {offer.name!r} is {_WORDS.get(kind, told)}"
+    if offer.size < 1:
+        return f"{offer.name!r} is empty"
+    if offer.size > MOST.get(wanted, offer.size):
+        most = f"at most {MOST[wanted] // 1_000_000:,} MB"
+        return f"{offer.name!r} has {_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
+    return None
 
 
 def _thumbnail(content: bytes) -> str:
@@ -207,6 +255,10 @@ def _short(path: Path) -> str:
     if path.is_relative_to(here):
         return str(path.relative_to(here))
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _count(number: int) -> str:
+    return f"{number} files" if number > 1 else "one file"
 
 
 def _size(count: int) -> str:

@@ -165,12 +165,13 @@ class Form(ipywidgets.VBox):
         return f"<Form {self.model.id}{f' · {price.text(quote)}' if quote else ''}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the widget, and what is shown of it where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         checked = self._checked()
-        text = price.text(self._prices.alone(checked))
-        html = looks.twin(self.model, values.rows(checked.request), text)
+        html = self._face.kept(checked.request, self._prices.alone(checked), awaited=self._awaited)
         return {**bundle, "text/plain": repr(self), "text/html": html}
+
+    def _ipython_display_(self) -> None:
+        self._face.twin.show(self._repr_mimebundle_)
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
@@ -178,16 +179,11 @@ class Form(ipywidgets.VBox):
         stock, model = self._stock, self.model
         prompt = [build("prompt", values.prompt(model), stock)] if model.supports_prompt else []
         media = [
-            files.build(p, stock, keep=self._keep, background=self._background)
+            files.build(p, stock, service=self._service, background=self._background)
             for p in model.media_parameters
         ]
         settings = [build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
         return [*prompt, *media, *settings]
-
-    def _keep(self, name: str, content: bytes) -> Path:
-        if self._service is None:
-            raise ConfigError("this form has no place for files")
-        return self._service.keep(name, content)
 
     def _by_field(self, value: Mapping[str, Any]) -> dict[str, Any]:
         path = self._service.path if self._service else Path

@@ -6,9 +6,8 @@ own, so a form follows the theme.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 from kit.widgets import rules
 from kit.wire import Model, Parameter
@@ -41,7 +40,7 @@ _SHEET = """
  color:var(--jp-ui-inverse-font-color1,#fff);box-shadow:none}
 .kit-row>*{margin:0}.kit-row>*+*{margin-left:6px}.kit-row>:first-child{flex:1;min-width:0}.kit-row>.widget-dropdown{width:150px;flex:none}
 .kit-row>.jupyter-button{width:auto;flex:none;border-radius:4px}
-.kit-wide{grid-column:1/-1}.kit-wide+.widget-html{grid-column:1/-1;margin:-6px 0 0 140px}
+.kit-wide{grid-column:1/-1}.kit-wide+.widget-html{grid-column:1/-1;width:auto;margin:-6px 0 0 140px}
 .kit-wide+.widget-html:not(:has(span)){display:none}
 .kit-wide textarea{resize:vertical}.kit-row textarea{white-space:pre}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
@@ -64,12 +63,6 @@ _SHEET = """
 @container(max-width:560px){.kit-fields{grid-template-columns:minmax(0,1fr);gap:4px}
  .kit-fields>.widget-html{margin:0 0 8px!important}}
 """
-_CARD = (
-    "max-width:720px;padding:8px 12px;border-radius:6px;"
-    "border:1px solid var(--jp-border-color2,#9996);"
-    "font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);"
-    "color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color1,transparent)"
-)
 SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
 
 
@@ -108,14 +101,3 @@ def missing(problems: Mapping[str, str]) -> str:
 def code(text: str) -> str:
     """Return Python as it stands in a cell."""
     return f'<pre class="kit-code">{escape(text)}</pre>'
-
-
-def twin(model: Model, rows: Iterable[tuple[str, Any]], price: str) -> str:
-    """Return a form as it looks where no widget can be shown: its values and the price."""
-    name = '<tr><td style="padding-right:12px;color:var(--jp-ui-font-color2,#808080)">'
-    lines = "".join(f"{name}{escape(k)}</td><td>{escape(str(v))}</td></tr>" for k, v in rows)
-    return (
-        f'<div style="{_CARD}"><b>{escape(model.title or model.id)}</b>'
-        f'<table style="font:inherit;color:inherit;text-align:left">{lines}</table>'
-        f"<div>{escape(price)}</div></div>"
-    )

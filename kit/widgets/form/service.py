@@ -38,6 +38,10 @@ class Request:
 class Service(Protocol):
     """A service as a form sees it; every call may block, and none is made where that matters."""
 
+    @property
+    def uploads(self) -> Path:
+        """The folder of the files that came through the browser; it need not be there yet."""
+
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, asking whoever knows."""
 
@@ -69,7 +73,7 @@ class Service(Protocol):
     def show(self, generation: Any) -> str:
         """Return a finished generation as HTML, with its media and its price."""
 
-    def keep(self, name: str, content: bytes) -> Path:
+    def keep(self, name: str, content: bytes | memoryview) -> Path:
         """Keep a file that came through the browser and return where it is."""
 
     def path(self, medium: Any) -> Path:

@@ -1,0 +1,159 @@
+"""Files from the browser: larger than the socket takes at once, dropped, refused, broken off."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.cells import keep_screenshot, opened
+from tests.browser.lab import Lab, Notebook
+from tests.client.third_party import png
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = ("import kit\nstudio = kit.connect()", 'clay = studio.form("clay")\nclay')
+DROP = """(zone, [name, type, content]) => {
+    const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+    const carried = new DataTransfer();
+    carried.items.add(new File([bytes], name, { type }));
+    for (const kind of ['dragenter', 'dragover', 'drop']) {
+        const options = { dataTransfer: carried, bubbles: true, cancelable: true };
+        zone.dispatchEvent(new DragEvent(kind, options));
+    }
+}"""
+#: A disk that takes a second for each piece: what is broken off in time was under way.
+SLOW = """() => {
+    const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = async function () {
+        await new Promise(resolve => setTimeout(resolve, 1000));
+        return read.call(this);
+    };
+}"""
+WIDEST = """zone => {
+    const card = zone.closest('.kit-form');
+    const edges = [...card.querySelectorAll('.kit-fields > *, .kit-drop')]
+        .map(part => part.getBoundingClientRect().right);
+    return Math.max(...edges) - card.getBoundingClientRect().right;
+}"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+@pytest.fixture
+def notebook(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
+    with opened(lab, tmp_path, *CELLS) as notebook:
+        notebook.run_all()
+        yield notebook
+        assert notebook.errors() == []
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The user's own folder."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name, megabytes in (("short.wav", 12), ("long.wav", 60)):
+        (folder / name).write_bytes(os.urandom(megabytes * 1_000_000))
+    with (folder / "huge.png").open("wb") as file:
+        file.truncate(51_000_000)
+    (folder / "notes.txt").write_text("a lake")
+    return folder
+
+
+def zone(notebook: Notebook, label: str) -> Locator:
+    return notebook.page.get_by_role("group", name=f"Upload: {label}")
+
+
+def choose(notebook: Notebook, label: str, path: Path) -> None:
+    """Choose a file with the keyboard."""
+    button = zone(notebook, label).get_by_role("button", name="Choose")
+    with notebook.page.expect_file_chooser() as chooser:
+        button.press("Enter")
+    chooser.value.set_files(path)
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def kept(tmp_path: Path) -> dict[str, str]:
+    """What lies in the kit's folder of uploads: names and hashes."""
+    found = (tmp_path / "data" / "notebook" / "uploads").rglob("*")
+    return {path.name: digest(path) for path in found if path.is_file()}
+
+
+def test_files_of_any_size_arrive_and_are_used(
+    notebook: Notebook, files: Path, tmp_path: Path
+) -> None:
+    portrait, voice = zone(notebook, "portrait"), zone(notebook, "voice")
+    box = notebook.page.get_by_label("voice", exact=True)
+    edge = portrait.evaluate(WIDEST)
+    assert edge <= 0, f"something stands {edge} pixels out of the card"
+
+    for name in ("short.wav", "long.wav"):
+        choose(notebook, "voice", files / name)
+        expect(voice.get_by_role("progressbar")).to_be_visible()
+        expect(voice.get_by_role("status")).to_have_text(f"Arrived: {name}")
+        expect(box).to_have_value(
+            f"{tmp_path}/data/notebook/uploads/{digest(files / name)[:16]}/{name}"
+        )
+    assert kept(tmp_path) == {n: digest(files / n) for n in ("short.wav", "long.wav")}
+    box.fill("")
+
+    # what does not fit is said before anything is sent, where it was chosen
+    choose(notebook, "portrait", files / "huge.png")
+    expect(portrait.get_by_role("alert")).to_contain_text("'huge.png' has 51.0 MB")
+    choose(notebook, "portrait", files / "notes.txt")
+    expect(portrait.get_by_role("alert")).to_have_text(
+        "takes a picture, and 'notes.txt' is text/plain"
+    )
+    keep_screenshot(notebook, "upload-refused", ".kit-form")
+    assert set(kept(tmp_path)) == {"short.wav", "long.wav"}
+
+    portrait.evaluate(DROP, ["my face.png", "image/png", base64.b64encode(png()).decode()])
+    expect(notebook.page.locator(".kit-file img")).to_be_visible()
+    keep_screenshot(notebook, "upload", ".kit-form")
+    notebook.page.get_by_role("button", name="Generate").click()
+    expect(notebook.page.get_by_text("completed")).to_be_visible()
+
+    notebook.save()
+    saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")
+    assert len(saved) < 40_000
+
+
+def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
+    notebook: Notebook, files: Path, tmp_path: Path
+) -> None:
+    voice, page = zone(notebook, "voice"), notebook.page
+    bar = voice.get_by_role("progressbar")
+    notebook.save()  # else there is no form after a reload
+    page.evaluate(SLOW)
+
+    choose(notebook, "voice", files / "long.wav")
+    expect(voice).to_contain_text("4.2 of 60.0 MB · 6 %")
+    keep_screenshot(notebook, "upload-running", ".kit-form")
+    voice.get_by_role("button", name="Cancel").click()
+    expect(voice.get_by_role("alert")).to_have_text("Canceled.")
+    expect(voice.get_by_role("button", name="Choose")).to_be_focused()
+
+    choose(notebook, "voice", files / "long.wav")
+    expect(bar).to_be_visible()
+    page.reload()
+    expect(voice.get_by_role("alert")).to_contain_text("long.wav did not arrive")
+    page.evaluate(SLOW)
+
+    choose(notebook, "voice", files / "long.wav")
+    expect(bar).to_be_visible()
+    page.evaluate(f"() => {{ {Notebook._KERNEL}.restart(); }}")
+    expect(voice.get_by_role("alert")).to_contain_text("The kernel was restarted")
+    assert kept(tmp_path) == {}
