@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gc
+import sys
 
 
 def main() -> None:
     """Run the command line."""
     # While modules load there is no garbage, and looking for it takes an eighth of the start.
     gc.disable()
-    from kit.commands import main as run
+    from kit import commands
 
+    arguments = sys.argv[1:]
+    needed = commands.needed(arguments)
     gc.freeze()
     gc.enable()
-    run()
+    commands.run(needed, arguments)
 
 
 if __name__ == "__main__":

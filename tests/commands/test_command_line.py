@@ -1,0 +1,41 @@
+import subprocess
+import sys
+
+import pytest
+
+from kit.commands import COMMANDS, GROUPS
+from tests.commands.conftest import Kit
+
+
+def test_the_help_names_every_command(kit: Kit) -> None:
+    done = kit("--help")
+    listed = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")]
+
+    assert done.code == 0
+    assert [name for name in listed if name in COMMANDS + GROUPS] == [*COMMANDS, *GROUPS]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
+def test_a_command_has_help_of_its_own(kit: Kit, name: str) -> None:
+    done = kit(name, "--help")
+
+    assert done.code == 0
+    assert f" {name} " in done.out.splitlines()[1] or f" {name} " in done.out.splitlines()[0]
+
+
+def test_an_unknown_command_is_named(kit: Kit) -> None:
+    done = kit("srve")
+
+    assert done.code == 2
+    assert "srve" in done.err
+
+
+def test_only_the_command_that_is_asked_for_is_loaded() -> None:
+    line = (
+        "import sys; from kit.commands import needed; needed(['profiles', '--json']);"
+        "print(*sorted(n for n in sys.modules if n.startswith('kit.commands.')))"
+    )
+    told = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+
+    assert "kit.commands.profiles" in told.stdout
+    assert not {"kit.commands.lab", "kit.commands.serve"} & set(told.stdout.split())
