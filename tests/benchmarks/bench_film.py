@@ -1,17 +1,19 @@
 """What drawing frames costs beside encoding them, and beside other tools for the same move.
 
-Run it: ``python tests/benchmarks/bench_film.py``. CPU time of all threads is counted, the
-candidates take turns, and what counts are ratios within one run; absolute figures are noise.
-MoviePy is measured where it is installed.
+Run it: ``python tests/benchmarks/bench_film.py [--moviepy PYTHON]``. CPU time of all threads is
+counted, the candidates take turns, and what counts are ratios within one run; absolute figures are
+noise. MoviePy is measured with the interpreter that is named, which needs nothing but MoviePy.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import argparse
 import resource
 import statistics
+import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -23,16 +25,17 @@ from kit.engines.image.poster import Poster
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.scene.brief import read
 from kit.engines.scene.families import paint
-from kit.engines.video.animate.relief import Relief
+from kit.engines.video.animate.relief import Relief, blocks_of, large
 from kit.engines.video.camera import view
 from kit.engines.video.filming import Draw, Take
 from kit.engines.video.flythrough.journey import Journey
 from kit.engines.video.kenburns.moves import MOVES, Room
 from kit.engines.video.kenburns.rostrum import Rostrum
+from kit.engines.video.living.scene import Living
 from kit.engines.video.sheets import views
 from kit.engines.video.weather import Weather
 
-FRAMES, ROUNDS = 72, 3
+FRAMES, ROUNDS, PAIRS = 72, 3, 9
 TAKE = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="arc", motion=0.6)
 PROMPT = {"aspect_ratio": "1:1", "size": 1024}
 
@@ -82,19 +85,28 @@ def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
     """Return the frames of a camera before a picture with depth."""
     depth = np.repeat(np.linspace(0, 1, 720, dtype=np.float32)[:, None], 1280, axis=1)
     relief = Relief(depth, TAKE)
-    planes = relief.planes(pixels)
+    blocks = blocks_of(relief.planes(pixels))
     air = Weather("snow", (1280, 720), np.random.default_rng(1), TAKE.seconds, False)
 
     def draw(number: int) -> np.ndarray:
         out = np.empty((1080, 1280), np.uint8)
         frame = views(out, 1280, 720)
         moment = TAKE.moment(number)
-        relief.draw(frame, planes, view("arc", moment, motion=0.6, loop=False))
+        relief.look(blocks, view("arc", moment, motion=0.6, loop=False)).spread(frame)
         if snow:
             air.draw(frame, moment)
         return out
 
     return draw
+
+
+def living(prompt: str) -> Draw:
+    """Return the frames of a scene that comes alive."""
+    take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="push", motion=0.6)
+    width, height = large(take)
+    brief = replace(read(prompt, PROMPT, 1), width=width, height=height)
+    scene = Living(brief, [paint(brief, Progress())], take, weather="none", clouds=True)
+    return scene.frame
 
 
 def flight() -> Draw:
@@ -128,24 +140,22 @@ def zoompan(pixels: np.ndarray, folder: Path) -> float:
     return measured(work)
 
 
-def moviepy(pixels: np.ndarray) -> float | None:
-    """Return the CPU milliseconds of MoviePy's zoom, encoding not counted; None without MoviePy."""
-    if importlib.util.find_spec("moviepy") is None:
-        return None
-    from moviepy import ImageClip, vfx
-
-    still = ImageClip(pixels, duration=TAKE.seconds)
-    zoomed = still.with_effects([vfx.Resize(lambda t: 0.67 * (1 + 0.24 * t / TAKE.seconds))])
-
-    def work() -> None:
-        for number in range(FRAMES):
-            zoomed.get_frame(number / TAKE.fps)
-
-    return measured(work)
+def moviepy(python: str, pixels: np.ndarray, folder: Path) -> tuple[float, float]:
+    """Return the CPU milliseconds of MoviePy's zoom, drawn and as a clip."""
+    source, script = folder / "picture.npy", Path(__file__).with_name("peer_movie.py")
+    np.save(source, pixels)
+    order = [python, str(script), str(source), str(FRAMES), str(folder / "peer.mp4")]
+    done = subprocess.run(order, capture_output=True, text=True, check=True)
+    drawn, clip = (float(part) for part in done.stdout.split())
+    return drawn, clip
 
 
 def shares(name: str, draw: Draw, folder: Path) -> None:
-    """Print what drawing adds to encoding the same frames."""
+    """Print what drawing adds to encoding the same frames.
+
+    Of the limit is what encoding alone takes, of what drawing and encoding take together: first
+    by their sum, then while one goes on beside the other.
+    """
     draw(0)
     rounds = []
     for _ in range(ROUNDS):
@@ -153,36 +163,63 @@ def shares(name: str, draw: Draw, folder: Path) -> None:
         frames = [draw(number) for number in range(FRAMES)]
         alone = measured(lambda kept=frames: encoded(iter(kept), folder))
         both = measured(lambda: encoded((draw(n) for n in range(FRAMES)), folder))
-        rounds.append((drawn / FRAMES, alone / FRAMES, alone / both))
-    drawn, alone, share = (statistics.median(column) for column in zip(*rounds, strict=True))
-    print(f"{name:<28}{drawn:>9.1f}{alone:>9.1f}{share:>9.2f}")
+        rounds.append((drawn / FRAMES, alone / FRAMES, alone / (alone + drawn), alone / both))
+    drawn, alone, share, beside = (
+        statistics.median(column) for column in zip(*rounds, strict=True)
+    )
+    print(f"{name:<28}{drawn:>9.1f}{alone:>9.1f}{share:>9.2f}{beside:>9.2f}")
+
+
+def spread(ratios: Sequence[float]) -> str:
+    """Return the median of some ratios, and their least and largest."""
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
+    """Print what other tools take for the zoom of ken-burns."""
+    ours = ken_burns(pixels)
+    pans, movies, clips = [], [], []
+    zoompan(pixels, folder)
+    for _ in range(PAIRS):
+        # On both sides of the other: whatever else runs meanwhile slows down both.
+        before = measured(lambda: drained(ours))
+        panned = zoompan(pixels, folder)
+        pans.append(panned / statistics.mean((before, measured(lambda: drained(ours)))))
+    for _ in range(ROUNDS if python else 0):
+        drawn, clip = moviepy(str(python), pixels, folder)
+        movies.append(drawn / measured(lambda: drained(ours)))
+        made = measured(lambda: encoded(map(ken_burns(pixels), range(FRAMES)), folder))
+        clips.append(clip / made)
+    print("\nthe same zoom, CPU against ken-burns (above 1: slower), median (least to largest)")
+    print(f"  FFmpeg zoompan  {spread(pans)}")
+    print(f"  MoviePy         {spread(movies) if movies else 'skipped: no --moviepy'}")
+    if clips:
+        print(f"  MoviePy, clip   {spread(clips)}")
 
 
 def main() -> None:
     """Measure and print the tables."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--moviepy", metavar="PYTHON", help="an interpreter with MoviePy")
+    python = options.parse_args().moviepy
     pixels = picture()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        print(f"{'720p, CPU ms a frame':<28}{'draw':>9}{'encode':>9}{'of limit':>9}")
+        print(f"{'720p, CPU ms a frame':<28}{'draw':>9}{'encode':>9}{'of limit':>9}{'beside':>9}")
         shares("ken-burns", ken_burns(pixels), folder)
         shares("parallax", parallax(pixels), folder)
         shares("parallax and snow", parallax(pixels, snow=True), folder)
+        for prompt in ("a mountain lake at sunset", "pine forest at dawn", "a nebula"):
+            shares(f"living {prompt}", living(prompt), folder)
         shares("flythrough", flight(), folder)
 
-        ours = ken_burns(pixels)
-        pairs = []
-        for _ in range(ROUNDS):
-            own = measured(lambda: drained(ours))
-            pairs.append((zoompan(pixels, folder) / own, (moviepy(pixels) or 0.0) / own))
-        print("\nthe same zoom, CPU against ken-burns (above 1: slower)")
-        print(f"  FFmpeg zoompan  {statistics.median(pair[0] for pair in pairs):.2f}")
-        movie = statistics.median(pair[1] for pair in pairs)
-        print(f"  MoviePy         {f'{movie:.2f}' if movie else 'skipped: not installed'}")
+        zooms(pixels, folder, python)
 
         print("\n1024 x 1024, CPU ms")
         values = {p.name: p.default for p in Poster.definition.settings}
         job = Job(prompt="mountains at dusk", parameters=values, folder=folder, seed=1)
-        posters = [measured(lambda: Poster().render(job, Progress())) for _ in range(ROUNDS)]
+        Poster().render(job, Progress())  # the first one loads modules and tables
+        posters = [measured(lambda: Poster().render(job, Progress())) for _ in range(15)]
         print(f"  poster, encoded {statistics.median(posters):.0f}")
         for prompt in ("a mountain lake at sunset", "neon city street in the rain", "a nebula"):
             brief = read(prompt, PROMPT, 1)

@@ -58,7 +58,7 @@ def entry(folder: Path, key: str) -> dict[str, object]:
         "python": sys.executable,
         "procs": [{"role": "api", "cmd": ["{python}", "-c", START, "{port}", "{state}"]}],
         "env": {
-            "PYTHONDONTWRITEBYTECODE": "",  # or the modules of a checkout are compiled at every start
+            "PYTHONDONTWRITEBYTECODE": "",  # else a checkout is compiled at every start
             "KIT_BENCH_TEMPLATE": str(folder),
             "KIT_BENCH_PLUGINS": os.pathsep.join((str(HERE / "plugins"), str(ROOT))),
             "KIT_REQUESTS_PER_MINUTE": "100000000",

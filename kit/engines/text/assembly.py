@@ -10,21 +10,32 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nsmallest
+from itertools import chain
 
-from kit.engines.text.bank import Entry
+from kit.engines.text.bank import Entry, stems
+from kit.engines.text.cadence import stutters
 from kit.engines.text.speech import RATE, STOP, seconds
 
-__all__ = ["Ends", "Telling", "filled"]
+__all__ = ["Ends", "Filled", "Telling", "filled"]
 
 #: Length of the stretch that is searched, and width of its steps, in seconds.
 _SEARCHED = 26.0
 _STEP = 0.05
-#: Most entries that the search looks at.
+#: Most entries that the search looks at, and at most so many seconds let it look at all.
 _CANDIDATES = 20
+_ALL_UP_TO = 16.0
 #: Share of the asked time that a text may be off.
 _TOLERANCE = 0.095
 #: Most seconds off that are worth looking at.
 _WINDOW = 3.0
+#: Cost from which on something is wrong: nothing of its own, and worse, a length out of bounds.
+_AMISS = 500.0
+#: Texts that are read for how they sound, and the cost of two sentences that begin alike.
+_LOOKED_AT = 400
+_STUTTER = 1.0
+#: Cost of going on without a bridge where one is due.
+_ABRUPT = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,43 +57,74 @@ class Telling:
 
     Parameters
     ----------
-    bridges : sequence of str
-        Bridges in order of use, each used once; ``{subject}`` stands for the entry that follows.
-    spare : sequence of str
-        Bridges for where naming the subject would say it twice in a row, each used once.
+    naming, plain : sequence of str
+        Bridges in order of use, each used once. In one that names, ``{subject}`` stands for the
+        entry that follows; an entry that names itself gets a plain one.
     every : int
         A bridge stands before each such number of entries.
     whole : bool
         An entry is told with all it has, because half of it makes no sense.
     brief : bool
         The lead is told in one sentence, to leave room for others.
+    stale : collection of str
+        Subjects that another script tells of: one of these alone makes no script of its own.
     """
 
-    bridges: Sequence[str]
+    naming: Sequence[str]
+    plain: Sequence[str]
     every: int
     whole: bool
-    spare: Sequence[str] = ()
     brief: bool = False
+    stale: Collection[str] = ()
     rate: float = RATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """A text, the subjects it tells of, and whether it is all that was asked for.
+
+    It is not when it misses its time or its lead, or tells of nothing of its own.
+    """
+
+    text: str
+    told: tuple[str, ...]
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Bridge:
+    text: str
+    names: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     parts: tuple[str, ...] = ()
     told: tuple[str, ...] = ()  # subjects
-    bridged: int = 0
+    named: int = 0  # bridges used
+    plain: int = 0
     length: float = 0.0
     cost: float = 0.0
+    fresh: bool = False
 
     def adding(
-        self, entry: Entry, parts: tuple[str, ...], cost: float, rate: float, bridged: int = 0
+        self,
+        entry: Entry,
+        parts: tuple[str, ...],
+        cost: float,
+        telling: Telling,
+        bridge: _Bridge | None = None,
     ) -> _Plan:
+        if bridge:
+            parts = (bridge.text, *parts)
         return _Plan(
             (*self.parts, *parts),
             (*self.told, entry.subject),
-            self.bridged + bridged,
-            self.length + _length(parts, rate),
+            self.named + bool(bridge and bridge.names),
+            self.plain + bool(bridge and not bridge.names),
+            self.length + _length(parts, telling.rate),
             self.cost + cost,
+            self.fresh or entry.subject not in telling.stale,
         )
 
 
@@ -94,8 +136,8 @@ def filled(
     *,
     lead: Entry | None = None,
     unlike: Collection[str] = (),
-) -> tuple[str, tuple[str, ...]]:
-    """Return the text that comes closest to a time, and the subjects it tells of.
+) -> Filled:
+    """Return the text that comes closest to a time.
 
     Parameters
     ----------
@@ -110,11 +152,30 @@ def filled(
     start, rest = _taken(entries, target - lengths[len(lengths) // 2], telling)
     limit = target - lengths[0] + _WINDOW
     plans = _searched(start, rest, limit, telling, lead if not start.told else None)
-    best = sorted(_judged(plans, ends, target, telling.rate), key=lambda found: found[0])
+    judged = _judged(plans, ends, target, telling.rate)
+    best = nsmallest(_LOOKED_AT, judged, key=lambda found: found[0])
     texts = (
-        (" ".join((*end.opening, *plan.parts, *end.closing)), plan.told) for _, end, plan in best
+        Filled(
+            text=" ".join(said),
+            told=plan.told,
+            fits=cost < _AMISS and (lead is None or _tells(plan, lead)),
+        )
+        for cost, said, plan in _smooth(best)
     )
-    return next(found for found in texts if found[0] not in unlike)
+    return next(found for found in texts if found.text not in unlike)
+
+
+def _tells(plan: _Plan, lead: Entry) -> bool:
+    """Whether a plan tells of its lead so that it makes sense."""
+    return (lead.more if lead.whole else lead.text) in plan.parts
+
+
+def _smooth(
+    best: Sequence[tuple[float, Ends, _Plan]],
+) -> list[tuple[float, tuple[str, ...], _Plan]]:
+    """Return the sentences of texts, the best first; two in a row that begin alike cost."""
+    said = [(cost, (*end.opening, *plan.parts, *end.closing), plan) for cost, end, plan in best]
+    return sorted(said, key=lambda text: text[0] + _STUTTER * stutters(text[1]))
 
 
 def _length(parts: Sequence[str], rate: float) -> float:
@@ -135,18 +196,19 @@ def _taken(
         if room - plan.length <= _SEARCHED:
             return plan, entries[number:]
         due = bool(plan.told) and len(plan.told) % telling.every == 0
-        bridge = _bridge(plan, entry, telling) if due else ()
-        parts = (*bridge, *_parts(entry))
-        plan = plan.adding(entry, parts, 0.0, telling.rate, len(bridge))
+        parts = _parts(entry)
+        bridge = _bridge(plan, entry, parts, telling) if due else None
+        plan = plan.adding(entry, parts, 0.0, telling, bridge)
     return plan, ()
 
 
 def _searched(
     start: _Plan, entries: Sequence[Entry], limit: float, telling: Telling, lead: Entry | None
 ) -> list[_Plan]:
-    """Return the best plan for every length that can be reached."""
+    """Return the best plan for every length that can be reached, with and without news."""
     best = {_slot(start): start}
-    for number, entry in enumerate(entries[:_CANDIDATES]):
+    looked_at = entries if limit <= _ALL_UP_TO else entries[:_CANDIDATES]
+    for number, entry in enumerate(looked_at):
         grown = {} if entry is lead else dict(best)
         if entry is lead:
             grown = {_slot(start): _Plan(cost=6.0)}  # without its lead a script misses its title
@@ -159,8 +221,8 @@ def _searched(
     return [plan for plan in best.values() if plan.told] or [start]
 
 
-def _slot(plan: _Plan) -> int:
-    return round(plan.length / _STEP)
+def _slot(plan: _Plan) -> tuple[int, bool]:
+    return round(plan.length / _STEP), plan.fresh
 
 
 def _told(
@@ -168,24 +230,26 @@ def _told(
 ) -> Iterator[_Plan]:
     """Yield the plans that go on with an entry: short or long, with or without a bridge."""
     due = bool(plan.told) and len(plan.told) % telling.every == 0
-    ways = _ways(entry, telling, is_lead=is_lead)
-    bridge = _bridge(plan, entry, telling) if plan.told else ()
-    for parts, extra in ways:
-        yield plan.adding(entry, parts, cost + extra + (0.45 if due else 0.0), telling.rate)
+    # One story right after another reads like its end.
+    abrupt = 2 * _ABRUPT if telling.whole else _ABRUPT
+    for parts, extra in _ways(entry, telling, is_lead=is_lead):
+        yield plan.adding(entry, parts, cost + extra + (abrupt if due else 0.0), telling)
+        bridge = _bridge(plan, entry, parts, telling) if plan.told else None
         if bridge:
             price = cost + extra + (0.0 if due else 0.5)
-            yield plan.adding(entry, (*bridge, *parts), price, telling.rate, 1)
+            yield plan.adding(entry, parts, price, telling, bridge)
 
 
 def _ways(entry: Entry, telling: Telling, *, is_lead: bool) -> list[tuple[tuple[str, ...], float]]:
     """Return the entry told in full and, where that makes sense, in one sentence; with costs."""
     full, brief = 0.0, 1.5 if is_lead else 0.3
-    if telling.whole:
+    whole = telling.whole or entry.whole
+    if whole:
         brief = 4.0
     elif telling.brief and is_lead:
         full, brief = 3.0, 0.0
     ways = [(_parts(entry), full)]
-    if entry.more and (is_lead or not telling.whole):
+    if entry.more and (is_lead or not whole):
         ways.append(((entry.text,), brief))
     return ways
 
@@ -194,28 +258,38 @@ def _parts(entry: Entry) -> tuple[str, ...]:
     return (entry.text, entry.more) if entry.more else (entry.text,)
 
 
-def _bridge(plan: _Plan, entry: Entry, telling: Telling) -> tuple[str, ...]:
-    if plan.bridged >= len(telling.bridges):
-        return ()
-    bridge = telling.bridges[plan.bridged]
-    if "{subject}" in bridge and entry.text.casefold().startswith(entry.subject.casefold()):
-        bridge = next(iter(telling.spare[plan.bridged // 2 :]), "")
-    return (bridge.replace("{subject}", entry.subject),) if bridge else ()
+def _bridge(plan: _Plan, entry: Entry, parts: tuple[str, ...], telling: Telling) -> _Bridge | None:
+    """Return the next bridge to an entry; the two kinds take turns where both are right."""
+    naming, plain = telling.naming[plan.named :], telling.plain[plan.plain :]
+    turn = plan.named <= plan.plain or not plain
+    if naming and turn and not _names_itself(entry, parts):
+        return _Bridge(naming[0].replace("{subject}", entry.subject), names=True)
+    return _Bridge(plain[0], names=False) if plain else None
+
+
+@lru_cache(maxsize=4096)
+def _names_itself(entry: Entry, parts: tuple[str, ...]) -> bool:
+    """Whether the sentences say most of the subject, so that a bridge would say it twice."""
+    subject = stems(entry.subject)
+    return 2 * len(subject & stems(" ".join(parts))) >= len(subject)
 
 
 def _judged(
     plans: Sequence[_Plan], ends: Sequence[Ends], target: float, rate: float
 ) -> Iterator[tuple[float, Ends, _Plan]]:
     """Yield every text worth a look with its cost; a text out of bounds costs more than any."""
-    by_slot = {_slot(plan): plan for plan in plans}
+    by_slot: dict[int, list[_Plan]] = {}
+    for plan in plans:
+        by_slot.setdefault(_slot(plan)[0], []).append(plan)
     longest = max(plans, key=lambda plan: plan.length)
     shortest = min(plans, key=lambda plan: plan.length)
     reach = round(min(_TOLERANCE * target, _WINDOW) / _STEP)
     for end in ends:
         room = target + STOP - end.length(rate)
         middle = round(room / _STEP)
-        near = (by_slot.get(slot) for slot in range(middle - reach, middle + reach + 1))
-        for plan in (*(plan for plan in near if plan), longest, shortest):
+        slots = range(middle - reach, middle + reach + 1)
+        near = chain.from_iterable(by_slot.get(slot, ()) for slot in slots)
+        for plan in (*near, longest, shortest):
             off = abs(plan.length - room) / target
-            penalty = 25 * off if off <= _TOLERANCE else 1000 * (1 + off)
-            yield plan.cost + end.cost + penalty, end, plan
+            penalty = 25 * off if off <= _TOLERANCE else 2 * _AMISS * (1 + off)
+            yield plan.cost + end.cost + penalty + (0 if plan.fresh else _AMISS), end, plan

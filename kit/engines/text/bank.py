@@ -48,6 +48,8 @@ class Entry:
         The hook angle, a sentence that can be said as it is.
     source : str
         What documents it.
+    whole : bool
+        The one sentence makes no sense without what goes on: it asks, or does not name what it is.
     """
 
     subject: str
@@ -57,6 +59,7 @@ class Entry:
     titles: tuple[str, ...]
     keywords: tuple[str, ...]
     source: str
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,12 @@ The same order and the same seed give the same text.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, product, zip_longest
+from dataclasses import dataclass, replace
+from itertools import product
 
-from kit.engines.text.assembly import Ends, Telling, filled
+from kit.engines.text.assembly import Ends, Filled, Telling, filled
 from kit.engines.text.bank import Bank, Entry, bank, stems
 from kit.engines.text.grammar import Voice, voices
 from kit.engines.text.phrases import angled, asked, clean, sentence, within
@@ -28,13 +29,12 @@ DURATIONS = range(10, 181)
 _RATES = (3.0, 7.0)
 #: A bridge stands before each such number of entries, by manner.
 _BRIDGED = {"facts": 1, "advice": 1, "stories": 1, "cases": 1}
-
-#: Bridges of a voice kept for where naming the next subject would say it twice.
-_SPARE = 3
 #: Seconds of a first sentence from which on a shorter one is better.
 _LONG = 8.0
+#: Seconds up to which a hook angle is said as it is; those of suggested titles are.
+_SHORT = 4.5
 #: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
-_BRIEF_UP_TO = 30
+_BRIEF_UP_TO = 20
 #: Seconds up to which it has no room to name its title and tell of another thing: it does not.
 _TIGHT_UP_TO = 14
 
@@ -86,7 +86,9 @@ class Order:
 
 
 def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Title:
-    """Return a title with its hook angle, one that is not in `avoid` as long as there is one.
+    """Return a title with its hook angle, one of those that are least often in `avoid`.
+
+    So none comes twice while there are others, nor a third time before all came twice.
 
     Parameters
     ----------
@@ -103,9 +105,8 @@ def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Titl
     """
     known = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
     order = random.Random(f"{seed} {topic}").sample(known, len(known))  # noqa: S311 - no secret
-    given = {name.casefold() for name in avoid}
-    fresh = (pair for pair in order if pair[0].casefold() not in given)
-    name, hook = next(fresh, order[0])
+    given = Counter(name.casefold() for name in avoid)
+    name, hook = min(order, key=lambda pair: given[pair[0].casefold()])
     return Title(title=name, hook_angle=hook)
 
 
@@ -129,17 +130,24 @@ def write_scripts(order: Order, *, seed: int) -> list[str]:
     for number, voice in enumerate(voices(source.manner, rng)[: order.variations]):
         entries = ranked(order.topic, _about(title, angle), lead, rng, told)
         draft = _Draft(order, source, title or source.noun, angle, lead, voice, own=number > 0)
-        text, subjects = filled(
-            entries,
-            draft.ends(),
-            order.duration_seconds,
-            draft.telling(),
-            lead=lead,
-            unlike=texts,
-        )
-        told.update(subjects)
-        texts.append(text)
+        found = _told(draft, entries, texts, told)
+        told.update(found.told)
+        texts.append(found.text)
     return texts
+
+
+def _told(
+    draft: _Draft, entries: Sequence[Entry], texts: Sequence[str], told: Collection[str]
+) -> Filled:
+    """Return a script that tells of something that the others do not tell of."""
+    length, telling = draft.order.duration_seconds, draft.telling(told)
+    found = filled(entries, draft.ends(), length, telling, lead=draft.lead, unlike=texts)
+    if found.fits or not (draft.own and draft.lead):
+        return found
+    # There is no room for its lead and for news, so the lead is named and the news is told.
+    others = [entry for entry in entries if entry.subject not in told]
+    aside = filled(others, replace(draft, aside=True).ends(), length, telling, unlike=texts)
+    return aside if aside.fits else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +161,16 @@ class _Draft:
     lead: Entry | None
     voice: Voice
     own: bool  # goes its own way where another script took the obvious one
+    aside: bool = False  # names its lead and tells of something else
 
-    def telling(self) -> Telling:
-        plain = self.voice.say("bridge")
-        bridges = zip_longest(self.voice.say("bridge_to", subject="{subject}"), plain[:-_SPARE])
+    def telling(self, told: Collection[str]) -> Telling:
         return Telling(
-            bridges=[bridge for bridge in chain.from_iterable(bridges) if bridge],
+            naming=self.voice.say("bridge_to", subject="{subject}"),
+            plain=self.voice.say("bridge"),
             every=_BRIDGED[self.source.manner],
             whole=self.source.manner == "stories",
-            spare=plain[-_SPARE:],
             brief=self._brief(),
+            stale=told,
             rate=self.order.rate,
         )
 
@@ -171,7 +179,10 @@ class _Draft:
         made = product(self._hooks(), self._names(), self._frames(), self._closings())
         return [
             Ends(
-                opening=(*hook[0], *name[0], *frame[0]),
+                # An aside leads over to what is told, so nothing may stand between.
+                opening=(*hook[0], *frame[0], *name[0])
+                if self.aside
+                else (*hook[0], *name[0], *frame[0]),
                 closing=closing[0],
                 cost=hook[1] + name[1] + frame[1] + closing[1],
             )
@@ -182,16 +193,21 @@ class _Draft:
         if not self.order.use_hook:
             return [((), 0.0)]
         if self.angle:
-            return self._cut(asked(self.angle), angled)
-        if not self.lead:
+            # Of a short angle, any part says something else.
+            cut = self._cut(asked(self.angle), angled)
+            return cut if seconds(cut[0][0][0]) > _SHORT else cut[:1]
+        if self.aside or not self.lead:
             return _choices(self.voice.say("hook"), 0.0)
         said = _choices(self.voice.say("hook", subject=self.lead.subject), 0.0)
         return [((self.lead.hook,), 0.8 if self.own else -0.3), *said]
 
     def _names(self) -> list[_Choice]:
         """Return the ways to name the title; a script about its lead names it anyway."""
+        if self.aside and self.lead:
+            return _choices(self.voice.say("aside", subject=self.lead.subject), 0.0)
         known = self.lead and stems(self.title) <= stems(self.lead.subject)
-        if self.lead and (known or not self._brief() or self._tight()):
+        hooked = self.order.use_hook
+        if self.lead and (known or hooked or not self._brief() or self._tight()):
             return [((), 0.0)]
         if self.title.endswith("?"):
             lines, cuts = self._cut(self.title, sentence)[:1], self._cut(self.title, sentence)[1:]

@@ -48,6 +48,10 @@ class Draft:
     writer: str
 
 
+class TakenError(Exception):
+    """What was written went to another order of the account meanwhile: write something else."""
+
+
 class Writer(Protocol):
     """Whoever writes the texts; it may take its time and never blocks the event loop.
 
@@ -113,10 +117,27 @@ def titles_given(account_id: str, topic: str) -> Transaction[list[str]]:
     return [row.title for row in rows]
 
 
-def deliver_title(topic: str, title: Title, payer: Payer, now: int) -> Transaction[None]:
-    """Charge for a title and note that the account has it."""
+def deliver_title(
+    topic: str, title: Title, payer: Payer, now: int, *, seen: Sequence[str]
+) -> Transaction[None]:
+    """Charge for a title and note that the account has it.
+
+    Parameters
+    ----------
+    seen : sequence of str
+        What `titles_given` returned before the title was written.
+
+    Raises
+    ------
+    TakenError
+        The account was given this title since then; nothing is charged.
+    """
     title_id = ids.new("ttl", now)
+    # First, because it locks the account: of two that race, the second sees what the first took.
     yield from credits.take(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
+    given = yield from titles_given(payer.account_id, topic)
+    if _times(title.title, given) > _times(title.title, seen):
+        raise TakenError
     yield writing.ADD_TITLE(
         id=title_id, account_id=payer.account_id, topic=topic, title=title.title, created_at=now
     )
@@ -145,6 +166,15 @@ def deliver_scripts(
         yield writing.ADD_SCRIPT(**row)
         rows.append(row)
     return rows
+
+
+def _times(title: str, titles: Sequence[str]) -> int:
+    """Count a title among titles, which a service without unused ones may give again."""
+    return [_plain(name) for name in titles].count(_plain(title))
+
+
+def _plain(title: str) -> str:
+    return "".join(char for char in title.casefold() if char.isalnum())
 
 
 def _topic_problems(topic: str) -> list[tuple[str, str]]:

@@ -10,10 +10,12 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from kit import wire
+from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
-from kit.service.domain.idempotency import Answer
-from kit.service.domain.writing import Draft
+from kit.service.domain.idempotency import Answer, Label
+from kit.service.domain.writing import Draft, TakenError
 from kit.service.http.context import (
+    Context,
     answered,
     body_of,
     caller_of,
@@ -22,6 +24,9 @@ from kit.service.http.context import (
     moment,
 )
 from kit.service.store.database import Transaction
+
+#: Times that a text is written for one order; each loss means that a racing order was served.
+_TRIES = 32
 
 router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
 
@@ -39,7 +44,7 @@ async def suggest_title(request: Request) -> Response:
         given = await context.database.read(writing.titles_given(payer.account_id, topic))
         seed = secrets.randbits(32)
         title = await context.writer.title(topic, seed=seed, avoid=given)
-        return _titled(topic, title, payer, now)
+        return _titled(writing.deliver_title(topic, title, payer, now, seen=given), title)
 
     return await _once(request, content, work)
 
@@ -69,26 +74,42 @@ async def _once(
     context = context_of(request)
     label = label_of(request, content)
     if label is None:
-        return answered(await context.database.write(await work()))
+        return answered(await _delivered(context, None, work))
     known = await context.database.write(idempotency.begin(label, context.clock()))
     if known is not None:
         return answered(known)
     try:
-        delivery = await work()
-        return answered(await context.database.write(_kept(label, delivery)))
+        return answered(await _delivered(context, label, work))
     except BaseException:
         await context.database.write(idempotency.release(label))
         raise
 
 
-def _kept(label: idempotency.Label, delivery: Transaction[Answer]) -> Transaction[Answer]:
+async def _delivered(
+    context: Context,
+    label: Label | None,
+    work: Callable[[], Awaitable[Transaction[Answer]]],
+) -> Answer:
+    """Write, and write again when a racing order was given the same; then charge and keep."""
+    for _ in range(_TRIES):
+        delivery = await work()
+        try:
+            return await context.database.write(_kept(label, delivery))
+        except TakenError:
+            continue
+    sentence = "too many orders for the same topic at once; nothing was charged"
+    raise UnavailableError(sentence, headers={"Retry-After": "1"})
+
+
+def _kept(label: Label | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
     answer = yield from delivery
-    yield from idempotency.keep(label, answer)
+    if label is not None:
+        yield from idempotency.keep(label, answer)
     return answer
 
 
-def _titled(topic: str, title: wire.Title, payer: Any, now: int) -> Transaction[Answer]:
-    yield from writing.deliver_title(topic, title, payer, now)
+def _titled(delivery: Transaction[None], title: wire.Title) -> Transaction[Answer]:
+    yield from delivery
     return Answer(200, title.model_dump_json(by_alias=True).encode())
 
 

@@ -12,6 +12,7 @@ TABLES = json.loads((files("kit.engines.text") / "voices.json").read_text(encodi
 SLOTS = {
     "hook": {"subject"},
     "line": {"title"},
+    "aside": {"subject"},
     "bridge_to": {"subject"},
     "cta": {"noun"},
 }

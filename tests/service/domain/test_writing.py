@@ -7,7 +7,7 @@ import pytest
 from kit.errors import BadRequestError, InsufficientCreditsError
 from kit.service.domain import credits, writing
 from kit.service.domain.credits import Payer
-from kit.service.domain.writing import Draft
+from kit.service.domain.writing import Draft, TakenError
 from kit.wire import SuggestTitle, Title, WriteScripts
 from tests.service.domain.conftest import NOW, Write
 
@@ -56,11 +56,30 @@ def test_an_unknown_topic_names_the_closest() -> None:
 
 
 def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer) -> None:
-    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW))
+    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
 
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
     assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
     assert write(writing.titles_given(payer.account_id, "FOOD")) == []
+
+
+@pytest.mark.parametrize("other", ["Ten facts", "TEN FACTS!"])
+def test_a_title_that_came_meanwhile_is_refused_and_not_charged(
+    write: Write, payer: Payer, other: str
+) -> None:
+    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
+
+    with pytest.raises(TakenError):
+        write(writing.deliver_title("SPACE", Title(title=other), payer, NOW, seen=[]))
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
+    assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
+
+
+def test_a_title_can_be_given_again_knowingly(write: Write, payer: Payer) -> None:
+    for seen in ([], ["Ten facts"]):
+        write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=seen))
+
+    assert write(credits.balance(payer.account_id, NOW))["balance"] == 9900
 
 
 def test_delivered_scripts_share_a_batch_and_one_charge(write: Write, payer: Payer) -> None:
