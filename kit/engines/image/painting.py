@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.landscape.compose import Look, compose, flat
+from kit.engines.landscape.compose import Look, compose, painted
 from kit.engines.landscape.falling import fallen, kind_of
-from kit.engines.landscape.plane import Stage, over
+from kit.engines.landscape.plane import Stage
 from kit.engines.landscape.scene import Scene, read
 from kit.engines.landscape.settings import longest_side
-from kit.engines.media.color import Bytes, dithered
+from kit.engines.landscape.strips import printed
+from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write, write_thumbnail
 
 _GRAIN = 2.2
@@ -44,10 +45,9 @@ def picture(scene: Scene, values: Any, progress: Progress) -> Bytes:
     look = Look(layers=values["layers"], mist=values["mist"], stars=values["stars"])
     composed = compose(scene, look, Stage(*longest_side(values["aspect_ratio"], values["size"])))
     progress.report(0.6)
-    canvas = flat(composed)
-    if kind := kind_of(scene):
-        for plane in fallen(np.random.default_rng([scene.number, 97]), composed.stage, kind):
-            over(canvas, plane)
-    progress.report(0.9)
+    kind = kind_of(scene)
+    rng = np.random.default_rng([scene.number, 97])
+    weather = fallen(rng, composed.stage, kind) if kind else []
+    progress.report(0.7)
     grain = _GRAIN if values["grain"] else 0.0
-    return dithered(canvas, np.random.default_rng([scene.number, 99]), grain=grain)
+    return printed(composed.stage, painted(composed, weather), grain=grain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image import files
 from kit.engines.landscape import settings
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
@@ -27,13 +28,6 @@ _GRAIN = Parameter(
     type="boolean",
     default=False,
     description="A touch of paper grain; it makes the file larger",
-)
-_FORMAT = Parameter(
-    name="format",
-    type="string",
-    default="jpeg",
-    enum=["jpeg", "png", "webp"],
-    description="File format; png keeps every pixel",
 )
 
 
@@ -58,7 +52,7 @@ class Poster(Engine):
             settings.mist(),
             _STARS,
             _GRAIN,
-            _FORMAT,
+            files.file_format(),
             seed_parameter(),
         ),
         pricing=Rule(

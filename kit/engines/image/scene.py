@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image import files
 from kit.engines.landscape import settings
 from kit.engines.scene.families import FAMILIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
@@ -37,29 +38,6 @@ def family() -> Parameter:
     )
 
 
-def file_format() -> Parameter:
-    """Return the setting for the kind of file."""
-    return Parameter(
-        name="format",
-        type="string",
-        default="jpeg",
-        enum=["jpeg", "png", "webp"],
-        description="File format; png keeps every pixel",
-    )
-
-
-def quality() -> Parameter:
-    """Return the setting for how much a file may lose."""
-    return Parameter(
-        name="quality",
-        type="integer",
-        default=92,
-        minimum=1,
-        maximum=100,
-        description="Quality of jpeg and webp files, in percent; png is never lossy",
-    )
-
-
 class Scene(Engine):
     """Paints lakes, deserts, forests, seas, streets, space and abstracts by rule."""
 
@@ -80,8 +58,8 @@ class Scene(Engine):
             family(),
             settings.palette(),
             _DETAIL,
-            file_format(),
-            quality(),
+            files.file_format(),
+            files.quality(),
             seed_parameter(),
         ),
         pricing=Rule(

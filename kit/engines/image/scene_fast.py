@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
-from kit.engines.image.scene import family, file_format
+from kit.engines.image import files
+from kit.engines.image.scene import family
 from kit.engines.landscape import settings
 from kit.wire import Parameter, Rule, UnitPrice
 
@@ -40,7 +41,7 @@ class SceneFast(Engine):
             _SIZE,
             family(),
             settings.palette(),
-            file_format(),
+            files.file_format(),
             seed_parameter(),
         ),
         pricing=Rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.media.fonts import FACES
@@ -51,8 +52,8 @@ class TitleCard(Engine):
                 "Words for the background, such as 'teal', 'navy to black' or 'foggy forest';"
                 " without them the headline's words direct a landscape",
             ),
-            settings.file_format(),
-            settings.quality(),
+            files.file_format(),
+            files.quality(),
             seed_parameter(),
         ),
         media=(settings.medium("image", "The picture behind the title", required=False),),
@@ -64,6 +65,7 @@ class TitleCard(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""
+        from kit.engines.image.editing.attending import attended
         from kit.engines.image.titlecards import make_card
 
-        return make_card(job, progress)
+        return attended(job, progress, make_card)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kit.engines.landscape import ridges, sky
+from kit.engines.landscape import clouds, ridges, sky
 from kit.engines.landscape.palettes import Palette, palette_for
-from kit.engines.landscape.plane import Plane, Stage, over
+from kit.engines.landscape.plane import Plane, Stage
 from kit.engines.landscape.recipes import RECIPES
 from kit.engines.landscape.scene import Scene
-from kit.engines.landscape.water import Water, add_water, water
+from kit.engines.landscape.strips import Strip, gathered, strips
+from kit.engines.landscape.water import Mirror, Water, water
 from kit.engines.media.color import Floats
 
 
@@ -42,8 +43,8 @@ class Picture:
 
     Parameters
     ----------
-    sky : ndarray of float32
-        Shape (3, rows, columns): the gradient with its glow.
+    heaven : Sky
+        The gradient with its glow.
     back, front : tuple of Plane
         What stands behind the water and before it; without water all is in `back`.
     """
@@ -51,10 +52,17 @@ class Picture:
     stage: Stage
     palette: Palette
     light: sky.Light
-    sky: Floats
+    heaven: sky.Sky
     back: tuple[Plane, ...]
     front: tuple[Plane, ...]
     water: Water | None
+
+    @property
+    def sky(self) -> Floats:
+        """The sky over the whole stage: encoded sRGB, 0 to 1, shape (3, rows, columns)."""
+        canvas = np.empty((3, self.stage.rows, self.stage.columns), np.float32)
+        self.heaven.fill(canvas, 0)
+        return canvas
 
 
 def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
@@ -68,7 +76,7 @@ def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
     recipe = RECIPES[scene.subject]
     horizon = stage.y(recipe.horizon)
     light = sky.light_of(next(rng), stage, scene, horizon)
-    glow = 0.7 if scene.weather in ("rain", "snow") else 1.0
+    glow = 0.7 if scene.weather in ("rain", "snow") else 0.5 if light.shadow else 1.0
     heaven = sky.sky(stage, palette, light, horizon, glow)
     back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
     setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
@@ -80,14 +88,25 @@ def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
 
 def flat(picture: Picture) -> Floats:
     """Paint a picture; return encoded sRGB, shape (3, rows, columns), 0 to 1."""
-    canvas = picture.sky.copy()
-    for plane in picture.back:
-        over(canvas, plane)
-    if picture.water is not None:
-        add_water(canvas, picture.stage, picture.water, picture.palette)
-    for plane in picture.front:
-        over(canvas, plane)
-    return canvas
+    return gathered(picture.stage, painted(picture))
+
+
+def painted(picture: Picture, falling: Sequence[Plane] = ()) -> Iterator[Strip]:
+    """Yield a picture strip by strip, from the top down.
+
+    Parameters
+    ----------
+    falling : sequence of Plane
+        Weather before all else.
+    """
+    stage, wet = picture.stage, picture.water
+    if wet is None:
+        yield from strips(stage, picture.heaven.fill, (*picture.back, *falling))
+        return
+    land = strips(stage, picture.heaven.fill, picture.back, until=wet.shore)
+    above = gathered(stage, land, rows=wet.shore)
+    mirror = Mirror(above, stage, wet, picture.palette)
+    yield from strips(stage, mirror.fill, (*picture.front, *falling))
 
 
 def _heaven(
@@ -107,11 +126,11 @@ def _heaven(
             yield sky.milky_way(streams[0], stage, palette, horizon)
         yield sky.stars(streams[1], stage, horizon, light, 1.0 if scene.time == "night" else 0.65)
     if "aurora" in scene.extras and scene.dark:
-        yield from sky.aurora(streams[2], stage, horizon)
+        yield from clouds.aurora(streams[2], stage, horizon)
     if clear:
-        shine = sky.moon(streams[3], stage, palette, light) if scene.time == "night" else None
+        shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(scene) else None
         yield from shine or sky.sun(stage, palette, light)
-    yield from sky.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
+    yield from clouds.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
     if look.birds and ("birds" in scene.extras or (not scene.dark and clear)):
         yield sky.birds(streams[5], stage, palette, light, horizon)
 

@@ -10,6 +10,10 @@ from kit.engines.landscape.plane import Stage, fill
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import line, smooth_step
 
+#: The spine of a flank, from the peak down, and the fingers of its shadow, every other one long.
+_STEPS = np.linspace(0.0, 1.0, 8)
+_SHARES = np.linspace(0.12, 0.92, 7)
+_LONG = np.where(np.arange(7) % 2, 0.92, 0.42)
 _SLENDER = 6  # a peak narrower than this, in pixels, gets no facet
 
 
@@ -73,15 +77,14 @@ def _flank(rng: np.random.Generator, crest: Crest, peak: int, foot: int) -> NDAr
     edge = np.arange(peak, foot + side, side * max(1, reach // 60))
     down = float(y[foot] - y[peak])
     depth = max(0.9 * reach, 1.25 * down)
-    steps = np.linspace(0.0, 1.0, 8)
     wander = np.cumsum(rng.uniform(-0.07, 0.10, 8)) * reach * side
     wander[0] = 0.0
-    zigzag = rng.uniform(-0.05, 0.05, 8) * reach * (steps > 0)
-    spine = np.stack([peak + wander + zigzag, y[peak] + depth * steps], axis=1)
-    shares = np.linspace(0.12, 0.92, 7) + rng.uniform(-0.04, 0.04, 7)
-    columns = np.clip(np.round(peak + side * reach * shares).astype(int), 0, len(y) - 1)
-    long = np.where(np.arange(7) % 2, 0.92, 0.42) * rng.uniform(0.7, 1.1, 7)
-    fingers = y[columns] + depth * long * (1.0 - shares) * 0.9
+    zigzag = rng.uniform(-0.05, 0.05, 8) * reach * (_STEPS > 0)
+    spine = np.stack([peak + wander + zigzag, y[peak] + depth * _STEPS], axis=1)
+    shares = _SHARES + rng.uniform(-0.04, 0.04, 7)
+    columns = np.rint(peak + side * reach * shares).astype(int)
+    columns = np.minimum(np.maximum(columns, 0), len(y) - 1)
+    fingers = y[columns] + depth * _LONG * rng.uniform(0.7, 1.1, 7) * (1.0 - shares) * 0.9
     lower = np.stack([columns + wander[-1] * (1 - shares), fingers], axis=1)
     upper = np.stack([edge, y[edge] - 1.0], axis=1)
     return np.concatenate([upper, lower[::-1], spine[::-1]])

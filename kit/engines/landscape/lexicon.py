@@ -42,6 +42,8 @@ EXTRAS = {
     "birds": "bird gull seagull crow swallow geese goose flock",
     "aurora": "aurora borealis polar northern",
     "fireflies": "firefly fireflies lantern magical fairy",
+    "crescent": "crescent sickle",
+    "full_moon": "full",
 }
 #: Color word -> (hue in degrees, chroma), in OKLCH.
 COLORS: dict[str, tuple[float, float]] = {

@@ -6,13 +6,14 @@ The stage is the frame with a margin around it: none for a picture, some for a c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, oklab
 
 _SHIFT = 4  # binary places of a pixel that OpenCV draws to
 
@@ -55,6 +56,23 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Touch:
+    """Paint upon a plane: light on a slope, snow, shadow.
+
+    Parameters
+    ----------
+    color : ndarray of float32
+        Encoded sRGB, 0 to 1, shape (3, 1, 1).
+    weights : callable
+        From a first row of the plane and the row after the last to how strongly the touch covers
+        them: 0 to 1, of a shape that fits (rows, columns), or None where it covers nothing.
+    """
+
+    color: Floats
+    weights: Callable[[int, int], Floats | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Plane:
     """One sheet: where it starts, its color and how much of it covers what lies behind.
 
@@ -66,29 +84,104 @@ class Plane:
         0 for infinitely far, 1 for the nearest.
     top : int
         Row of the stage where it begins.
-    color : ndarray of float32
-        Encoded sRGB, 0 to 1, shape (3, rows, columns), (3, rows, 1) or (3, 1, 1).
+    ground : ndarray of float32
+        Its color before the touches: encoded sRGB, 0 to 1, shape (3, rows, columns), (3, rows, 1)
+        or (3, 1, 1).
     alpha : ndarray of uint8
         Shape (rows, columns).
+    touches : tuple of Touch
+        What is painted upon the ground, the first one lowest.
     """
 
     name: str
     depth: float
     top: int
-    color: Floats
+    ground: Floats
     alpha: Bytes
+    touches: tuple[Touch, ...] = ()
+
+    @property
+    def bottom(self) -> int:
+        """Row of the stage after its last one."""
+        return self.top + len(self.alpha)
+
+    @property
+    def color(self) -> Floats:
+        """Its color with all touches, in a shape that fits (3, rows, columns)."""
+        return self.colors(0, self.alpha.shape[0])
+
+    def colors(self, first: int, last: int) -> Floats:
+        """Return the color of its rows from `first` up to `last`, counted from its top."""
+        if not self.touches:
+            return self._ground(slice(first, last), slice(None))
+        canvas = np.zeros((3, last - first, self.alpha.shape[1]), np.float32)
+        self.lay(canvas, slice(first, last), slice(None), np.ones(canvas.shape[1:], np.float32))
+        return canvas
+
+    def lay(self, canvas: Floats, rows: slice, columns: slice, weight: Floats) -> None:
+        """Mix a part of it into a canvas of the part's size, in place.
+
+        Parameters
+        ----------
+        weight : ndarray of float32
+            How strongly it covers the canvas, 0 to 1. It is used as scratch space.
+        """
+        rest = np.subtract(1.0, weight)
+        shares = []
+        # From the last touch down to the ground, each one leaves less for what lies below it.
+        for touch in reversed(self.touches):
+            covers = touch.weights(rows.start, rows.stop)
+            if covers is not None:
+                share = np.multiply(covers[:, columns] if covers.shape[1] > 1 else covers, weight)
+                weight -= share
+                shares.append((touch.color, share))
+        ground = self._ground(rows, columns)
+        if ground.shape[1:] == (1, 1):
+            shares.append((ground, weight))
+        spare = np.empty_like(weight)
+        for channel, target in enumerate(canvas):
+            target *= rest
+            if ground.shape[1:] != (1, 1):
+                spare[:] = ground[channel]  # numpy multiplies by a single column far more slowly
+                spare *= weight
+                target += spare
+            for color, share in shares:
+                cv2.scaleAdd(share, float(color[channel, 0, 0]), target, dst=target)
+
+    def _ground(self, rows: slice, columns: slice) -> Floats:
+        ground = self.ground if self.ground.shape[1] == 1 else self.ground[:, rows]
+        return ground if ground.shape[2] == 1 else ground[:, :, columns]
+
+    def solid_from(self) -> int:
+        """Return the row of the stage from which it hides all behind it, down to its bottom."""
+        if int(self.alpha[-1].min()) < 255:
+            return self.bottom
+        open_rows = np.flatnonzero(self.alpha.min(axis=1) < 255)
+        return self.top + (int(open_rows[-1]) + 1 if len(open_rows) else 0)
 
 
-def over(canvas: Floats, plane: Plane) -> None:
-    """Paint a plane over a canvas of shape (3, rows, columns), in place."""
-    below = canvas[:, plane.top : plane.top + plane.alpha.shape[0]]
-    edge = plane.alpha.shape[0]
-    if plane.color.shape[1] == edge:
-        # From some row on, most ridges hide all that lies behind: no need to mix there.
-        open_rows = np.flatnonzero(plane.alpha.min(axis=1) < 255)
-        edge = int(open_rows[-1]) + 1 if len(open_rows) else 0
-        below[:, edge:] = plane.color[:, edge:]
-    blend(below[:, :edge], plane.color[:, :edge], plane.alpha[:edge])
+def over(canvas: Floats, plane: Plane, *, first: int = 0) -> None:
+    """Paint a plane over a canvas of shape (3, rows, columns), in place.
+
+    Parameters
+    ----------
+    first : int
+        Row of the stage where the canvas begins; what lies beyond it is not painted.
+    """
+    start, stop = max(plane.top, first), min(plane.bottom, first + canvas.shape[1])
+    if start >= stop:
+        return
+    alpha = plane.alpha[start - plane.top : stop - plane.top]
+    left, above, wide, tall = cv2.boundingRect(alpha)
+    if not wide:
+        return
+    columns = slice(left, left + wide)
+    part = canvas[:, start - first + above : start - first + above + tall, columns]
+    weight = np.multiply(
+        alpha[above : above + tall, columns], np.float32(1 / 255), dtype=np.float32
+    )
+    above += start - plane.top
+    plane.lay(part, slice(above, above + tall), columns, weight)
 
 
 def blend(canvas: Floats, color: Floats, alpha: Bytes | Floats) -> None:
@@ -105,11 +198,16 @@ def blend(canvas: Floats, color: Floats, alpha: Bytes | Floats) -> None:
 
 def fill(mask: Bytes, points: ArrayLike, *, top: float = 0.0, value: int = 255) -> None:
     """Fill a polygon, its edges smooth; `points` has shape (n, 2), as (x, y) of the stage."""
-    corners = np.array(points, np.float64)
-    corners[:, 1] -= top
-    corners *= 1 << _SHIFT
-    fixed = np.rint(corners).astype(np.int32)
-    cv2.fillPoly(mask, [fixed], value, cv2.LINE_AA, _SHIFT)
+    fill_all(mask, np.asarray(points, np.float64)[None], top=top, value=value)
+
+
+def fill_all(
+    mask: Bytes, outlines: NDArray[np.floating], *, top: float = 0.0, value: int = 255
+) -> None:
+    """Fill polygons of as many corners each, their edges smooth; shape (n, corners, 2)."""
+    fixed = np.rint((outlines - (0.0, top)) * (1 << _SHIFT)).astype(np.int32)
+    for corners in fixed:
+        cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
 
 
 def disc(
@@ -140,3 +238,16 @@ def ellipse(
 def solid(color: NDArray[np.float32]) -> Floats:
     """Return one color, shape (3,), in the shape that a plane takes."""
     return color.reshape(3, 1, 1)
+
+
+def fade(one: Oklch, other: Oklch, shares: NDArray[np.floating]) -> Floats:
+    """Return the colors that lie shares of the way from one to another, shape (3, n)."""
+    start, end = oklab(one), oklab(other)
+    return encode(linear(start + (end - start) * shares[:, None])).T
+
+
+def enlarged(small: NDArray[np.floating], size: tuple[int, int]) -> Bytes:
+    """Return smooth alpha, 0 to 255 and painted small, at its size (columns, rows)."""
+    return np.asarray(
+        cv2.resize(cv2.convertScaleAbs(np.asarray(small)), size, interpolation=cv2.INTER_LINEAR)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -11,11 +12,11 @@ import numpy as np
 from kit.engines.landscape import facets, trees
 from kit.engines.landscape.crests import KINDS, Crest, Rise
 from kit.engines.landscape.palettes import Color, Palette
-from kit.engines.landscape.plane import Plane, Stage, blend, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, Touch, enlarged, fade, fill, solid
 from kit.engines.landscape.recipes import Band, Recipe
 from kit.engines.landscape.scene import Scene
 from kit.engines.landscape.sky import Light
-from kit.engines.media.color import Bytes, Floats, mix, paint, ramp
+from kit.engines.media.color import Bytes, Floats, mix, paint
 from kit.engines.media.noise import field, smooth_step
 
 _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
@@ -140,31 +141,32 @@ def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: 
         np.concatenate([[(-8, edge[0, 1])], edge, [(stage.columns + 8, edge[-1, 1])], corners]),
         top=top,
     )
-    color = _color(setting, ridge)
-    color = _relief(rng, setting, ridge, color)
+    touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
     _plant(rng, setting, recipe, ridge, mask)
-    return Plane("ridge", ridge.depth, top, color, mask)
+    return Plane("ridge", ridge.depth, top, _ground(setting, ridge), mask, tuple(touches))
 
 
-def _color(setting: Setting, ridge: _Ridge) -> Floats:
+def _ground(setting: Setting, ridge: _Ridge) -> Floats:
     """Paint the air's perspective: pale far away, dark near by, and mist at the foot."""
     palette, depth = setting.palette, ridge.depth
-    top, bottom = ridge.rows
     body = tone(palette, depth)
     haze = mix(palette.mist, palette.sky[3], 0.35)
     share = (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75
-    high = float(np.percentile(ridge.crest.y, 25))
+    quarter = len(ridge.crest.y) // 4
+    high = float(np.partition(ridge.crest.y, quarter)[quarter])
     reach = 0.24 * setting.stage.height * (1 - 0.3 * depth)
-    rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
-    stops = [(0.0, body), (1.0, mix(body, haze, min(0.95, share)))]
-    color = np.repeat(ramp(stops, rows)[:, :, None], setting.stage.columns, axis=2)
-    warm = 0.42 * (1 - depth) ** 2.2
+    rows = np.clip((np.arange(*ridge.rows) - high) / reach, 0.0, 1.0)
+    return fade(body, mix(body, haze, min(0.95, share)), rows)[:, :, None]
+
+
+def _warmth(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+    """Yield the light's glow on ridges far away."""
+    warm = 0.42 * (1 - ridge.depth) ** 2.2
     if warm > 0.03:
-        away = (np.arange(setting.stage.columns) - setting.light.x) / (0.30 * setting.stage.unit)
-        blend(
-            color, solid(paint(palette.glow)), (warm * np.exp(-(away**2))).astype(np.float32)[None]
-        )
-    return color
+        stage = setting.stage
+        away = (np.arange(stage.columns) - setting.light.x) / (0.30 * stage.unit)
+        weights = (warm * np.exp(-(away**2))).astype(np.float32)[None]
+        yield Touch(solid(paint(setting.palette.glow)), lambda first, last: weights)
 
 
 def tone(palette: Palette, depth: float) -> Color:
@@ -175,20 +177,17 @@ def tone(palette: Palette, depth: float) -> Color:
     return mix(middle, near, ((depth - 0.5) / 0.5) ** 0.85)
 
 
-def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge, color: Floats) -> Floats:
-    """Add snow and shadow to rock, and shadow to dunes."""
+def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+    """Yield the snow and shadow on rock, and the light and shadow on dunes."""
     stage, scene, kind = setting.stage, setting.scene, ridge.band.kind
     if kind == "dunes" or (kind == "hills" and ridge.band.plant != "conifer"):
-        _lit(setting, ridge, color)
+        yield _lit(setting, ridge)
     if kind == "mesas":
         layers = facets.strata(rng, stage, ridge.crest, ridge.rows)
-        blend(color, solid(paint(tone(setting.palette, ridge.depth + 0.3))), layers)
-        return color
+        color = solid(paint(tone(setting.palette, ridge.depth + 0.3)))
+        yield Touch(color, lambda first, last: layers[first:last])
     if kind not in ("mountains", "islands", "dunes"):
-        return color
-    rows = np.arange(*ridge.rows, dtype=np.float32)
-    base = ridge.foot
-    fade = smooth_step(base, base - 0.85 * (base - float(ridge.crest.y.min())), rows)[:, None]
+        return
     air = 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
     if kind == "mountains" and ridge.band.plant is None and _snowy(scene):
         amount = 0.85 if scene.season == "winter" else 0.42
@@ -196,7 +195,7 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge, color: Fl
         white = mix(
             setting.palette.snow, tone(setting.palette, ridge.depth), 0.10 + 0.35 * ridge.depth
         )
-        blend(color, solid(paint(white)), caps * np.float32(0.92 / 255 * air))
+        yield _masked(white, caps, 0.92 * air)
     draw = facets.curved_shadows if kind == "dunes" else facets.shadows
     dark = draw(rng, stage, ridge.crest, ridge.rows, setting.light.x)
     deep = mix(
@@ -204,20 +203,42 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge, color: Fl
         tone(setting.palette, ridge.depth),
         0.25,
     )
-    strength = 0.72 if kind == "dunes" else 0.62
-    blend(color, solid(paint(deep)), dark * (fade * np.float32(strength / 255 * air)))
-    return color
+    rows = np.arange(*ridge.rows, dtype=np.float32)
+    base = ridge.foot
+    fading = smooth_step(base, base - 0.85 * (base - float(ridge.crest.y.min())), rows)[:, None]
+    yield _masked(deep, dark, (0.72 if kind == "dunes" else 0.62) * air, fading)
 
 
-def _lit(setting: Setting, ridge: _Ridge, color: Floats) -> None:
+def _masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+    """Return a touch that covers where a mask does, its rows fading."""
+    scale = np.float32(strength / 255)
+
+    def weights(first: int, last: int) -> Floats | None:
+        part = mask[first:last]
+        if not cv2.countNonZero(part):
+            return None
+        covers = part * (scale if fading is None else fading[first:last] * scale)
+        return np.asarray(covers, np.float32)
+
+    return Touch(solid(paint(color)), weights)
+
+
+def _lit(setting: Setting, ridge: _Ridge) -> Touch:
     """Let the light graze the ground below a rounded crest; what grows there stands dark."""
-    rows = np.arange(*ridge.rows, dtype=np.float32)[:, None]
-    reach = setting.stage.unit * (0.05 + 0.05 * ridge.depth)
-    below = rows - ridge.crest.y
-    weight = np.clip(1.0 - below / reach, 0.0, 1.0) * (below > -1.0)
+    reach = np.float32(setting.stage.unit * (0.05 + 0.05 * ridge.depth))
     strength = np.float32(0.30 * (1.0 - 0.45 * ridge.depth))
-    lit = mix(tone(setting.palette, ridge.depth), setting.palette.glow, 0.7)
-    blend(color, solid(paint(lit)), (weight * weight * strength).astype(np.float32))
+    top, crest = ridge.rows[0], ridge.crest.y
+    lowest = float(crest.max()) + reach
+
+    def weights(first: int, last: int) -> Floats | None:
+        if top + first > lowest:
+            return None
+        below = np.arange(top + first, top + last, dtype=np.float32)[:, None] - crest
+        weight = np.clip(1.0 - below / reach, 0.0, 1.0) * (below > -1.0)
+        return np.asarray(weight * weight * strength, np.float32)
+
+    color = mix(tone(setting.palette, ridge.depth), setting.palette.glow, 0.7)
+    return Touch(solid(paint(color)), weights)
 
 
 def _snowy(scene: Scene) -> bool:
@@ -251,14 +272,12 @@ def _bank(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Plane:
     cover = (0.55 + 0.38 * drift) * (1 - down**2) ** 1.5
     strength = 225 * setting.mist * (1 - ridge.depth) ** 0.8
     size = (stage.columns, max(1, bottom - top))
-    alpha = cv2.resize(
-        np.clip(cover, 0, 1) * np.float32(strength), size, interpolation=cv2.INTER_CUBIC
-    )
+    alpha = enlarged(np.clip(cover, 0, 1) * strength, size)
     color = mix(setting.palette.mist, tone(setting.palette, ridge.depth), 0.12)
     return Plane(
         "mist",
         ridge.depth + 0.04,
         top,
         solid(paint(color)),
-        np.clip(alpha, 0, 255).astype(np.uint8),
+        alpha,
     )

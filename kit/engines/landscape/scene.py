@@ -36,7 +36,7 @@ class Scene:
     tints : tuple of str
         Color words, at most two: the first colors the land, the second the light.
     extras : tuple of str
-        Any of birds, aurora, fireflies.
+        Any of birds, aurora, fireflies, crescent, full_moon.
     number : int
         Seed of everything random in the drawing, from the job's seed and the prompt.
 
@@ -61,6 +61,13 @@ class Scene:
     def dark(self) -> bool:
         """Whether stars can show."""
         return self.time in ("night", "dusk")
+
+    @property
+    def crescent(self) -> bool:
+        """Whether the moon is a crescent: the prompt says so, or says nothing of it."""
+        if "crescent" in self.extras or "full_moon" in self.extras:
+            return "crescent" in self.extras
+        return self.number % 5 < 2
 
     def facts(self) -> dict[str, Any]:
         """Return the scene as JSON-able metadata."""
@@ -97,6 +104,8 @@ def _implied(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str,
     implied = {}
     if "aurora" in extras:
         implied["time"] = said["time"] if said["time"] in ("dusk", "night") else "night"
+    elif "crescent" in extras and not said["time"]:
+        implied["time"] = "night"
     elif "fireflies" in extras and not said["time"]:
         implied["time"] = "dusk"
     if said["weather"] == "snow" and not said["season"]:

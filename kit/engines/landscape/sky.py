@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Plane, Stage, disc, ellipse, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, disc, ellipse, enlarged, fill, solid
 from kit.engines.landscape.scene import Scene
 from kit.engines.media.color import Floats, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
 
-_COARSE = 160  # smooth things are painted this small and enlarged
+_COARSE = 128  # smooth things are painted this small and enlarged
+_MOST_STEP = 8  # rows; no strip of a picture is shorter
 
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """Where the sun or moon stands on the stage, and its radius, in pixels."""
+    """Where the sun or moon stands on the stage.
+
+    Parameters
+    ----------
+    x, y, radius : float
+        In pixels.
+    shadow : float
+        How far the dark disc that makes a crescent stands to the right of the moon's, in radii;
+        0 where all of it is lit.
+    """
 
     x: float
     y: float
     radius: float
+    shadow: float = 0.0
+
+    @property
+    def lit(self) -> float:
+        """Column of the middle of what is lit."""
+        return self.x - 0.72 * self.radius * float(np.sign(self.shadow))
 
 
 #: Time of day -> (height as a share of the way down to the horizon, radius in units).
@@ -42,22 +58,64 @@ def light_of(rng: np.random.Generator, stage: Stage, scene: Scene, horizon: floa
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
     bigger = 1.25 if scene.mood == "dramatic" else 1.0
-    return Light(stage.x(x), y, stage.unit * radius * bigger)
+    shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(scene) else 0.0
+    return Light(stage.x(x), y, stage.unit * radius * bigger, shadow if scene.crescent else 0.0)
 
 
-def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: float) -> Floats:
-    """Return the sky with the light's glow, shape (3, rows, columns)."""
-    rows = np.linspace(0.0, stage.rows, _COARSE, dtype=np.float32)
-    columns = np.linspace(0.0, stage.columns, _COARSE, dtype=np.float32)
+def moonlit(scene: Scene) -> bool:
+    """Return whether the light is the moon: by night, and at dusk where a crescent is asked for."""
+    return scene.time == "night" or (scene.time == "dusk" and "crescent" in scene.extras)
+
+
+@dataclass(frozen=True, slots=True)
+class Sky:
+    """The gradient of the sky with the light's glow, of which a few rows are kept: it is smooth.
+
+    Parameters
+    ----------
+    knots : ndarray of float32
+        Encoded sRGB, 0 to 1, shape (n, 3, columns of the stage).
+    step : int
+        Rows of the stage from one knot to the next, a power of 2.
+    """
+
+    knots: Floats
+    step: int
+
+    def fill(self, canvas: Floats, first: int) -> None:
+        """Fill a canvas of shape (3, rows, columns) that begins at a knot's row of the stage."""
+        shares = (np.arange(self.step, dtype=np.float32) / self.step)[:, None]
+        for row in range(0, canvas.shape[1], self.step):
+            upper, lower = self.knots[(first + row) // self.step :][:2, :, None]
+            part = canvas[:, row : row + self.step]
+            np.multiply(lower - upper, shares[: part.shape[1]], out=part)
+            part += upper
+
+
+def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: float) -> Sky:
+    """Return the sky with the light's glow."""
+    step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
+    rows = np.arange(0, stage.rows + 2 * step, step, dtype=np.float32)
+    columns = (np.arange(_COARSE, dtype=np.float32) + 0.5) * (stage.columns / _COARSE) - 0.5
     top = -0.02 * stage.height + stage.margin_y
     down = np.clip((rows - top) / (horizon - top), 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 0.72, 1.0), palette.sky, strict=True))
-    coarse = np.repeat(ramp(stops, down)[:, :, None], _COARSE, axis=2)
-    far = np.hypot(columns[None] - light.x, (rows[:, None] - light.y) * 1.12) / stage.unit
-    near = glow * (0.55 * np.exp(-far / 0.10) + 0.42 * np.exp(-far / 0.30))
-    for plane, color in zip(coarse, paint(palette.glow), strict=True):
-        plane += near * np.maximum(color - plane, 0.0)
-    return _enlarged(coarse, stage)
+    # A crescent shines from its limb, or its dark side would be the brightest place in the sky.
+    far = np.hypot(columns[None] - light.lit, (rows[:, None] - light.y) * 1.12) / stage.unit
+    near = (
+        (0.5 if light.shadow else 1.0)
+        * glow
+        * (0.55 * np.exp(-far / 0.10) + 0.42 * np.exp(-far / 0.30))
+    )
+    knots = np.empty((len(rows), 3, stage.columns), np.float32)
+    for number, (plane, color) in enumerate(
+        zip(ramp(stops, down), paint(palette.glow), strict=True)
+    ):
+        lit = plane[:, None] + near * np.maximum(color - plane, 0.0)[:, None]
+        size = (stage.columns, len(rows))
+        wide = cv2.resize(lit.astype(np.float32), size, interpolation=cv2.INTER_LINEAR)
+        knots[:, number] = np.minimum(wide, 1.0)
+    return Sky(knots, step)
 
 
 def sun(stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
@@ -74,19 +132,18 @@ def sun(stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
 
 
 def moon(rng: np.random.Generator, stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
-    """Yield a moon: full with its seas, or a crescent."""
+    """Yield a moon: full with its seas and a faint ring, or a crescent before the sky."""
     radius = light.radius
+    color = solid(paint(palette.sun))
+    if light.shadow:
+        yield _crescent(stage, light, color)
+        return
     top, ring = _box(stage, light.y, radius * 1.9)
     disc(ring, light.x, light.y, radius * 1.9, top=top, value=18)
-    yield Plane("glare", 0.02, top, solid(paint(palette.sun)), ring)
+    yield Plane("glare", 0.02, top, color, ring)
     top, mask = _box(stage, light.y, radius)
     disc(mask, light.x, light.y, radius, top=top)
-    if rng.random() < 0.4:
-        shift = radius * rng.uniform(0.34, 0.5) * rng.choice([-1.0, 1.0])
-        disc(mask, light.x + shift, light.y - radius * 0.16, radius * 0.93, top=top, value=0)
-        yield Plane("sun", 0.02, top, solid(paint(palette.sun)), mask)
-        return
-    yield Plane("sun", 0.02, top, solid(paint(palette.sun)), mask)
+    yield Plane("sun", 0.02, top, color, mask)
     seas = np.zeros_like(mask)
     for _ in range(7):
         angle, far = rng.uniform(0, 2 * np.pi), radius * rng.uniform(0.1, 0.62)
@@ -94,6 +151,21 @@ def moon(rng: np.random.Generator, stage: Stage, palette: Palette, light: Light)
         size = radius * rng.uniform(0.10, 0.26)
         ellipse(seas, center, (size * 1.2, size), top=top, value=34)
     yield Plane("sun", 0.021, top, solid(paint(palette.glow)), cv2.min(seas, mask))
+
+
+def _crescent(stage: Stage, light: Light, color: Floats) -> Plane:
+    """Return what one disc leaves of another: the rest is not painted at all."""
+    radius = light.radius
+    top, mask = _box(stage, light.y, radius)
+    left = int(np.clip(light.x - radius - 2, 0, stage.columns - 1))
+    right = int(np.clip(light.x + radius + 3, left + 1, stage.columns))
+    x = np.arange(left, right)[None] - light.x
+    y = np.arange(top, top + mask.shape[0])[:, None] - light.y
+    inside = np.clip(radius - np.hypot(x, y) + 0.5, 0.0, 1.0)
+    away = np.hypot(x - light.shadow * radius, y + 0.16 * radius)
+    beyond = np.clip(away - 0.93 * radius + 0.5, 0.0, 1.0)
+    mask[:, left:right] = np.rint(255 * inside * beyond)
+    return Plane("sun", 0.02, top, color, mask)
 
 
 def stars(
@@ -108,10 +180,13 @@ def stars(
     fades = smooth_step(bottom, bottom * 0.35, places[:, 1]) * strength
     far = np.hypot(places[:, 0] - light.x, places[:, 1] - light.y) / light.radius
     fades *= smooth_step(1.2, 5.0, far)
-    for (x, y), bright, fade in zip(places, lights, fades, strict=True):
-        radius = stage.unit * (0.00062 + 0.00095 * bright**2)
-        if (value := int(255 * bright * fade)) > 8:
-            disc(mask, x, y, max(radius, 0.45), value=value)
+    values = (255 * lights * fades).astype(int)
+    radii = np.maximum(stage.unit * (0.00062 + 0.00095 * lights**2), 0.45)
+    shown = values > 8
+    for (x, y), radius, value in zip(
+        places[shown].tolist(), radii[shown].tolist(), values[shown].tolist(), strict=True
+    ):
+        disc(mask, x, y, radius, value=value)
     return Plane("stars", 0.0, 0, solid(paint((0.97, 0.02, 90))), mask)
 
 
@@ -124,93 +199,9 @@ def milky_way(rng: np.random.Generator, stage: Stage, palette: Palette, horizon:
     band = np.exp(-((off / 0.15) ** 2)) * (0.5 + 0.32 * field(rng, rows, cols, cells=(5, 5)))
     band *= smooth_step(0.95, 0.35, down)
     bottom = int(horizon)
-    alpha = cv2.resize(
-        np.clip(band, 0, 1) * 60, (stage.columns, bottom), interpolation=cv2.INTER_CUBIC
-    )
+    alpha = enlarged(np.clip(band, 0, 1) * np.float32(60), (stage.columns, bottom))
     color = solid(paint(mix(palette.sky[3], (0.9, 0.03, 60), 0.5)))
-    return Plane("haze", 0.0, 0, color, np.clip(alpha, 0, 255).astype(np.uint8))
-
-
-def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[Plane]:
-    """Yield curtains of northern lights, green below and violet above."""
-    bottom = int(horizon)
-    small = np.arange(320, dtype=np.float64)
-    heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
-    for number in range(3):
-        bend = cv2.GaussianBlur(field(rng, 2, 320, cells=(2, 4), octaves=3)[:1], (0, 0), 6)
-        foot = 0.78 - 0.17 * number + 0.16 * bend
-        rays = 0.55 + 0.45 * field(rng, 2, 320, cells=(2, 40), octaves=3)[:1]
-        reach = 0.34 + 0.10 * rays
-        above = (foot - heights) / reach
-        curtain = np.where(above > 0, np.exp(-above * 2.1), np.exp(above * 16))
-        curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * np.sin(small / 320 * np.pi))
-        alpha = cv2.resize(
-            (curtain * (150 - 30 * number)).astype(np.float32),
-            (stage.columns, bottom),
-            interpolation=cv2.INTER_CUBIC,
-        )
-        tint = np.linspace(0.0, 1.0, bottom)
-        color = ramp(
-            [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))], tint
-        )
-        yield Plane("cloud", 0.0, 0, color[:, :, None], np.clip(alpha, 0, 255).astype(np.uint8))
-
-
-def streaks(
-    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
-) -> Iterator[Plane]:
-    """Yield long flat clouds like brush strokes, lit by a low sun."""
-    lit = mix(palette.cloud, palette.glow, 0.45)
-    for layer in range(2):
-        top, bottom = stage.margin_y, int(horizon)
-        mask = stage.blank(top, bottom)
-        for _ in range(4 + 2 * layer):
-            y = stage.margin_y + (horizon - stage.margin_y) * rng.uniform(0.16, 0.9)
-            x = stage.columns * rng.uniform(-0.05, 1.05)
-            if abs(y - light.y) > 1.3 * light.radius:
-                _streak(rng, mask, stage, (x, y), top)
-        color = paint(lit if layer else palette.cloud)
-        yield Plane(
-            "cloud",
-            0.05 + 0.03 * layer,
-            top,
-            solid(color),
-            (mask * np.float32(0.34 + 0.2 * layer)).astype(np.uint8),
-        )
-
-
-def cumulus(
-    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
-) -> Iterator[Plane]:
-    """Yield heaped clouds with flat feet that fade out below."""
-    for layer in range(2):
-        count = 3 + layer
-        for number in range(count):
-            tall = stage.unit * (0.05 + 0.03 * layer) * rng.uniform(0.7, 1.2)
-            share = 0.74 - 0.38 * layer + rng.uniform(-0.13, 0.10)
-            foot = stage.margin_y + (horizon - stage.margin_y) * share
-            x = stage.columns * (number + rng.uniform(0.1, 0.9)) / count
-            yield _heap(rng, stage, palette, (x, foot), tall, 0.04 + 0.04 * layer)
-
-
-def overcast(
-    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
-) -> Iterator[Plane]:
-    """Yield a heavy ceiling of cloud."""
-    bottom = int(horizon)
-    texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
-    down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
-    cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
-    alpha = cv2.resize(cover * 190, (stage.columns, bottom), interpolation=cv2.INTER_CUBIC)
-    color = mix(palette.sky[0], palette.land[1], 0.4)
-    yield Plane("cloud", 0.04, 0, solid(paint(color)), np.clip(alpha, 0, 255).astype(np.uint8))
-
-
-CLOUDS: dict[str, Callable[..., Iterator[Plane]]] = {
-    "streaks": streaks,
-    "cumulus": cumulus,
-    "overcast": overcast,
-}
+    return Plane("haze", 0.0, 0, color, alpha)
 
 
 def birds(
@@ -243,51 +234,6 @@ def _bird(
     fill(mask, np.concatenate([upper, lower[::-1]]), top=top)
 
 
-def _streak(
-    rng: np.random.Generator, mask: np.ndarray, stage: Stage, at: tuple[float, float], top: int
-) -> None:
-    """One cloud of a few overlapping lenses, pointed at both ends."""
-    x, y = at
-    long = stage.unit * rng.uniform(0.10, 0.30)
-    share = np.linspace(-1.0, 1.0, 33)
-    for _ in range(int(rng.integers(2, 5))):
-        cx, half = x + rng.uniform(-0.5, 0.5) * long, long * rng.uniform(0.45, 1.0)
-        cy = y + stage.unit * rng.uniform(-0.009, 0.009)
-        thick = stage.unit * rng.uniform(0.0025, 0.0065)
-        body = (1 - share**2) ** 0.8 * thick
-        ripple = 1 + 0.35 * np.sin(share * rng.uniform(5, 9) + rng.uniform(0, 6))
-        upper = np.stack([cx + half * share, cy - body * ripple], axis=1)
-        lower = np.stack([cx + half * share, cy + body * 0.55], axis=1)
-        fill(mask, np.concatenate([upper, lower[::-1]]), top=top)
-
-
-def _heap(
-    rng: np.random.Generator,
-    stage: Stage,
-    palette: Palette,
-    foot: tuple[float, float],
-    tall: float,
-    depth: float,
-) -> Plane:
-    x, y = foot
-    top = int(max(0, y - 2.2 * tall))
-    mask = stage.blank(top, max(top + 2, int(y)))
-    wide = tall * rng.uniform(1.7, 3.0)
-    for share in np.linspace(-1.0, 1.0, 9):
-        bulk = tall * (0.30 + 0.55 * (1 - share**2)) * rng.uniform(0.75, 1.15)
-        disc(mask, x + wide * share, y - bulk * 0.55, bulk, top=top)
-    rows = np.arange(top, top + mask.shape[0])
-    fade = smooth_step(y, y - 1.25 * tall, rows)
-    alpha = mask * (fade * np.float32(0.86))[:, None]
-    return Plane("cloud", depth, top, solid(paint(palette.cloud)), alpha.astype(np.uint8))
-
-
 def _box(stage: Stage, y: float, radius: float) -> tuple[int, np.ndarray]:
     top = int(np.clip(y - radius - 2, 0, stage.rows - 2))
     return top, stage.blank(top, int(np.clip(y + radius + 3, top + 1, stage.rows)))
-
-
-def _enlarged(coarse: Floats, stage: Stage) -> Floats:
-    size = (stage.columns, stage.rows)
-    planes = [cv2.resize(plane, size, interpolation=cv2.INTER_CUBIC) for plane in coarse]
-    return np.asarray(np.clip(np.stack(planes), 0.0, 1.0), np.float32)

@@ -1,103 +1,123 @@
-"""Trees and other growth: polygons that stand on a crest."""
+"""Trees and other growth: polygons that stand on a crest.
+
+A whole stand of one kind is drawn at once: a forest has hundreds of trees, and numbers that are
+worked out one by one would cost more than the drawing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.landscape.crests import Crest
-from kit.engines.landscape.plane import Stage, disc, fill
+from kit.engines.landscape.plane import Stage, disc, fill, fill_all
 from kit.engines.media.color import Bytes
 from kit.engines.media.noise import line
 
-#: Draws one plant: random numbers, mask, first row of the mask, foot (x, y), height.
-Plant: TypeAlias = Callable[[np.random.Generator, Bytes, float, tuple[float, float], float], None]
+_Numbers: TypeAlias = NDArray[np.float64]
 
 
-def conifer(
-    rng: np.random.Generator, mask: Bytes, top: float, foot: tuple[float, float], tall: float
-) -> None:
-    """Draw a fir: tiers of boughs that hang outward, no two alike."""
-    x, y = foot
-    tiers = max(4, min(15, int(tall / 5)))
-    step = np.arange(1, tiers + 1) / tiers
-    width = tall * rng.uniform(0.15, 0.215) * (0.14 + 0.86 * step**0.9)
-    heads = y - tall * (1.0 - 0.93 * (step - 0.5 / tiers))
-    lean = tall * rng.uniform(-0.015, 0.015)
-    chance = rng.random((2, 3, tiers))
-    trunk = max(0.5, tall * 0.012)
-    # From the crown down one side, across the trunk, and up the other.
-    outline = np.empty((4 * tiers + 3, 2))
-    outline[0] = x + lean, y - tall
-    outline[1 : 2 * tiers + 1] = _boughs(chance[0], x + lean, heads, width, tall / tiers)
-    outline[2 * tiers + 1 : 2 * tiers + 3] = (x + trunk, y + 2.0), (x - trunk, y + 2.0)
-    outline[:2:-1][: 2 * tiers] = _boughs(chance[1], x + lean, heads, -width, tall / tiers)
-    fill(mask, outline, top=top)
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Plants of one kind, in pixels of the stage.
+
+    Parameters
+    ----------
+    x, y, tall : ndarray of float64
+        Their feet and their heights, each of shape (n,).
+    """
+
+    x: _Numbers
+    y: _Numbers
+    tall: _Numbers
+
+    def part(self, chosen: NDArray[np.bool_]) -> Stand:
+        """Return some of the plants."""
+        return Stand(self.x[chosen], self.y[chosen], self.tall[chosen])
 
 
-def broadleaf(
-    rng: np.random.Generator, mask: Bytes, top: float, foot: tuple[float, float], tall: float
-) -> None:
-    """Draw a round tree: a few overlapping balls of leaves on a short trunk."""
-    x, y = foot
-    trunk = max(0.6, tall * 0.035)
-    fill(
-        mask,
-        [
-            (x - trunk, y + 2),
-            (x - trunk, y - tall / 2),
-            (x + trunk, y - tall / 2),
-            (x + trunk, y + 2),
-        ],
-        top=top,
-    )
-    disc(mask, x, y - tall * 0.62, tall * 0.25, top=top)
+#: Draws a stand: random numbers, mask, first row of the mask, the plants.
+Plant: TypeAlias = Callable[[np.random.Generator, Bytes, float, Stand], None]
+
+#: Outline of a slender tree: from the foot up, and how wide it is there.
+_UP = np.linspace(0.0, 1.0, 12)
+_FLAME = np.sin(np.pi * _UP**0.62) ** 0.8
+_SIDES = np.array([1.0, -1.0])[:, None]
+_FEW_LEAVES, _LEAVES = 7, 15  # small balls around a crown
+
+
+def conifers(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+    """Draw firs: tiers of boughs that hang outward, no two trees alike."""
+    # An even number, so that more of them are alike enough to be drawn together.
+    tiers = np.clip(2 * np.rint(stand.tall / 10), 4, 14).astype(int)
+    for count in np.unique(tiers):
+        fill_all(mask, _firs(rng, stand.part(tiers == count), int(count)), top=top)
+
+
+def broadleaves(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+    """Draw round trees: a few overlapping balls of leaves on short trunks."""
+    x, y, tall = stand.x[:, None], stand.y[:, None], stand.tall[:, None]
+    angles = np.linspace(0.0, 2 * np.pi, _LEAVES, endpoint=False) + rng.random(x.shape)
+    far = tall * rng.uniform(0.20, 0.26, angles.shape)
     # The leaves: small balls around the crown, flatter below.
-    count = 7 if tall < 24 else 15
-    for angle in np.linspace(0.0, 2 * np.pi, count, endpoint=False) + rng.uniform(0.0, 1.0):
-        far = tall * rng.uniform(0.20, 0.26)
-        rise = 0.62 + 0.92 * far / tall * np.sin(angle)
-        radius = tall * rng.uniform(0.075, 0.135)
-        disc(mask, x + 1.18 * far * np.cos(angle), y - tall * rise, radius, top=top)
+    leaves = np.stack(
+        [
+            x + 1.18 * far * np.cos(angles),
+            y - tall * 0.62 - 0.92 * far * np.sin(angles),
+            tall * rng.uniform(0.075, 0.135, angles.shape),
+        ],
+        axis=2,
+    )
+    trunk = np.maximum(0.6, stand.tall * 0.035)
+    for number, (at, foot, height) in enumerate(
+        zip(stand.x.tolist(), stand.y.tolist(), stand.tall.tolist(), strict=True)
+    ):
+        left, right = at - trunk[number], at + trunk[number]
+        middle = foot - height / 2
+        fill(mask, [(left, foot + 2), (left, middle), (right, middle), (right, foot + 2)], top=top)
+        disc(mask, at, foot - height * 0.62, height * 0.25, top=top)
+        every = _LEAVES // _FEW_LEAVES if height < 24 else 1
+        for leaf in leaves[number, ::every].tolist():
+            disc(mask, *leaf, top=top)
 
 
-def poplar(
-    rng: np.random.Generator, mask: Bytes, top: float, foot: tuple[float, float], tall: float
-) -> None:
-    """Draw a slender tree, like a flame: cypress or poplar."""
-    x, y = foot
-    share = np.linspace(0.0, 1.0, 12)
-    width = tall * rng.uniform(0.075, 0.105) * np.sin(np.pi * share**0.62) ** 0.8
-    rough = rng.uniform(0.85, 1.15, (2, 12))
-    ys = y + 2.0 - tall * share
-    right = np.stack([x + width * rough[0] + 0.4, ys], axis=1)
-    left = np.stack([x - width * rough[1] - 0.4, ys], axis=1)
-    fill(mask, np.concatenate([right, left[::-1]]), top=top)
+def poplars(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+    """Draw slender trees, like flames: cypresses or poplars."""
+    count, rows = len(stand.x), len(_FLAME)
+    x, tall = stand.x[:, None], stand.tall[:, None]
+    width = tall * rng.uniform(0.075, 0.105, (count, 1)) * _FLAME
+    rough = rng.uniform(0.85, 1.15, (2, count, rows))
+    outlines = np.empty((count, 2, rows, 2))
+    outlines[:, 0, :, 0] = x + width * rough[0] + 0.4
+    outlines[:, 1, :, 0] = (x - width * rough[1] - 0.4)[:, ::-1]
+    outlines[:, 0, :, 1] = stand.y[:, None] + 2.0 - tall * _UP
+    outlines[:, 1, :, 1] = outlines[:, 0, ::-1, 1]
+    fill_all(mask, outlines.reshape(count, 2 * rows, 2), top=top)
 
 
-def cactus(
-    rng: np.random.Generator, mask: Bytes, top: float, foot: tuple[float, float], tall: float
-) -> None:
-    """Draw a saguaro: a column with arms that bend upward."""
-    x, y = foot
-    thick = tall * 0.055
-    _limb(mask, top, [(x, y + 4), (x, y - tall)], thick)
-    for side in rng.permutation([-1.0, 1.0])[: int(rng.integers(1, 3))]:
-        start, reach = y - tall * rng.uniform(0.32, 0.52), tall * rng.uniform(0.15, 0.2)
-        arm = x + side * reach
-        end = start - tall * rng.uniform(0.2, 0.34)
-        bend = [(x, start), (arm - side * thick, start), (arm, start - thick * 1.2), (arm, end)]
-        _limb(mask, top, bend, thick * 0.78)
+def cacti(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+    """Draw saguaros: columns with arms that bend upward."""
+    for x, y, tall in zip(stand.x.tolist(), stand.y.tolist(), stand.tall.tolist(), strict=True):
+        thick = tall * 0.055
+        _limb(mask, top, [(x, y + 4), (x, y - tall)], thick)
+        for side in rng.permutation([-1.0, 1.0])[: int(rng.integers(1, 3))]:
+            start, reach = y - tall * rng.uniform(0.32, 0.52), tall * rng.uniform(0.15, 0.2)
+            arm = x + side * reach
+            end = start - tall * rng.uniform(0.2, 0.34)
+            bend = [(x, start), (arm - side * thick, start), (arm, start - thick * 1.2)]
+            _limb(mask, top, [*bend, (arm, end)], thick * 0.78)
 
 
 PLANTS: dict[str, Plant] = {
-    "conifer": conifer,
-    "broadleaf": broadleaf,
-    "poplar": poplar,
-    "cactus": cactus,
+    "conifer": conifers,
+    "broadleaf": broadleaves,
+    "poplar": poplars,
+    "cactus": cacti,
 }
 
 
@@ -121,18 +141,21 @@ def grow(
     density : float
         1 for a closed forest, 0.3 for groves, less for single plants.
     """
-    at = np.arange(stage.columns, dtype=np.float64)
+    # As far apart as the thinnest tree is wide: groves and sizes change slowly.
+    at = np.arange(0.0, stage.columns + tall, max(1.0, tall * 0.1))
     groves = line(rng, at, tall * 9.0, octaves=3) + 2.2 * density - 1.0
     sizes = line(rng, at, tall * 4.0, octaves=2)
-    x = rng.uniform(0.0, tall)
-    while x < stage.columns:
-        column = int(x)
-        if groves[column] > 0.0 or density >= 1.0:
-            share = 0.62 + 0.30 * float(sizes[column]) + rng.uniform(-0.3, 0.3)
-            size = tall * min(1.25, max(0.22, share))
-            PLANTS[kind](rng, mask, top, (x, float(crest.y[column]) + tall * 0.05), size)
-        # Trees stand in clumps: many short steps, a few long ones.
-        x += tall * (0.09 + 0.42 * rng.random() ** 2.2) / min(1.0, 0.35 + density)
+    # Trees stand in clumps: many short steps, a few long ones.
+    shortest = tall * 0.09 / min(1.0, 0.35 + density)
+    most = int(stage.columns / shortest) + 2
+    steps = shortest * (1.0 + 0.42 / 0.09 * rng.random(most) ** 2.2)
+    x = rng.uniform(0.0, tall) + np.cumsum(steps) - steps[0]
+    x = x[x < stage.columns]
+    if density < 1.0:
+        x = x[np.interp(x, at, groves) > 0.0]
+    share = 0.62 + 0.30 * np.interp(x, at, sizes) + rng.uniform(-0.3, 0.3, len(x))
+    feet = crest.y[x.astype(int)].astype(np.float64) + tall * 0.05
+    PLANTS[kind](rng, mask, top, Stand(x, feet, tall * np.clip(share, 0.22, 1.25)))
 
 
 def frame_trees(
@@ -148,27 +171,42 @@ def frame_trees(
     """Set large trees at both sides of the frame, so that the eye goes between them."""
     strong = int(rng.integers(2))
     for side in (0, 1):
-        count, reach = (5, 0.24) if side == strong else (3, 0.13)
+        count, reach, scale = (5, 0.24, 1.0) if side == strong else (3, 0.13, 0.66)
         shares = np.sort(rng.uniform(-0.03, reach, count))
-        for number, share in enumerate(shares):
-            column = stage.x(share if side == 0 else 1 - share)
-            size = tall * (1.0 - 0.62 * number / count) * rng.uniform(0.82, 1.1)
-            size *= 1.0 if side == strong else 0.66
-            row = float(crest.y[int(np.clip(column, 0, stage.columns - 1))])
-            PLANTS[kind](rng, mask, top, (column, row + 0.06 * size), float(size))
+        x = stage.margin_x + stage.width * (shares if side == 0 else 1 - shares)
+        sizes = tall * scale * (1.0 - 0.62 * np.arange(count) / count)
+        sizes *= rng.uniform(0.82, 1.1, count)
+        columns = np.clip(x, 0, stage.columns - 1).astype(int)
+        PLANTS[kind](rng, mask, top, Stand(x, crest.y[columns] + 0.06 * sizes, sizes))
 
 
-def _boughs(
-    chance: np.ndarray, x: float, heads: np.ndarray, width: np.ndarray, tier: float
-) -> np.ndarray:
-    """Outline one side of a fir from the crown down: out along a bough, back in, and out again."""
-    points = np.empty((2 * len(heads), 2))
-    out = width * (0.74 + 0.38 * chance[0])
-    points[0::2, 0] = x + out
-    points[0::2, 1] = heads + tier * (0.30 + 0.32 * chance[1])
-    points[1::2, 0] = x + out * (0.36 + 0.20 * chance[2])
-    points[1::2, 1] = heads + tier * 0.16
-    return points
+def _firs(rng: np.random.Generator, stand: Stand, tiers: int) -> _Numbers:
+    """Return the outlines of firs with as many tiers, shape (n, points, 2)."""
+    count = len(stand.x)
+    x, y, tall = stand.x[:, None], stand.y[:, None], stand.tall[:, None]
+    step = np.arange(1, tiers + 1) / tiers
+    dice = rng.random((3, count, 2, tiers))
+    middle = (x + tall * rng.uniform(-0.015, 0.015, (count, 1)))[:, None]
+    width = tall * rng.uniform(0.15, 0.215, (count, 1)) * (0.14 + 0.86 * step**0.9)
+    out = (0.74 + 0.38 * dice[0]) * width[:, None] * _SIDES
+    # Each tier goes out along a bough and back in, from the crown down.
+    boughs = np.empty((count, 2, tiers, 2, 2))
+    boughs[..., 0, 0] = middle + out
+    boughs[..., 1, 0] = middle + out * (0.36 + 0.20 * dice[1])
+    head = 0.93 * (step - 0.5 / tiers)
+    boughs[..., 0, 1] = head + (0.30 + 0.32 * dice[2]) / tiers
+    boughs[..., 1, 1] = head + 0.16 / tiers
+    boughs[..., 1] = y[..., None, None] - tall[..., None, None] * (1.0 - boughs[..., 1])
+    sides = boughs.reshape(count, 2, 2 * tiers, 2)
+    trunk = np.maximum(0.5, stand.tall * 0.012)
+    # From the crown down one side, across the trunk, and up the other.
+    outlines = np.empty((count, 4 * tiers + 3, 2))
+    outlines[:, 0] = np.stack([middle[:, 0, 0], stand.y - stand.tall], axis=1)
+    outlines[:, 1 : 2 * tiers + 1] = sides[:, 0]
+    outlines[:, 2 * tiers + 1] = np.stack([stand.x + trunk, stand.y + 2.0], axis=1)
+    outlines[:, 2 * tiers + 2] = np.stack([stand.x - trunk, stand.y + 2.0], axis=1)
+    outlines[:, 2 * tiers + 3 :] = sides[:, 1, ::-1]
+    return outlines
 
 
 def _limb(mask: Bytes, top: float, points: list[tuple[float, float]], radius: float) -> None:

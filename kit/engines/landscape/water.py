@@ -15,6 +15,9 @@ from kit.engines.media.noise import field, smooth_step
 
 #: A mirrored mountain looks shorter than the mountain.
 SQUASH = 1.12
+_NARROW = 20  # columns that waves are computed in
+_DASHES = 190
+_AROUND = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +46,49 @@ def water(rng: np.random.Generator, stage: Stage, light: Light, shore: int, roug
     rows = stage.rows - shore
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
     deep = (np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32)
-    columns = np.arange(stage.columns, dtype=np.float32)[None]
-    grid = (np.repeat(columns, rows, axis=0), np.repeat(deep, stage.columns, axis=1))
     reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + rough)
-    swell, counter = (_wave(rng, stage, grid) * reach for _ in range(2))
+    swell, counter = (_wave(rng, stage, deep) * reach for _ in range(2))
     return Water(shore, swell, counter, _glitter(rng, stage, light, shore, rows))
 
 
-def add_water(canvas: Floats, stage: Stage, sheet: Water, palette: Palette) -> None:
-    """Mirror what a canvas shows above the shore into its rows below, in place."""
-    rows = stage.rows - sheet.shore
-    down = np.arange(rows, dtype=np.float32)[:, None]
-    at_y = sheet.shore - 1 - down * SQUASH + sheet.swell * 0.6
-    at_x = np.arange(stage.columns, dtype=np.float32)[None] + sheet.swell
-    above = canvas[:, : sheet.shore]
-    below = canvas[:, sheet.shore :]
-    for source, target in zip(above, below, strict=True):
-        target[:] = cv2.remap(
-            np.ascontiguousarray(source),
-            at_x,
-            at_y,
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REFLECT,
-        )
-    deep, shore = veil(stage, sheet)
-    blend(below, solid(own_color(palette)), deep)
-    blend(below, solid(paint(palette.sun)), sheet.glitter)
-    blend(below, solid(paint(palette.mist)), shore)
+class Mirror:
+    """A picture with water: what stands above the shore, and below it its image on the waves.
+
+    Parameters
+    ----------
+    above : ndarray of float32
+        What is seen above the shore: encoded sRGB, 0 to 1, shape (3, shore, columns).
+    """
+
+    def __init__(self, above: Floats, stage: Stage, sheet: Water, palette: Palette) -> None:
+        self._above, self._sheet = above, sheet
+        self._columns = np.arange(stage.columns, dtype=np.float32)[None]
+        self._deep, self._haze = veil(stage, sheet)
+        self._own = solid(own_color(palette))
+        self._sun, self._mist = solid(paint(palette.sun)), solid(paint(palette.mist))
+
+    def fill(self, canvas: Floats, first: int) -> None:
+        """Fill a canvas of shape (3, rows, columns) that begins at a row of the stage."""
+        shore = self._sheet.shore
+        dry = int(np.clip(shore - first, 0, canvas.shape[1]))
+        canvas[:, :dry] = self._above[:, first : first + dry]
+        if dry < canvas.shape[1]:
+            self._wet(canvas[:, dry:], first + dry - shore)
+
+    def _wet(self, canvas: Floats, first: int) -> None:
+        rows = slice(first, first + canvas.shape[1])
+        swell = self._sheet.swell[rows]
+        down = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None]
+        at_y = self._sheet.shore - 1 - down * SQUASH + swell * 0.6
+        at_x = self._columns + swell
+        for source, target in zip(self._above, canvas, strict=True):
+            cv2.remap(
+                source, at_x, at_y, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT
+            )
+        blend(canvas, self._own, self._deep[rows])
+        blend(canvas, self._sun, self._sheet.glitter[rows])
+        if self._haze[rows].any():
+            blend(canvas, self._mist, self._haze[rows])
 
 
 def veil(stage: Stage, sheet: Water) -> tuple[Floats, Floats]:
@@ -85,26 +104,27 @@ def own_color(palette: Palette) -> Floats:
     return paint(mix(palette.sky[1], palette.land[1], 0.5))
 
 
-def _wave(rng: np.random.Generator, stage: Stage, grid: tuple[Floats, Floats]) -> Floats:
-    # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective.
-    flat = field(rng, 512, stage.columns, cells=(40, 5), octaves=3, gain=0.55)
-    return np.asarray(cv2.remap(flat, *grid, cv2.INTER_LINEAR))
+def _wave(rng: np.random.Generator, stage: Stage, deep: Floats) -> Floats:
+    # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective,
+    # while they are as narrow as their widest ripple lets them be.
+    flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
+    columns = np.arange(_NARROW, dtype=np.float32)[None]
+    grid = (np.repeat(columns, len(deep), axis=0), np.repeat(deep, _NARROW, axis=1))
+    narrow = cv2.remap(flat, *grid, cv2.INTER_LINEAR)
+    size = (stage.columns, len(deep))
+    return np.asarray(cv2.resize(narrow, size, interpolation=cv2.INTER_CUBIC))
 
 
 def _glitter(rng: np.random.Generator, stage: Stage, light: Light, shore: int, rows: int) -> Bytes:
     """Dashes of light under the sun, a path that widens toward the viewer."""
     mask = np.zeros((rows, stage.columns), np.uint8)
-    share = np.linspace(-1.0, 1.0, 9)
-    body = np.sqrt(1 - share**2)
-    for _ in range(190):
-        near = rng.random() ** 1.25
-        wide = stage.unit * (0.020 + 0.075 * near)
-        x = light.x + rng.normal(0.0, 0.55) * wide
-        y = near * rows
-        half = stage.unit * (0.005 + 0.026 * near) * rng.uniform(0.35, 1.2)
-        thick = stage.unit * (0.0006 + 0.0016 * near)
-        upper = np.stack([x + half * share, y - thick * body], axis=1)
-        lower = np.stack([x + half * share, y + thick * body], axis=1)
-        value = int(rng.uniform(60, 205) * (1 - 0.55 * near))
-        fill(mask, np.concatenate([upper, lower[::-1]]), value=value)
+    near = rng.random(_DASHES) ** 1.25
+    x = light.x + rng.normal(0.0, 0.55, _DASHES) * stage.unit * (0.020 + 0.075 * near)
+    half = stage.unit * (0.005 + 0.026 * near) * rng.uniform(0.35, 1.2, _DASHES)
+    thick = stage.unit * (0.0006 + 0.0016 * near)
+    values = rng.uniform(60, 205, _DASHES) * (1 - 0.55 * near)
+    across = x[:, None] + half[:, None] * np.cos(_AROUND)
+    down = (near * rows)[:, None] + thick[:, None] * np.sin(_AROUND)
+    for dash, value in zip(np.stack([across, down], axis=2), values, strict=True):
+        fill(mask, dash, value=int(value))
     return mask

@@ -56,7 +56,7 @@ class Brief:
     composition : tuple of str
         Any of wide, close, low, high, centered, minimal, dramatic.
     extras : tuple of str
-        Any of birds, aurora, fireflies.
+        Any of birds, aurora, fireflies, crescent, full_moon.
     words : tuple of str
         All words of the prompt, lower case, known ones in the singular; see `says`.
     width, height : int

@@ -106,17 +106,51 @@ def softened(plane: Plane, sigma: float) -> Plane:
     return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
 
 
-def bloom(picture: Plane, *, threshold: float = 0.8, strength: float = 0.4) -> None:
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """How bright parts glow.
+
+    Parameters
+    ----------
+    reduced : int
+        How many times smaller the glow is drawn.
+    most : float
+        Light beyond the threshold that counts.
+    glows : tuple of (sigma, share)
+        Sigmas in reduced pixels of a picture whose longer side has 1024.
+    """
+
+    reduced: int
+    most: float
+    glows: tuple[tuple[float, float], ...]
+
+
+_LENS = Lens(3, 5.0, ((5 / 3, 1.2), (8.0, 0.768), (95 / 3, 0.576)))
+
+
+def bloom(
+    picture: Plane, *, threshold: float = 0.8, strength: float = 0.4, lens: Lens = _LENS
+) -> None:
     """Make the brightest parts glow as in a lens, in place: tight, wide and very wide."""
     _, height, width = picture.shape
-    unit = max(height, width) / 3072
+    reach = max(height, width) / 1024
+    size = (max(8, width // lens.reduced), max(8, height // lens.reduced))
     for plane in picture:
-        small = cv2.resize(plane, (width // 3, height // 3), interpolation=cv2.INTER_AREA)
-        bright = np.clip(small - np.float32(threshold), 0.0, 5.0)
+        small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
+        bright = np.clip(small - np.float32(threshold), 0.0, lens.most)
         glow = np.zeros_like(bright)
-        for sigma, share in ((5.0, 0.5), (24.0, 0.32), (95.0, 0.24)):
-            glow += softened(bright, sigma * unit) * np.float32(share * 2.4)
+        for sigma, share in lens.glows:
+            glow += softened(bright, sigma * reach) * np.float32(share)
         cv2.scaleAdd(cv2.resize(glow, (width, height)), strength, plane, dst=plane)
+
+
+def filmic(light: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return light of 0 and up as film shows it, linear, 0 to 1: highlights roll off.
+
+    Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
+    """
+    x = light * 0.8
+    return np.clip((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0)
 
 
 def developed(picture: Plane, rng: np.random.Generator, film: Film) -> Bytes:
@@ -164,12 +198,8 @@ def _lut(stops: tuple[tuple[float, Oklch], ...]) -> Plane:
 
 @lru_cache(8)
 def _curve(contrast: float) -> Plane:
-    """Return the film's curve over the square root of light, so that shadows get many steps.
-
-    Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
-    """
-    x = np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST * 0.8
-    film = np.clip((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0)
+    """Return the film's curve over the square root of light, so that shadows get many steps."""
+    film = filmic(np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST)
     shown = (encode(film) - 0.45) * contrast + 0.45
     curve = np.asarray(np.clip(shown, 0.0, 1.0), np.float32)
     curve.flags.writeable = False

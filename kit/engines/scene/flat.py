@@ -6,11 +6,12 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.landscape import lexicon
-from kit.engines.landscape.compose import Look, compose, flat
+from kit.engines.landscape.compose import Look, compose, painted
 from kit.engines.landscape.falling import fallen, kind_of
-from kit.engines.landscape.plane import Stage, over
+from kit.engines.landscape.plane import Stage
 from kit.engines.landscape.scene import Scene, first_in
-from kit.engines.media.color import Bytes, dithered
+from kit.engines.landscape.strips import printed
+from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
 
 _LAYERS = {"low": 5, "standard": 7, "high": 9}
@@ -45,9 +46,8 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     composed = compose(scene, look, Stage(brief.width, brief.height))
     progress.report(0.6)
-    canvas = flat(composed)
-    if kind := kind_of(scene):
-        for plane in fallen(np.random.default_rng([brief.seed, 97]), composed.stage, kind):
-            over(canvas, plane)
-    progress.report(0.9)
-    return dithered(canvas, np.random.default_rng([brief.seed, 99]))
+    kind = kind_of(scene)
+    drops = np.random.default_rng([brief.seed, 97])
+    weather = fallen(drops, composed.stage, kind) if kind else []
+    progress.report(0.7)
+    return printed(composed.stage, painted(composed, weather))

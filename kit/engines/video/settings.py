@@ -137,10 +137,10 @@ def prices(
         base=Decimal(base),
         units=[UnitPrice(parameter="duration", credits=Decimal(second))],
         multipliers=[
-            _factors("resolution", {"360p": "0.6", "720p": "2", "1080p": "4"}),
-            _factors("fps", {"30": "1.2", "60": "2"}),
-            _factors("format", {"mp4-av1": "1.25", "webm": "1.25"}),
-            *(_factors(name, values) for name, values in (factors or {}).items()),
+            by_value("resolution", {"360p": "0.6", "720p": "2", "1080p": "4"}),
+            by_value("fps", {"30": "1.2", "60": "2"}),
+            by_value("format", {"mp4-av1": "1.25", "webm": "1.25"}),
+            *(by_value(name, values) for name, values in (factors or {}).items()),
         ],
     )
 
@@ -162,7 +162,8 @@ def frame_size(values: Mapping[str, Any], keep: tuple[int, int] | None = None) -
     return 2 * round(width / 2), 2 * round(height / 2)
 
 
-def _factors(parameter: str, values: Mapping[str, str]) -> Multiplier:
+def by_value(parameter: str, values: Mapping[str, str]) -> Multiplier:
+    """Return the factors on the price by the value of a setting."""
     return Multiplier(
         parameter=parameter, values={value: Decimal(factor) for value, factor in values.items()}
     )

@@ -1,10 +1,8 @@
 import itertools
-import subprocess
-import sys
 
 import pytest
 
-from kit import parameters, pricing
+from kit import pricing
 from kit.engines.base import Definition
 from kit.engines.landscape.settings import ASPECTS
 from kit.engines.video.animate.model import Animate
@@ -13,48 +11,8 @@ from kit.engines.video.flythrough.model import FlyThrough
 from kit.engines.video.kenburns.model import KenBurns
 from kit.engines.video.living.model import LivingScene
 from kit.engines.video.settings import frame_size
-from kit.wire import CATEGORIES, Model
 
 MODELS = [engine.definition for engine in (Drift, FlyThrough, LivingScene, Animate, KenBurns)]
-LISTING = """
-import sys
-import kit.engines.video.drift, kit.engines.video.flythrough.model
-import kit.engines.video.living.model, kit.engines.video.animate.model
-import kit.engines.video.kenburns.model
-heavy = {"numpy", "cv2", "av", "PIL"} & set(sys.modules)
-assert not heavy, heavy
-"""
-
-
-def model_of(definition: Definition) -> Model:
-    return Model(
-        id=definition.id,
-        asset_type=definition.asset_type,
-        setting_parameters=list(definition.settings),
-        media_parameters=list(definition.media),
-        pricing=definition.pricing,
-    )
-
-
-def test_definitions_load_nothing_heavy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LISTING], capture_output=True, text=True, check=False
-    )
-
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("definition", MODELS, ids=lambda d: d.id)
-def test_a_definition_is_valid_and_its_rule_prices_it(definition: Definition) -> None:
-    model = model_of(definition)
-
-    pricing.check_rule(model)
-    assert definition.category in CATEGORIES["video"]
-    assert 0 < pricing.least(model) <= pricing.at_defaults(model) < 1
-    for parameter in definition.settings:
-        assert parameter.description
-        if parameter.default is not None:
-            assert parameters.problem_with(parameter, parameter.default) is None
 
 
 @pytest.mark.parametrize("definition", MODELS, ids=lambda d: d.id)

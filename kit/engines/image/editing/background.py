@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.wire import Multiplier, Parameter, Rule
 
@@ -48,8 +49,8 @@ class Background(Engine):
             ),
             settings.share("blur_strength", 0.5, "How much the background is blurred; blur only"),
             _FEATHER,
-            settings.file_format("png"),
-            settings.quality(),
+            files.file_format("png", transparent=True),
+            files.quality(),
             seed_parameter(),
         ),
         media=(
@@ -65,6 +66,7 @@ class Background(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Cut out the subject and set it before what was asked for."""
+        from kit.engines.image.editing.attending import attended
         from kit.engines.image.editing.cutting import change_background
 
-        return change_background(job, progress)
+        return attended(job, progress, change_background)

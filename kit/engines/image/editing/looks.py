@@ -77,11 +77,16 @@ LOOKS = {
         glow=0.22,
     ),
     "sepia": Look(
-        contrast=1.02, saturation=0.0, shadows=(0.05, 0.0, -0.04), highlights=(0.05, -0.01, -0.13)
+        warmth=0.07,
+        tint=0.012,
+        contrast=1.06,
+        saturation=0.0,
+        shadows=(0.07, 0.02, -0.05),
+        highlights=(0.04, 0.0, -0.11),
     ),
     "matte": Look(contrast=0.86, saturation=0.86, shadows=(0.07, 0.07, 0.075)),
     "vivid": Look(contrast=1.12, saturation=1.38, light=0.01),
-    "pastel": Look(contrast=0.8, saturation=0.78, light=0.09, shadows=(0.05, 0.04, 0.07)),
+    "pastel": Look(contrast=0.84, saturation=0.95, light=0.16, shadows=(0.07, 0.06, 0.09)),
     "golden": Look(
         warmth=0.13,
         contrast=1.05,

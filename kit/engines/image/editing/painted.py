@@ -11,10 +11,11 @@ from PIL import ImageColor
 from kit.engines.base import Progress
 from kit.engines.image.editing.framing import scaled
 from kit.engines.landscape import lexicon
-from kit.engines.landscape.compose import Look, compose, flat
+from kit.engines.landscape.compose import Look, compose, painted
 from kit.engines.landscape.plane import Stage
 from kit.engines.landscape.scene import read
-from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, lab_of, linear, paint
+from kit.engines.landscape.strips import Backdrop, printed, strips
+from kit.engines.media.color import Bytes, Floats, Oklch, encode, lab_of, linear, paint
 from kit.engines.media.noise import smooth_step
 from kit.errors import EngineError
 
@@ -47,7 +48,7 @@ def behind(words: str, width: int, height: int, seed: int, progress: Progress) -
             " 'white to gray' or 'mountains at sunset'",
             code="unknown_background",
         )
-    return backdrop(colors, width, height, seed)
+    return backdrop(colors, width, height)
 
 
 def landscape(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
@@ -58,28 +59,43 @@ def landscape(words: str, width: int, height: int, seed: int, progress: Progress
     wide, tall = max(1, round(width * scale)), max(1, round(height * scale))
     least = max(_NARROWEST, max(wide, tall) // _STRIP)
     stage = Stage(max(wide, least), max(tall, least))
-    canvas = flat(compose(scene, _LOOK, stage))
+    composed = compose(scene, _LOOK, stage)
     progress.check()
-    painted = dithered(canvas, np.random.default_rng([scene.number, 99]))
+    picture = printed(stage, painted(composed))
     top, left = (stage.height - tall) // 2, (stage.width - wide) // 2
-    part = np.ascontiguousarray(painted[top : top + tall, left : left + wide])
+    part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
     return scaled(part, width, height) if scale < 1.0 else part
 
 
-def backdrop(colors: list[Floats], width: int, height: int, seed: int) -> Bytes:
+def backdrop(colors: list[Floats], width: int, height: int) -> Bytes:
     """Return a studio backdrop: one color lit from above its middle, or two from top to bottom."""
-    rows = np.linspace(0.0, 1.0, height, dtype=np.float64)[:, None]
-    if len(colors) > 1:
-        top, bottom = lab_of(colors[0]), lab_of(colors[1])
-        share = np.broadcast_to(smooth_step(0.0, 1.0, rows), (height, 1))[..., None]
-        column = encode(linear(top + (bottom - top) * share))
-        planes = np.repeat(column, width, axis=1).transpose(2, 0, 1)
-    else:
-        across = (np.linspace(-1.0, 1.0, width)[None, :] * min(1.0, width / height)) ** 2
-        light = 1.0 - 0.16 * smooth_step(0.1, 1.4, across + ((rows - 0.42) * 1.7) ** 2)
-        planes = colors[0][:, None, None] * light[None]
-    planes = np.ascontiguousarray(planes, np.float32)
-    return dithered(planes, np.random.default_rng([seed, 5]))
+    stage = Stage(width, height)
+    fill = _gradient(colors, height) if len(colors) > 1 else _lit(colors[0], stage)
+    return printed(stage, strips(stage, fill, ()))
+
+
+def _gradient(colors: list[Floats], height: int) -> Backdrop:
+    share = smooth_step(0.0, 1.0, np.linspace(0.0, 1.0, height))[:, None]
+    top, bottom = lab_of(colors[0]), lab_of(colors[1])
+    column = encode(linear(top + (bottom - top) * share)).T[:, :, None]
+
+    def fill(canvas: Floats, first: int) -> None:
+        canvas[:] = column[:, first : first + canvas.shape[1]]
+
+    return fill
+
+
+def _lit(color: Floats, stage: Stage) -> Backdrop:
+    rows = np.linspace(0.0, 1.0, stage.height)[:, None]
+    down = ((rows - 0.42) * 1.7) ** 2
+    wide = min(1.0, stage.width / stage.height)
+    across = (np.linspace(-1.0, 1.0, stage.width)[None, :] * wide) ** 2
+
+    def fill(canvas: Floats, first: int) -> None:
+        far = across + down[first : first + canvas.shape[1]]
+        canvas[:] = color[:, None, None] * (1.0 - 0.16 * smooth_step(0.1, 1.4, far))
+
+    return fill
 
 
 def unit(color: Sequence[int]) -> Floats:

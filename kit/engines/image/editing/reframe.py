@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.landscape.settings import aspect_ratio
 from kit.wire import Rule
@@ -32,8 +33,8 @@ class Reframe(Engine):
                 "How the new shape is filled",
             ),
             settings.side(1280),
-            settings.file_format(),
-            settings.quality(),
+            files.file_format(),
+            files.quality(),
         ),
         media=(settings.medium("image", "The picture to reframe"),),
         pricing=Rule(base=Decimal("0.01")),
@@ -43,6 +44,7 @@ class Reframe(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Bring the picture into the shape and size that were asked for."""
+        from kit.engines.image.editing.attending import attended
         from kit.engines.image.editing.framing import reframe
 
-        return reframe(job, progress)
+        return attended(job, progress, reframe)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.image.editing.looks import LOOKS
 from kit.engines.media.fonts import FACES
@@ -48,8 +49,8 @@ class Restyle(Engine):
                 "Where the title stands; auto finds the quietest place",
             ),
             settings.choice("font", "auto", ("auto", *FACES), "Typeface of the title"),
-            settings.file_format(),
-            settings.quality(),
+            files.file_format(transparent=True),
+            files.quality(),
         ),
         media=(settings.medium("image", "The picture to restyle"),),
         pricing=Rule(
@@ -70,6 +71,7 @@ class Restyle(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Grade and redraw the picture as setting and prompt ask."""
+        from kit.engines.image.editing.attending import attended
         from kit.engines.image.editing.styling import restyle
 
-        return restyle(job, progress)
+        return attended(job, progress, restyle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.wire import Multiplier, Parameter, Rule
 
@@ -40,8 +41,8 @@ class Retouch(Engine):
             ),
             _SCALE,
             settings.share("strength", 0.5, "How strongly; not used by erase"),
-            settings.file_format(),
-            settings.quality(),
+            files.file_format(transparent=True),
+            files.quality(),
             seed_parameter(),
         ),
         media=(
@@ -66,6 +67,7 @@ class Retouch(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Repair the picture in the way that was asked for."""
+        from kit.engines.image.editing.attending import attended
         from kit.engines.image.editing.repairs import repair
 
-        return repair(job, progress)
+        return attended(job, progress, repair)

@@ -46,25 +46,3 @@ def side(default: int, most: int = MOST) -> Parameter:
         maximum=most,
         description="The longer side in pixels",
     )
-
-
-def file_format(default: str = "jpeg") -> Parameter:
-    """Return the setting for the kind of file."""
-    return choice(
-        "format",
-        default,
-        ("jpeg", "png", "webp"),
-        "File format; png keeps every pixel, png and webp keep transparency",
-    )
-
-
-def quality() -> Parameter:
-    """Return the setting for how much detail a file keeps."""
-    return Parameter(
-        name="quality",
-        type="integer",
-        default=92,
-        minimum=30,
-        maximum=100,
-        description="Of jpeg and webp files; smaller numbers make smaller files",
-    )

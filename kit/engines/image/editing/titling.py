@@ -13,7 +13,15 @@ from typing import Any
 import cv2
 import numpy as np
 
-from kit.engines.image.editing.scrims import LIGHT, Tone, accent_on, contrast_on, scrimmed, tone_for
+from kit.engines.image.editing.scrims import (
+    DARK,
+    LIGHT,
+    Tone,
+    accent_on,
+    contrast_on,
+    scrimmed,
+    tone_for,
+)
 from kit.engines.image.editing.titlestyles import STYLES, TitleStyle
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
@@ -21,6 +29,7 @@ from kit.engines.media.lettering import Block, Color, balanced, mask, softened, 
 from kit.engines.media.typesetting import extent
 
 _MARGIN = 0.07  # of the shorter side
+_ON_LIGHT = (168, 22, 46)  # the accent on bright pictures: a yellow made darker is mud
 _MAP = 64  # pixels across of the map of busy places
 _SMALLEST = 8.0  # pixels an em in which letters can still be told apart
 _PLACES = {"top": 0.0, "center": 0.5, "bottom": 1.0}
@@ -88,7 +97,7 @@ def titled(pixels: Bytes, title: Title) -> tuple[Bytes, dict[str, Any]]:
     if style.dim:
         pixels = cv2.convertScaleAbs(pixels, alpha=1.0 - style.dim)
     out, ground = scrimmed(pixels, rows, tone, least)
-    accent = title.accent or style.accent
+    accent = title.accent or (_ON_LIGHT if tone is DARK and style.picks_word else style.accent)
     if not style.glow:
         # A glow only lights what is around the letters; they are read by their own brightness.
         accent = accent_on(accent, ground, tone)

@@ -41,8 +41,9 @@ class Look:
         Share of the sky they cover, 0 to 1.
     stars : float
         How well they show, 0 to 1.
-    moon, disc, aurora : bool
-        The light is the moon's; its disc is not behind clouds; northern lights show.
+    moon, crescent, disc, aurora : bool
+        The light is the moon's; little of it is lit; its disc is not behind clouds; northern
+        lights show.
     """
 
     sky: tuple[Color, ...]
@@ -62,6 +63,7 @@ class Look:
     stars: float = 0.0
     saturation: float = 1.08
     moon: bool = False
+    crescent: bool = False
     disc: bool = True
     aurora: bool = False
 
@@ -174,6 +176,7 @@ def look_for(brief: Brief) -> Look:
             sun_power=look.sun_power * sun,
             shade_power=look.shade_power * shade,
             glow=look.glow * sun,
+            crescent=look.moon and "crescent" in brief.extras,
             disc=brief.weather not in ("rain", "snow"),
             aurora="aurora" in brief.extras,
             stars=look.stars * sun,

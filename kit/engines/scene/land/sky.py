@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -23,6 +23,7 @@ class Sun:
     y: float
     moon: bool
     shown: bool
+    crescent: bool = False
 
 
 def sun_of(look: Look, camera: Camera, across: float) -> Sun:
@@ -35,7 +36,7 @@ def sun_of(look: Look, camera: Camera, across: float) -> Sun:
     """
     y = camera.horizon * (1.0 - min(look.elevation, 1.05))
     shown = 0.0 < look.elevation < (0.95 if look.moon else 0.5)
-    return Sun(across * camera.columns, y, look.moon, shown and look.disc)
+    return Sun(across * camera.columns, y, look.moon, shown and look.disc, look.crescent)
 
 
 def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> Floats:
@@ -50,10 +51,13 @@ def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> F
     color = light(look.sun)
     color = color / color.max()
     halo = look.glow * (0.50 * np.exp(-near * 8.0) + 0.34 * np.exp(-near * 2.8))
-    sky = sky + color * halo
+    sky = sky + color * halo * (0.5 if sun.crescent else 1.0)
     rise_map = np.asarray(rise, np.float32)[:, None]
     if look.stars > 0.05:
-        sky += look.stars * _stars(rng, camera, depth) * smooth_step(0.02, 0.30, rise_map)
+        stars = look.stars * _stars(rng, camera, depth) * smooth_step(0.02, 0.30, rise_map)
+        if sun.shown and sun.moon:  # the dark part of a crescent hides them too
+            stars *= _away(sun, camera, depth) > _radius(sun, camera) + 1
+        sky += stars
     if look.aurora:
         sky = sky + _aurora(camera, depth, rng)
     if sun.shown:
@@ -72,9 +76,9 @@ def glow_at(look: Look, sun: Sun, camera: Camera, width: float) -> Floats:
 
 
 def _nearness(sun: Sun, camera: Camera, depth: int) -> Floats:
-    x = (np.arange(camera.columns, dtype=np.float32) - sun.x)[None] / camera.focal
-    y = (np.arange(depth, dtype=np.float32) - sun.y)[:, None] / camera.focal
-    return np.asarray(np.sqrt(x * x + y * y))
+    """Return the distance from the light, in focal lengths; a crescent shines from its limb."""
+    limb = 0.72 * _radius(sun, camera) if sun.crescent else 0.0
+    return _away(replace(sun, x=sun.x - limb), camera, depth) / np.float32(camera.focal)
 
 
 def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
@@ -113,17 +117,32 @@ def _aurora(camera: Camera, depth: int, rng: np.random.Generator) -> Floats:
 
 def _disc(sky: Floats, sun: Sun, camera: Camera, color: Floats) -> Floats:
     depth = sky.shape[1]
-    radius = (0.026 if sun.moon else 0.032) * camera.focal
+    radius = _radius(sun, camera)
     x = np.arange(camera.columns, dtype=np.float32)[None] - sun.x
     y = np.arange(depth, dtype=np.float32)[:, None] - sun.y
-    away = np.sqrt(x * x + y * y)
+    away = _away(sun, camera, depth)
     disc = np.clip(radius - away + 0.5, 0.0, 1.0)
     if not sun.moon:
         return np.asarray(sky + disc * color * 7.0)
     seas = 0.86 + 0.14 * np.sin(x / radius * 3.1 + 1.0) * np.cos(y / radius * 2.7 + 0.6)
     seas -= 0.18 * np.exp(-(((x / radius - 0.25) ** 2) + (y / radius + 0.2) ** 2) * 5.0)
     rim = np.sqrt(np.clip(1.0 - (away / radius) ** 2, 0.0, 1.0)) * 0.35 + 0.65
+    if sun.crescent:  # what a second disc leaves of it; the sky stands behind the rest
+        dark = np.hypot(x - 0.46 * radius, y + 0.16 * radius)
+        disc = disc * np.clip(dark - 0.93 * radius + 0.5, 0.0, 1.0)
+        rim = rim * 1.25
     return mixed(sky, np.asarray(light((0.97, 0.02, 90), 1.5) * (seas * rim), np.float32), disc)
+
+
+def _radius(sun: Sun, camera: Camera) -> float:
+    return (0.026 if sun.moon else 0.032) * camera.focal
+
+
+def _away(sun: Sun, camera: Camera, depth: int) -> Floats:
+    """Return how far each pixel is from the middle of the sun or moon, in pixels."""
+    x = np.arange(camera.columns, dtype=np.float32)[None] - sun.x
+    y = np.arange(depth, dtype=np.float32)[:, None] - sun.y
+    return np.asarray(np.sqrt(x * x + y * y))
 
 
 def _clouded(

@@ -12,17 +12,17 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, linear, oklab
-from kit.engines.scene.land.fields import blurred
+from kit.engines.scene import darkroom
 
 _MOST = 12.0  # brighter light is white
 _STEPS = 8192
+_LENS = darkroom.Lens(4, 4.0, ((1.6, 0.9), (6.0, 0.6), (22.0, 0.5)))
 _LUMA = (0.2126, 0.7152, 0.0722)
 
 
 def light(color: Oklch, power: float = 1.0) -> Floats:
     """Return a color as linear light, shape (3, 1, 1), so that it spreads over planes."""
-    rgb = np.maximum(linear(oklab(color)), 0.0) * power
-    return np.asarray(rgb[:, None, None], np.float32)
+    return darkroom.light(color) * np.float32(power)
 
 
 def gradient(stops: list[Oklch], at: Floats) -> Floats:
@@ -55,15 +55,7 @@ def mixed(one: Floats, other: Floats, share: Floats) -> Floats:
 
 def bloom(planes: Floats, strength: float, *, threshold: float = 0.9) -> None:
     """Let what is brighter than the threshold shine over its surroundings, in place."""
-    _, height, width = planes.shape
-    size = (max(8, width // 4), max(8, height // 4))
-    reach = max(height, width) / 1024
-    for plane in planes:
-        small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
-        small = np.clip(small - threshold, 0.0, 4.0)
-        glow = 0.9 * blurred(small, 1.6 * reach) + 0.6 * blurred(small, 6 * reach)
-        glow += 0.5 * blurred(small, 22 * reach)
-        cv2.scaleAdd(cv2.resize(glow, (width, height)), strength, plane, dst=plane)
+    darkroom.bloom(planes, threshold=threshold, strength=strength, lens=_LENS)
 
 
 def developed(
@@ -103,13 +95,8 @@ def developed(
 
 @lru_cache(1)
 def _curve() -> Floats:
-    """Tabulate the film curve and the sRGB encoding over the square root of light.
-
-    Source: K. Narkowicz, "ACES filmic tone mapping curve" (2015), the fitted rational function.
-    """
-    value = np.linspace(0.0, 1.0, _STEPS) ** 2 * _MOST * 0.8
-    film = value * (2.51 * value + 0.03) / (value * (2.43 * value + 0.59) + 0.14)
-    curve = encode(np.clip(film, 0.0, 1.0))
+    """Tabulate the film curve and the sRGB encoding over the square root of light."""
+    curve = encode(darkroom.filmic(np.linspace(0.0, 1.0, _STEPS) ** 2 * _MOST))
     curve.flags.writeable = False
     return curve
 

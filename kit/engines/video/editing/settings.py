@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
 
+from kit.engines.video.settings import by_value
 from kit.wire import Multiplier, Parameter
 
 #: Seconds that an input, or what is made of it, may last.
@@ -13,6 +13,8 @@ LONGEST = 600
 QUALITIES = {"small": 27, "balanced": 21, "high": 17}
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0, "4:5": 4 / 5}
 SIDES = {"480p": 480, "720p": 720, "1080p": 1080}
+#: Factors on the price by the value of a setting, as in all models of moving pictures.
+factors = by_value
 
 
 def choice(name: str, values: Sequence[str], description: str) -> Parameter:
@@ -72,13 +74,6 @@ def quality() -> Parameter:
         default="balanced",
         enum=list(QUALITIES),
         description="Detail against file size",
-    )
-
-
-def factors(parameter: str, values: Mapping[str, str]) -> Multiplier:
-    """Return the factors on the price by the value of a setting."""
-    return Multiplier(
-        parameter=parameter, values={value: Decimal(factor) for value, factor in values.items()}
     )
 
 

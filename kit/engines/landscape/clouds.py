@@ -1,0 +1,133 @@
+"""Clouds: streaks, heaps and ceilings, and the curtains of northern lights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import cv2
+import numpy as np
+
+from kit.engines.landscape.palettes import Palette
+from kit.engines.landscape.plane import Plane, Stage, disc, enlarged, fill, solid
+from kit.engines.landscape.sky import Light
+from kit.engines.media.color import mix, paint, ramp
+from kit.engines.media.noise import field, smooth_step
+
+_COARSE = 128  # smooth things are painted this small and enlarged
+
+
+def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[Plane]:
+    """Yield curtains of northern lights, green below and violet above."""
+    bottom = int(horizon)
+    small = np.arange(320, dtype=np.float64)
+    heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    for number in range(3):
+        bend = cv2.GaussianBlur(field(rng, 2, 320, cells=(2, 4), octaves=3)[:1], (0, 0), 6)
+        foot = 0.78 - 0.17 * number + 0.16 * bend
+        rays = 0.55 + 0.45 * field(rng, 2, 320, cells=(2, 40), octaves=3)[:1]
+        reach = 0.34 + 0.10 * rays
+        above = (foot - heights) / reach
+        curtain = np.where(above > 0, np.exp(-above * 2.1), np.exp(above * 16))
+        curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * np.sin(small / 320 * np.pi))
+        alpha = enlarged(curtain * (150 - 30 * number), (stage.columns, bottom))
+        tint = np.linspace(0.0, 1.0, bottom)
+        color = ramp(
+            [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))], tint
+        )
+        yield Plane("cloud", 0.0, 0, color[:, :, None], alpha)
+
+
+def streaks(
+    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
+) -> Iterator[Plane]:
+    """Yield long flat clouds like brush strokes, lit by a low sun."""
+    lit = mix(palette.cloud, palette.glow, 0.45)
+    for layer in range(2):
+        top, bottom = stage.margin_y, int(horizon)
+        mask = stage.blank(top, bottom)
+        for _ in range(4 + 2 * layer):
+            y = stage.margin_y + (horizon - stage.margin_y) * rng.uniform(0.16, 0.9)
+            x = stage.columns * rng.uniform(-0.05, 1.05)
+            if abs(y - light.y) > 1.3 * light.radius:
+                _streak(rng, mask, stage, (x, y), top)
+        color = paint(lit if layer else palette.cloud)
+        yield Plane(
+            "cloud",
+            0.05 + 0.03 * layer,
+            top,
+            solid(color),
+            (mask * np.float32(0.34 + 0.2 * layer)).astype(np.uint8),
+        )
+
+
+def cumulus(
+    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
+) -> Iterator[Plane]:
+    """Yield heaped clouds with flat feet that fade out below."""
+    for layer in range(2):
+        count = 3 + layer
+        for number in range(count):
+            tall = stage.unit * (0.05 + 0.03 * layer) * rng.uniform(0.7, 1.2)
+            share = 0.74 - 0.38 * layer + rng.uniform(-0.13, 0.10)
+            foot = stage.margin_y + (horizon - stage.margin_y) * share
+            x = stage.columns * (number + rng.uniform(0.1, 0.9)) / count
+            yield _heap(rng, stage, palette, (x, foot), tall, 0.04 + 0.04 * layer)
+
+
+def overcast(
+    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
+) -> Iterator[Plane]:
+    """Yield a heavy ceiling of cloud."""
+    bottom = int(horizon)
+    texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
+    down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
+    alpha = enlarged(cover * 190, (stage.columns, bottom))
+    color = mix(palette.sky[0], palette.land[1], 0.4)
+    yield Plane("cloud", 0.04, 0, solid(paint(color)), alpha)
+
+
+CLOUDS: dict[str, Callable[..., Iterator[Plane]]] = {
+    "streaks": streaks,
+    "cumulus": cumulus,
+    "overcast": overcast,
+}
+
+
+def _streak(
+    rng: np.random.Generator, mask: np.ndarray, stage: Stage, at: tuple[float, float], top: int
+) -> None:
+    """One cloud of a few overlapping lenses, pointed at both ends."""
+    x, y = at
+    long = stage.unit * rng.uniform(0.10, 0.30)
+    share = np.linspace(-1.0, 1.0, 33)
+    for _ in range(int(rng.integers(2, 5))):
+        cx, half = x + rng.uniform(-0.5, 0.5) * long, long * rng.uniform(0.45, 1.0)
+        cy = y + stage.unit * rng.uniform(-0.009, 0.009)
+        thick = stage.unit * rng.uniform(0.0025, 0.0065)
+        body = (1 - share**2) ** 0.8 * thick
+        ripple = 1 + 0.35 * np.sin(share * rng.uniform(5, 9) + rng.uniform(0, 6))
+        upper = np.stack([cx + half * share, cy - body * ripple], axis=1)
+        lower = np.stack([cx + half * share, cy + body * 0.55], axis=1)
+        fill(mask, np.concatenate([upper, lower[::-1]]), top=top)
+
+
+def _heap(
+    rng: np.random.Generator,
+    stage: Stage,
+    palette: Palette,
+    foot: tuple[float, float],
+    tall: float,
+    depth: float,
+) -> Plane:
+    x, y = foot
+    top = int(max(0, y - 2.2 * tall))
+    mask = stage.blank(top, max(top + 2, int(y)))
+    wide = tall * rng.uniform(1.7, 3.0)
+    for share in np.linspace(-1.0, 1.0, 9):
+        bulk = tall * (0.30 + 0.55 * (1 - share**2)) * rng.uniform(0.75, 1.15)
+        disc(mask, x + wide * share, y - bulk * 0.55, bulk, top=top)
+    rows = np.arange(top, top + mask.shape[0])
+    fade = smooth_step(y, y - 1.25 * tall, rows)
+    alpha = mask * (fade * np.float32(0.86))[:, None]
+    return Plane("cloud", depth, top, solid(paint(palette.cloud)), alpha.astype(np.uint8))
