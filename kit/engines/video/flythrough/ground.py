@@ -1,4 +1,7 @@
-"""The ground's colors: what grows where, lit once by the sun and the sky, with soft shadows."""
+"""The ground's colors: what grows where, lit once by the sun and the sky, with soft shadows.
+
+The land is painted in strips, so that what is worked on fits into the processor's cache.
+"""
 
 from __future__ import annotations
 
@@ -8,187 +11,251 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look
-from kit.engines.video.flythrough.terrain import SIDE, Land, noise
+from kit.engines.video.flythrough.covers import Cover, Pair, cover_of
+from kit.engines.video.flythrough.erosion import blurred
+from kit.engines.video.flythrough.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
+
+_STRIP = 64  # rows
+_COLOR = 0.86  # air and distance make land paler than what stands close by
+_SHADE = 1.35  # seen from the air there is more sky above the land than in a street
+_LOW = 1.35  # against a low sun, films are exposed for what lies in shade
+_MOON = 1.45  # eyes are used to the dark
+_MOONLIT = 0.6  # share of their color that things keep by moonlight
+_DARKEST = 0.40  # light from a sky without a moon, in which land can just be seen
+_SNOW: Oklch = (0.975, 0.010, 245)
+_REACH = 256  # units that a shadow falls, rounded up to a power of two
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
-    """What the ground is covered with: two colors of growth, two of rock, and the snow line.
+class Light:
+    """Light on the ground: linear colors, shape (3, 1, 1), of sun and sky.
 
     Parameters
     ----------
-    steep : float
-        Slope from which rock shows, 0 to 1.
-    snow : float
-        Share of the height from which snow lies; above 1 there is none.
-    strata : float
-        How strongly rock is banded.
+    way : tuple of float
+        To the sun, of length 1: along x, along y, up.
     """
 
-    growth: tuple[Oklch, Oklch]
-    rock: tuple[Oklch, Oklch]
-    steep: float = 0.16
-    snow: float = 2.0
-    strata: float = 0.0
+    sun: Floats
+    sky: Floats
+    way: tuple[float, float, float]
 
 
-_GREEN = ((0.44, 0.075, 128), (0.54, 0.075, 116))
-_ROCK = ((0.45, 0.020, 60), (0.63, 0.020, 70))
-_WINTER = Cover(
-    ((0.84, 0.018, 242), (0.90, 0.012, 240)), ((0.40, 0.020, 260), (0.57, 0.02, 260)), 0.2, 0.2
-)
-_COVERS = {
-    "alps": Cover(_GREEN, _ROCK, 0.15, 0.60),
-    "hills": Cover(((0.52, 0.105, 124), (0.66, 0.105, 108)), _ROCK, 0.45),
-    "forest": Cover(((0.30, 0.055, 150), (0.44, 0.075, 136)), _ROCK, 0.9),
-    "islands": Cover(
-        ((0.42, 0.085, 132), (0.54, 0.085, 118)), ((0.52, 0.03, 65), (0.70, 0.03, 75))
-    ),
-    "desert": Cover(
-        ((0.70, 0.090, 68), (0.80, 0.085, 76)), ((0.62, 0.10, 58), (0.70, 0.10, 64)), 2
-    ),
-    "canyon": Cover(
-        ((0.60, 0.085, 62), (0.66, 0.080, 84)),
-        ((0.50, 0.115, 42), (0.66, 0.11, 54)),
-        0.08,
-        2.0,
-        0.6,
-    ),
-}
-_SHADE = 1.2  # seen from the air there is more sky above the land than in a street
-_DARKEST = 0.36  # light from a sky without a moon, in which land can just be seen
-_AUTUMN = ((0.56, 0.125, 58), (0.64, 0.130, 82))
-_SPRING = ((0.54, 0.105, 132), (0.68, 0.100, 116))
-_DRY = ("desert", "canyon")
-_SNOW: Oklch = (0.975, 0.010, 245)
-_SAND: Oklch = (0.66, 0.055, 80)
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Rows of the land while they are painted; slopes are tangents, noise has a deviation of 1."""
+
+    heights: Floats
+    right: Floats
+    down: Floats
+    upright: Floats
+    patches: Floats
+    rough: Floats
+    woods: Floats
+    plots: Bytes | None
+
+
+def light_of(look: Look, toward: tuple[float, float]) -> Light:
+    """Return the light of a look that comes from a direction on the map, of length 1."""
+    # The weaker the sun, the more the eye opens to the light of the sky.
+    lift = _SHADE * (1.0 + 0.5 * max(0.0, 1.0 - look.sun_power / 2.4))
+    lift *= _LOW if look.elevation < 0.4 else 1.0
+    shade = max(look.shade_power, _DARKEST - 0.25 * look.sun_power) * lift
+    length = math.hypot(1.0, look.high_light)
+    way = (toward[0] / length, toward[1] / length, look.high_light / length)
+    power = look.sun_power * (_MOON if look.moon else 1.0)
+    return Light(tone.light(look.sun, power), tone.light(look.shade, shade), way)
 
 
 def colored(
-    ground: Land, season: str, look: Look, toward: tuple[float, float], rng: np.random.Generator
+    ground: Land,
+    season: str,
+    look: Look,
+    light: Light,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> Bytes:
-    """Return the lit colors of land, shape (SIDE, SIDE, 4), uint8.
+    """Return the lit colors of land, shape (GRID, GRID, 4), uint8.
 
     The first three channels are encoded sRGB, the fourth says how much of a texel is water.
-
-    Parameters
-    ----------
-    toward : tuple of float
-        Direction of the sun on the map, of length 1.
     """
-    slopes = _slopes(ground.heights)
-    albedo = _albedo(ground, season, slopes[2], rng)
-    sun = (toward[0], toward[1], look.high_light)
-    direct = _facing(slopes, sun) * _lit(ground.heights, sun)
-    # The weaker the sun, the more the eye opens to the light of the sky.
-    lift = _SHADE * (1.0 + 0.5 * max(0.0, 1.0 - look.sun_power / 2.4))
-    shade = max(look.shade_power, _DARKEST - 0.25 * look.sun_power)
-    around = _open(ground.heights) * (0.55 + 0.45 * slopes[2]) * np.float32(lift)
-    planes = albedo * (
-        tone.light(look.sun, look.sun_power) * direct + tone.light(look.shade, shade) * around
-    )
-    picture = tone.developed(
-        planes.astype(np.float32),
-        rng,
-        exposure=look.exposure,
-        saturation=0.95 * look.saturation,
-        vignette=0.0,
-        grain=0.0,
-    )
-    return np.dstack([picture, _wet(ground)])
-
-
-def _albedo(ground: Land, season: str, upright: Floats, rng: np.random.Generator) -> Floats:
-    cover = _cover(ground.kind, season)
-    heights, rough = ground.heights, ground.rough
-    high = heights / heights.max()
-    patches = noise(rng, 16, 6, 0.6)
-    slope = 1.0 - upright
-    growth = _blend(cover.growth, np.clip(0.5 + 0.14 * rough + 0.26 * patches, 0.0, 1.0))
-    bands = 0.5 + 0.5 * np.sin((heights + 1.6 * patches) * np.float32(0.62))
-    stone = np.clip(0.5 + 0.2 * rough + (high - 0.5), 0.0, 1.0)
-    rock = _blend(cover.rock, stone + cover.strata * (bands - stone))
-    bare = smooth_step(
-        cover.steep - 0.06,
-        cover.steep + 0.10,
-        slope + 0.05 * patches + 0.5 * np.maximum(high - 0.6, 0.0) * (cover.snow < 1.5),
-    )
-    albedo = growth + (rock - growth) * bare
-    if ground.water is not None:
-        beach = smooth_step(ground.water + 2.6, ground.water + 0.4, heights + 0.5 * rough)
-        albedo += (tone.light(_SAND) - albedo) * (beach * (0.15 if season == "winter" else 0.75))
-    lies = smooth_step(cover.snow - 0.09, cover.snow + 0.09, high + 0.08 * patches - 0.35 * slope)
-    lies *= 1.0 - smooth_step(0.34, 0.62, slope + 0.02 * patches)
-    albedo += (tone.light(_SNOW) - albedo) * lies
-    return np.asarray(albedo, np.float32)
-
-
-def _cover(kind: str, season: str) -> Cover:
-    cover = _COVERS[kind]
-    if kind in _DRY:
-        return (
-            Cover(cover.growth, cover.rock, cover.steep, 0.45, cover.strata)
-            if (season == "winter" and kind == "canyon")
-            else cover
+    cover = cover_of(ground.kind, season)
+    lit, open_ = _lit(ground.heights, light.way), _open(ground.heights)
+    progress.report(0.2)
+    patches, rough = noise(rng, 16, 7, 0.6, GRID), noise(rng, 96, 5, 0.75, GRID)
+    progress.report(0.3)
+    fields = _field_colors(cover, rng)
+    highest = float(ground.heights.max())
+    out = np.empty((GRID, GRID, 4), np.uint8)
+    for row in progress.part(0.3, 1.0).over(range(0, GRID, _STRIP)):
+        rows = slice(row, row + _STRIP)
+        strip = _strip(ground, rows, patches[rows], rough[rows])
+        albedo = _albedo(strip, cover, fields, highest, season, ground.water)
+        if look.moon:
+            gray = albedo.mean(axis=0)
+            albedo = gray + (albedo - gray) * np.float32(_MOONLIT)
+        facing = strip.right * np.float32(-light.way[0])
+        facing -= strip.down * np.float32(light.way[1])
+        facing += np.float32(light.way[2])
+        facing *= strip.upright
+        direct = np.maximum(facing, 0.0) * lit[rows]
+        around = open_[rows] * (0.55 + 0.45 * strip.upright)
+        planes = albedo * (light.sun * direct + light.sky * around)
+        wet = _flooded(planes, strip, cover, light, ground.water)
+        out[rows, :, :3] = tone.developed(
+            planes,
+            rng,
+            exposure=look.exposure,
+            saturation=_COLOR * look.saturation,
+            vignette=0.0,
+            grain=0.0,
         )
-    if season == "winter":
-        dark = ((0.36, 0.03, 190), (0.86, 0.014, 242)) if kind == "forest" else _WINTER.growth
-        return Cover(dark, _WINTER.rock, _WINTER.steep if kind != "forest" else 0.9, 0.12)
-    growth = {"autumn": _AUTUMN, "spring": _SPRING}.get(season, cover.growth)
-    return Cover(growth, cover.rock, cover.steep, cover.snow, cover.strata)
+        out[rows, :, 3] = wet
+    return out
 
 
-def _blend(colors: tuple[Oklch, Oklch], share: Floats) -> Floats:
+def _strip(ground: Land, rows: slice, patches: Floats, rough: Floats) -> Strip:
+    around = ground.heights.take(range(rows.start - 1, rows.stop + 1), axis=0, mode="wrap")
+    padded = np.pad(around, ((0, 0), (1, 1)), mode="wrap")
+    right, down = (
+        cv2.Scharr(padded, cv2.CV_32F, x, 1 - x, scale=1 / 32 / TEXEL)[1:-1, 1:-1] for x in (1, 0)
+    )
+    return Strip(
+        ground.heights[rows],
+        right,
+        down,
+        np.asarray(1.0 / np.sqrt(right * right + down * down + 1.0)),
+        patches,
+        rough,
+        ground.woods[rows] * np.float32(1 / 255),
+        None if ground.plots is None else ground.plots[rows],
+    )
+
+
+def _albedo(
+    strip: Strip,
+    cover: Cover,
+    fields: Floats | None,
+    highest: float,
+    season: str,
+    water: float | None,
+) -> Floats:
+    high = strip.heights * np.float32(1 / highest)
+    slope = (1.0 - strip.upright) * (1.0 - strip.woods)
+    vary = np.clip(0.5 + 0.15 * strip.rough + 0.26 * strip.patches, 0.0, 1.0)
+    albedo = _blend(cover.growth, vary)
+    if fields is not None and strip.plots is not None:
+        albedo = fields[:, strip.plots] * (np.float32(0.88) + np.float32(0.24) * vary)
+    _lay(albedo, _blend(cover.rock, _stone(strip, high)), _bare(strip, cover, slope, high))
+    if water is not None:
+        above = strip.heights - np.float32(water) + 0.3 * strip.rough
+        _lay(
+            albedo,
+            tone.light(cover.sand),
+            smooth_step(cover.beach, 0.4 * cover.beach, above) * (1.0 - strip.woods),
+        )
+    trees = np.clip(0.5 + 0.32 * strip.rough + 0.12 * strip.patches, 0.0, 1.0)
+    _lay(albedo, _blend(cover.wood, trees), smooth_step(0.15, 0.6, strip.woods))
+    lies = smooth_step(
+        cover.snow - 0.07, cover.snow + 0.07, high + 0.05 * strip.patches - 0.22 * slope
+    )
+    lies *= smooth_step(0.60, 0.36, slope + 0.02 * strip.rough)
+    lies *= 1.0 - 0.65 * strip.woods
+    _lay(albedo, tone.light(_SNOW), lies)
+    return albedo
+
+
+def _bare(strip: Strip, cover: Cover, slope: Floats, high: Floats) -> Floats:
+    # Toward the summits less and less grows.
+    thin = 0.55 * np.maximum(high - 0.5, 0.0) * (cover.snow < 1.5)
+    return smooth_step(
+        cover.steep - 0.07, cover.steep + 0.09, slope + 0.035 * strip.patches + thin
+    ) * (1.0 - 0.8 * strip.woods)
+
+
+def _stone(strip: Strip, high: Floats) -> Floats:
+    return np.clip(0.42 + 0.20 * strip.rough + 0.6 * (high - 0.5), 0.0, 1.0)
+
+
+def _flooded(
+    planes: Floats, strip: Strip, cover: Cover, light: Light, water: float | None
+) -> Bytes:
+    """Lay the water's own color over what is under it, in place; return where water is."""
+    if water is None:
+        return np.zeros(strip.heights.shape, np.uint8)
+    depth = np.float32(water) - strip.heights
+    wet = smooth_step(-0.12, 0.22, depth)
+    sunk = np.maximum(depth, 0.0)
+    shallow = np.exp(sunk * np.float32(-1 / cover.clear))
+    bottom = np.exp(sunk * np.float32(-1.6 / cover.clear)) * np.float32(0.45)
+    body = tone.mixed(tone.light(cover.water[1]), tone.light(cover.water[0]), shallow)
+    body *= light.sun * np.float32(0.75 * light.way[2]) + light.sky
+    body += (planes - body) * bottom
+    planes += (body - planes) * wet
+    return np.asarray(cv2.convertScaleAbs(wet, alpha=255.0))
+
+
+def _field_colors(cover: Cover, rng: np.random.Generator) -> Floats | None:
+    """Return the color of each field by its number, linear light, shape (3, 256)."""
+    if not cover.fields:
+        return None
+    colors = np.concatenate([tone.light(color)[:, :, 0] for color in cover.fields], axis=1)
+    chosen = colors[:, rng.integers(0, len(cover.fields), 256)]
+    return np.asarray(chosen * rng.uniform(0.88, 1.12, 256), np.float32)
+
+
+def _blend(colors: Pair, share: Floats) -> Floats:
     one, other = (tone.light(color) for color in colors)
     return np.asarray(one + (other - one) * share, np.float32)
 
 
-def _slopes(heights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return how heights rise to the right and downward, and how upright the ground faces."""
-    padded = np.pad(heights, 2, mode="wrap")
-    x, y = (
-        cv2.Scharr(padded, cv2.CV_32F, right, 1 - right, scale=1 / 32)[2:-2, 2:-2]
-        for right in (1, 0)
+def _lay(albedo: Floats, color: Floats, share: Floats) -> None:
+    albedo += (color - albedo) * share
+
+
+def _lit(heights: Floats, way: tuple[float, float, float]) -> Floats:
+    """Return where the sun reaches, 0 to 1, shape (GRID, GRID).
+
+    Each place asks how high the land toward the sun stands above its ray of light; asking the
+    place that asked as far ahead doubles the distance with every step.
+    """
+    half = cv2.resize(heights, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    flat = math.hypot(way[0], way[1])
+    right, down, rise = way[0] / flat, way[1] / flat, way[2] / flat
+    highest = _shifted(half, right, down) - np.float32(rise)
+    step = 1
+    while step < _REACH:
+        other = _shifted(highest, right * step, down * step)
+        other -= np.float32(rise * step)
+        np.maximum(highest, other, out=highest)
+        step *= 2
+    highest -= half
+    return doubled(blurred(smooth_step(1.0, -0.8, highest), 0.8))
+
+
+def _shifted(plane: Floats, right: float, down: float) -> Floats:
+    """Return what lies to the right of and below each place, between places too."""
+    whole = (math.floor(right), math.floor(down))
+    moved = np.roll(plane, (-whole[1], -whole[0]), (0, 1))
+    part = (right - whole[0], down - whole[1])
+    matrix = np.array([[1.0, 0.0, part[0]], [0.0, 1.0, part[1]]])
+    padded = np.pad(moved, ((0, 1), (0, 1)), mode="wrap")
+    return np.asarray(
+        cv2.warpAffine(padded, matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
     )
-    return x, y, np.asarray(1.0 / np.sqrt(x * x + y * y + 1.0))
-
-
-def _facing(slopes: tuple[Floats, Floats, Floats], sun: tuple[float, float, float]) -> Floats:
-    length = math.sqrt(sum(part * part for part in sun))
-    x, y, z = (part / length for part in sun)
-    return np.asarray(np.clip((z - slopes[0] * x - slopes[1] * y) * slopes[2], 0.0, 1.0))
-
-
-def _lit(heights: Floats, sun: tuple[float, float, float]) -> Floats:
-    """Return where the sun reaches: the half-size map is shifted toward it, ever farther."""
-    half = cv2.resize(heights, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    flat = math.hypot(sun[0], sun[1])
-    x, y, rise = sun[0] / flat, sun[1] / flat, sun[2] / flat
-    above = np.full_like(half, -1e3)
-    for step in np.unique(np.geomspace(1, 90, 30).astype(int)):
-        other = np.roll(half, (-round(y * step), -round(x * step)), (0, 1))
-        np.maximum(above, (other - half - 2 * step * rise) / (step**0.5 + 1), out=above)
-    return 1.0 - smooth_step(-0.3, 1.2, cv2.resize(above, (SIDE, SIDE)))
 
 
 def _open(heights: Floats) -> Floats:
     """Return how much of the sky each place sees: hollows are darker than crests."""
-    padded = np.pad(heights, 40, mode="wrap")
-    near = cv2.GaussianBlur(padded, (0, 0), 3.0)[40:-40, 40:-40]
-    small = cv2.resize(padded, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
-    wide = cv2.resize(cv2.GaussianBlur(small, (0, 0), 3.5), padded.shape[::-1])[40:-40, 40:-40]
+    gaps = heights - blurred(heights, 2.5)
+    small = cv2.resize(heights, (GRID // 4, GRID // 4), interpolation=cv2.INTER_AREA)
+    valleys = np.clip(1 + (small - blurred(small, 7.0)) * np.float32(0.030), 0.45, 1.25)
+    valleys *= np.clip(1 + (small - blurred(small, 2.2)) * np.float32(0.07), 0.6, 1.25)
     return np.asarray(
-        np.clip(1 + (heights - wide) * np.float32(0.042), 0.35, 1.25)
-        * np.clip(1 + (heights - near) * np.float32(0.10), 0.55, 1.3)
+        doubled(doubled(valleys)) * np.clip(1 + gaps * np.float32(0.22), 0.5, 1.25), np.float32
     )
-
-
-def _wet(ground: Land) -> Bytes:
-    if ground.water is None:
-        return np.zeros((SIDE, SIDE), np.uint8)
-    share = smooth_step(ground.water + 0.15, ground.water - 0.9, ground.heights)
-    return np.rint(share * 255).astype(np.uint8)

@@ -29,43 +29,51 @@ class Heaven:
         Azimuth of its first column, in radians.
     scale : float
         Pixels to a radian, and to a tangent of 1.
-    sun : float
-        Azimuth of the sun or moon.
+    low : ndarray of uint8
+        Its color just above the horizon, shape (columns, 3): what distance fades to.
     """
 
     picture: Bytes
     start: float
     scale: float
-    sun: float
+    low: Bytes
 
-    def seen(self, heading: float, across: Floats, up: Floats) -> Bytes:
-        """Return the sky that a camera sees.
+    def seen(
+        self, heading: float, across: Floats, horizon: Floats, focal: float, rows: int
+    ) -> Bytes:
+        """Return the sky that a camera sees in the upper rows of its frame.
 
         Parameters
         ----------
         across : ndarray, shape (columns,)
             Tangents from the middle of the view to the right.
-        up : ndarray, shape (rows,)
-            Tangents above the horizon.
+        horizon : ndarray, shape (columns,)
+            Row of the horizon.
+        focal : float
+            Pixels to a tangent of 1.
 
         Returns
         -------
         ndarray of uint8
             Shape (rows, columns, 3).
         """
-        turned = np.arctan(across) + np.float32(heading - self.start)
-        x = np.broadcast_to((turned * self.scale).astype(np.float32), (len(up), len(across)))
-        slant = np.cos(np.arctan(across)).astype(np.float32)
-        y = (np.float32(_TOP) - up[:, None] * slant) * np.float32(self.scale)
+        turned = np.arctan(across)
+        x = np.empty((rows, len(across)), np.float32)
+        x[:] = (turned + np.float32(heading - self.start)) * np.float32(self.scale)
+        # On a cylinder, what stands aside is farther away and so less high.
+        step = np.cos(turned) * np.float32(self.scale / focal)
+        y = np.arange(rows, dtype=np.float32)[:, None] - horizon
+        y *= step
+        y += np.float32(_TOP * self.scale)
         return np.asarray(
-            cv2.remap(
-                self.picture,
-                np.ascontiguousarray(x),
-                np.ascontiguousarray(y, np.float32),
-                cv2.INTER_LINEAR,
-                borderMode=cv2.BORDER_REPLICATE,
-            )
+            cv2.remap(self.picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         )
+
+    def air(self, heading: float, across: Floats) -> Bytes:
+        """Return what distance fades to in each column, shape (columns, 3): the lowest sky."""
+        x = (np.arctan(across) + np.float32(heading - self.start)) * np.float32(self.scale)
+        places = np.clip(np.rint(x), 0, len(self.low) - 1).astype(np.intp)
+        return np.asarray(self.low[places])
 
 
 def heaven(
@@ -111,21 +119,10 @@ def heaven(
         vignette=0.0,
         grain=0.0,
     )
-    return Heaven(picture, span[0], scale, sun)
-
-
-def air_color(look: Look, rng: np.random.Generator) -> Floats:
-    """Return what distance fades to, encoded sRGB, shape (3,), 0 to 255."""
-    planes = np.repeat(np.repeat(tone.light(look.air), 16, axis=1), 16, axis=2)
-    flat = tone.developed(
-        planes,
-        rng,
-        exposure=look.exposure,
-        saturation=look.saturation,
-        vignette=0.0,
-        grain=0.0,
-    )
-    return np.asarray(flat.reshape(-1, 3).mean(axis=0), np.float32)
+    horizon = int(_TOP * scale)
+    band = picture[horizon - max(2, int(0.02 * scale)) : horizon].mean(axis=0, dtype=np.float32)
+    low = cv2.GaussianBlur(band[None], (0, 0), 0.05 * scale)[0]
+    return Heaven(picture, span[0], scale, np.rint(low).astype(np.uint8))
 
 
 def _distance(azimuth: Floats, up: Floats, sun: float, look: Look) -> Floats:

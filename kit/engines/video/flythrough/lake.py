@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.air import faded
 from kit.engines.video.flythrough.eye import Eye, Seen
+from kit.engines.video.flythrough.patches import repeated
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.terrain import SIDE, noise
 
 _ROUNDS = 2  # refinements of where a mirrored ray ends
-_RIPPLE = 0.020  # slope of the ripples
+_RIPPLE = 0.018  # slope of the ripples
+_TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What water mirrors.
+
+    Parameters
+    ----------
+    picture : ndarray of uint8
+        Shape (rows, columns, 3): land and sky as they are seen; where there is water, the color
+        of what is under its surface.
+    fog : ndarray of float32
+        How much of each point of `seen` is lost in the air.
+    air : ndarray of uint8
+        And what is seen instead, by column.
+    """
+
+    picture: Bytes
+    seen: Seen
+    fog: Floats
+    air: Bytes
 
 
 class Lake:
@@ -21,10 +46,10 @@ class Lake:
 
     Parameters
     ----------
-    deep : ndarray
-        Color of deep water, encoded sRGB, 0 to 255.
+    level : float
+        That height.
     shine : ndarray
-        Color of the light that dances on it.
+        Color of the light that dances on it, encoded sRGB, 0 to 255.
     sun : float
         Azimuth of the light, in radians.
     glitter : float
@@ -32,28 +57,21 @@ class Lake:
     """
 
     def __init__(
-        self,
-        level: float,
-        rng: np.random.Generator,
-        *,
-        deep: Floats,
-        shine: Floats,
-        sun: float,
-        glitter: float,
+        self, level: float, rng: np.random.Generator, *, shine: Floats, sun: float, glitter: float
     ) -> None:
-        self._level, self._deep, self._shine = level, deep, shine
+        self._level, self._shine = level, shine
         self._sun, self._glitter = sun, glitter
-        self._waves = noise(rng, 48, 4, 0.62)
+        self._waves = np.pad(noise(rng, 48, 4, 0.62), 1, mode="wrap")
 
     def mirrored(
-        self, picture: Bytes, seen: Seen, eye: Eye, at: Station, seconds: float, top: int
+        self, view: View, eye: Eye, at: Station, seconds: float, top: int
     ) -> tuple[int, Bytes]:
         """Return the water's colors from about a row on.
 
         Parameters
         ----------
-        picture : ndarray of uint8
-            Shape (rows, columns, 3): land and sky as they are seen.
+        seconds : float
+            Since the clip began.
         top : int
             First row in which there is water.
 
@@ -64,90 +82,99 @@ class Lake:
         ndarray of uint8
             Shape (rows - first, columns, 3).
         """
-        horizon = at.horizon * eye.rows
-        first = max(0, min(eye.rows - 2, top)) & ~1
+        seen, picture = view.seen, view.picture
         # Half the size is enough for what ripples blur anyway.
         inverse = seen.inverse[::2, ::2]
-        below = inverse[first // 2 :]
+        skip = min(max(0, top - seen.first) // 2, len(inverse) - 1)
+        first = seen.first + 2 * skip
+        below = inverse[skip:]
         drop = np.float32(max(at.height - self._level, 0.5) * eye.focal)
-        rows = 2 * np.arange(first // 2, inverse.shape[0], dtype=np.float32)[:, None]
-        waves = self._rippled(seen, first, seconds)
-        target = self._target(inverse, below, rows, horizon, drop)
-        reach = np.clip(np.float32(_RIPPLE * eye.focal) * (0.12 + 60.0 * below), 0, 0.09 * eye.rows)
-        target += waves * reach
-        columns = 2 * np.arange(below.shape[1], dtype=np.float32)[None]
+        horizon = eye.horizon(at)[::2]
+        rows = np.float32(seen.first) + 2 * np.arange(len(inverse), dtype=np.float32)[:, None]
+        x, y = seen.x[2 * skip :: 2, ::2], seen.y[2 * skip :: 2, ::2]
+        # Ripples are as soft as they are wide: every other place is enough for them.
+        waves = self._rippled(x[::2, ::2], y[::2, ::2], seconds)
+        waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        target = self._target(inverse, rows, horizon, drop, skip)
+        reach = np.clip(np.float32(_RIPPLE * eye.focal) * (0.12 + 40.0 * below), 0, 0.05 * eye.rows)
+        waves *= reach
+        target += waves
+        waves *= np.float32(0.35)
+        waves += 2 * np.arange(below.shape[1], dtype=np.float32)
         mirror = cv2.remap(
-            picture,
-            columns + 0.35 * waves * reach,
-            np.clip(target, 0, eye.rows - 1),
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REFLECT,
+            picture, waves, np.maximum(target, 0), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
         )
-        water = self._tinted(mirror, below, drop / np.float32(eye.focal))
+        body = picture[first::2, ::2]
+        water = _mixed(mirror, body, below * (drop / np.float32(eye.focal)))
         if self._glitter > 0:
-            self._sparkle(water, self._crests(seen, first, seconds), below, eye, at)
-        size = (eye.columns, 2 * below.shape[0])
-        full = cv2.resize(water, size, interpolation=cv2.INTER_LINEAR)
+            self._sparkle(water, self._crests(x, y, seconds), below, eye, at)
+        # The mirror already holds the fog of what it shows; a part of the way to it is left.
+        fog = np.float32(0.45) * view.fog[2 * skip :: 2, ::2]
+        water = faded(water, fog, view.air[::2])
+        full = cv2.resize(water, (eye.columns, 2 * len(below)), interpolation=cv2.INTER_LINEAR)
         return first, full[: eye.rows - first]
 
-    def _rippled(self, seen: Seen, first: int, seconds: float) -> Floats:
+    def _rippled(self, x: Floats, y: Floats, seconds: float) -> Floats:
         """Two sets of waves run against each other, so that none seems to travel as a whole."""
-        one, other = (
-            self._drifting(seen, first, scale, drift * seconds)
-            for scale, drift in ((6.0, 17.0), (2.7, -11.0))
-        )
-        return np.asarray(0.5 * (one + other))
+        waves = self._drifting(x, y, 6.0, 17.0 * seconds)
+        waves += self._drifting(x, y, 2.7, -11.0 * seconds)
+        waves *= np.float32(0.5)
+        return waves
 
-    def _crests(self, seen: Seen, first: int, seconds: float) -> Floats:
+    def _crests(self, x: Floats, y: Floats, seconds: float) -> Floats:
         """Two sets of fine waves light up where both stand high: small, and never for long."""
-        one, other = (
-            self._drifting(seen, first, scale, drift * seconds)
-            for scale, drift in ((21.0, 60.0), (13.0, -37.0))
-        )
-        return np.asarray(np.clip(one * other * np.sign(one) - np.float32(0.55), 0.0, 1.0))
-
-    def _drifting(self, seen: Seen, first: int, scale: float, far: float) -> Floats:
+        one = self._drifting(x, y, 21.0, 60.0 * seconds)
+        other = self._drifting(x, y, 13.0, -37.0 * seconds)
         return np.asarray(
-            cv2.remap(
-                self._waves,
-                seen.x[first::2, ::2] * np.float32(scale) + np.float32(far % SIDE),
-                seen.y[first::2, ::2] * np.float32(scale) + np.float32(-0.6 * far % SIDE),
-                cv2.INTER_LINEAR,
-                borderMode=cv2.BORDER_WRAP,
-            )
+            np.clip(np.float32(1.4) * one * other * np.sign(one) - np.float32(1.1), 0.0, 1.0)
         )
+
+    def _drifting(self, x: Floats, y: Floats, scale: float, far: float) -> Floats:
+        across = x * np.float32(scale)
+        across += np.float32(far % SIDE)
+        down = y * np.float32(scale)
+        down += np.float32(-0.6 * far % SIDE)
+        return np.asarray(repeated(self._waves, across, down))
 
     @staticmethod
     def _target(
-        inverse: Floats, below: Floats, rows: Floats, horizon: float, drop: np.float32
+        inverse: Floats, rows: Floats, horizon: Floats, drop: np.float32, skip: int
     ) -> Floats:
         """Return the row that each water pixel mirrors.
 
         What stands at a distance is mirrored at the row that water has at that distance. The first
         guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
         """
-        height = inverse.shape[0]
+        height = len(inverse)
         # The waterline of each distance is a row of its own, so water stands where the two agree.
-        row = 2 * np.arange(height, dtype=np.float32)[:, None]
-        water = np.abs(horizon + drop * inverse - row) < 2.5
+        waterline = horizon + drop * inverse
+        water = np.abs(waterline - rows) < 2.5
         index = np.where(water, 0, np.arange(height, dtype=np.int32)[:, None])
-        shore = np.maximum.accumulate(index, axis=0)[height - below.shape[0] :]
-        column = np.arange(inverse.shape[1], dtype=np.int32)[None]
-        target = 2 * (horizon + drop * inverse[shore, column]) - rows
+        place = np.maximum.accumulate(index, axis=0)[skip:]
+        column = np.arange(inverse.shape[1], dtype=np.int32)
+        own = rows[skip:]
+        target = 2 * waterline[place, column] - own
         for _ in range(_ROUNDS):
-            at = np.clip(target * 0.5, 0, height - 1).astype(np.int32)
-            target = 2 * (horizon + drop * inverse[at, column]) - rows
+            place = ((target - rows[0]) * np.float32(0.5)).astype(np.int32)
+            np.clip(place, 0, height - 1, out=place)
+            target = 2 * waterline[place, column] - own
         return np.asarray(target, np.float32)
-
-    def _tinted(self, mirror: Bytes, inverse: Floats, above: np.float32) -> Bytes:
-        """Mix in the water's own color: steep looks see into it, flat ones only the mirror."""
-        steep = np.clip(above * inverse, 0.0, 1.0)
-        own = np.clip(0.10 + 1.15 * steep, 0.0, 0.72)[..., None]
-        return np.asarray(mirror + (self._deep - mirror) * own, np.uint8)
 
     def _sparkle(self, water: Bytes, crest: Floats, inverse: Floats, eye: Eye, at: Station) -> None:
         turn = (self._sun - at.heading + math.pi) % (2 * math.pi) - math.pi
         away = np.abs(np.arctan(eye.across[::2]) - np.float32(turn))
         path = np.exp(-away * np.float32(9.0)) * np.float32(self._glitter)
-        share = np.clip(crest * path * np.clip(0.25 + 26.0 * inverse, 0, 1), 0, 1)[..., None]
-        water[:] = water + (self._shine - water) * share
+        share = np.clip(crest * path * np.clip(0.25 + 26.0 * inverse, 0, 1), 0, 1)
+        shine = np.empty_like(water)
+        shine[:] = np.clip(np.rint(self._shine), 0, 255)
+        water[:] = cv2.blendLinear(water, shine, 1.0 - share, share)
+
+
+def _mixed(mirror: Bytes, body: Bytes, steep: Floats) -> Bytes:
+    """Mix a mirror image with what is under the surface, by how steeply it is looked upon.
+
+    Source: C. Schlick, "An inexpensive BRDF model for physically-based rendering" (1994).
+    """
+    sine = steep / np.sqrt(1 + steep * steep) + np.float32(_TILTED)
+    share = np.float32(0.04) + np.float32(0.96) * (1 - np.minimum(sine, 1)) ** 5
+    return np.asarray(cv2.blendLinear(mirror, np.ascontiguousarray(body), share, 1 - share))

@@ -11,12 +11,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media.color import Floats
 from kit.engines.video.flythrough.terrain import SIDE, Land
 
 _SPEED = 44.0  # units a second at full motion
 _AHEAD = 80.0  # units that the pilot looks ahead
 _TRIES = 48
+_WATERS = {"islands": 0.7, "canyon": 0.2}  # share of the ground in view that is best under water
+_OVER = {
+    "forest": 7.0,
+    "islands": 10.0,
+    "canyon": 8.0,
+}  # units that a kind of land is flown over higher
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,7 @@ def route(
     start = _start(ground, rng)
     far = np.linspace(0.0, seconds, frames) * _SPEED * (0.15 + 0.85 * motion) * (motion > 0)
     course = _PILOTS[camera](start, far, motion)
-    # Among crowns of trees it would only see leaves.
-    over = 9.0 if ground.kind == "forest" else 0.0
-    heights = _heights(ground, course, frames / seconds) + over
+    heights = _heights(ground, course, frames / seconds) + _OVER.get(ground.kind, 0.0)
     bank = _bank(course.heading, frames / seconds)
     return [
         Station(*(float(value) for value in values))
@@ -103,22 +106,20 @@ def route(
 def _start(ground: Land, rng: np.random.Generator) -> Start:
     """Try places and directions: open ground in front, a lively skyline, a part of it water."""
     best, chosen = -math.inf, Start(0.0, 0.0, 0.0)
-    surface = ground.surface
     for x, y, turn in rng.random((_TRIES, 3)):
         start = Start(x * SIDE, y * SIDE, turn * 2 * math.pi)
-        if (worth := _worth(ground, surface, start)) > best:
+        if (worth := _worth(ground, start)) > best:
             best, chosen = worth, start
     return chosen
 
 
-def _worth(ground: Land, surface: Floats, start: Start) -> float:
+def _worth(ground: Land, start: Start) -> float:
     z = np.geomspace(24, 700, 80)[:, None]
     across = np.linspace(-0.6, 0.6, 40)[None]
     x = start.x + z * (math.sin(start.heading) + across * math.cos(start.heading))
     y = start.y + z * (math.cos(start.heading) - across * math.sin(start.heading))
-    column, row = x.astype(int) % SIDE, y.astype(int) % SIDE
-    eye = float(surface[int(start.y) % SIDE, int(start.x) % SIDE]) + 22.0
-    up = (surface[row, column] - eye) / z
+    eye = float(ground.top(np.array(start.x), np.array(start.y))) + 22.0
+    up = (ground.top(x, y) - eye) / z
     near, far = up[z[:, 0] < 140].max(axis=0), up[z[:, 0] >= 200].max(axis=0)
     worth = 3 * min(float(far.max()), 0.34) + 4 * float(far.std()) - 4 * abs(far.mean() - 0.11)
     worth -= 3 * max(0.0, float(up.max()) - 0.36)
@@ -126,8 +127,10 @@ def _worth(ground: Land, surface: Floats, start: Start) -> float:
     if ground.water is None:
         return float(worth)
     visible = (up >= np.maximum.accumulate(up, axis=0) - 1e-6) & (z < 320)
-    wet = (ground.heights[row, column] < ground.water) & visible
-    return float(worth - 1.2 * abs(wet.sum() / max(1, visible.sum()) - 0.45))
+    wet = ground.wet(x, y) & visible
+    return float(
+        worth - 1.2 * abs(wet.sum() / max(1, visible.sum()) - _WATERS.get(ground.kind, 0.45))
+    )
 
 
 def _straight(start: Start, far: NDArray[np.float64], bend: float) -> Course:
@@ -208,13 +211,12 @@ _PILOTS: dict[str, Pilot] = {
 
 def _heights(ground: Land, course: Course, rate: float) -> NDArray[np.float64]:
     """Return heights that clear what lies on the next stretch of the way, without a jolt."""
-    surface = ground.surface
     ahead = np.arange(0.0, _AHEAD, 5.0)[:, None]
     side = np.linspace(-0.25, 0.25, 5)[:, None, None]
     x = course.x + ahead * np.sin(course.heading) + side * ahead * np.cos(course.heading)
     y = course.y + ahead * np.cos(course.heading) - side * ahead * np.sin(course.heading)
     # What is far ahead is still to be climbed over: it counts a little less.
-    nearby = surface[y.astype(int) % SIDE, x.astype(int) % SIDE] - 0.10 * ahead
+    nearby = ground.top(x, y) - 0.10 * ahead
     highest = nearby.max(axis=(0, 1))
     # Widened before it is smoothed, the path never cuts through what it was to clear.
     reach = max(1, round(0.8 * rate))

@@ -41,10 +41,10 @@ def test_a_flight_moves_and_its_frames_fit_the_order(tmp_path: Path) -> None:
 
 def test_night_is_darker_than_day(tmp_path: Path) -> None:
     def frame(prompt: str) -> np.ndarray:
-        asset = rendered(FlyThrough(), tmp_path / prompt, prompt, land="alps", fps=2)
+        asset = rendered(FlyThrough(), tmp_path / prompt, prompt, land="desert", fps=2)
         return decoded(asset)[0]
 
-    day, night = (frame(f"{words} mountains") for words in ("noon", "midnight"))
+    day, night = (frame(f"{words} dunes") for words in ("noon", "midnight"))
 
     assert night.mean() < 0.6 * day.mean()
 
@@ -68,7 +68,7 @@ def test_a_loop_dissolves_into_its_beginning(tmp_path: Path) -> None:
 
 def test_progress_rises_to_1_and_a_cancel_leaves_no_thread(tmp_path: Path) -> None:
     seen: list[float] = []
-    job = job_for(FlyThrough(), tmp_path, "canyon", fps=6, camera="orbit")
+    job = job_for(FlyThrough(), tmp_path, "dunes", fps=6, camera="orbit")
     FlyThrough().render(job, Progress(seen.append))
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (0.0, 1.0)

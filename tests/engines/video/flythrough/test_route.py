@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from kit.engines.base import Progress
 from kit.engines.video.flythrough.model import FlyThrough
+from kit.engines.video.flythrough.relief import land
 from kit.engines.video.flythrough.route import Station, route
-from kit.engines.video.flythrough.terrain import SIDE, Land, land
+from kit.engines.video.flythrough.terrain import Land
 
 CAMERAS = next(p.enum for p in FlyThrough.definition.settings if p.name == "camera") or []
-ALPS = land("alps", np.random.default_rng(5))
+ALPS = land("alps", np.random.default_rng(5), Progress())
 
 
 def flown(camera: str, *, motion: float = 1.0, ground: Land = ALPS) -> list[Station]:
@@ -15,10 +17,8 @@ def flown(camera: str, *, motion: float = 1.0, ground: Land = ALPS) -> list[Stat
 
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_a_flight_stays_above_the_ground(camera: str) -> None:
-    surface = ALPS.surface
-
     for at in flown(camera):
-        assert at.height > surface[int(at.y) % SIDE, int(at.x) % SIDE] + 4
+        assert at.height > ALPS.top(np.array(at.x), np.array(at.y)) + 4
 
 
 @pytest.mark.parametrize("camera", [camera for camera in CAMERAS if camera != "still"])

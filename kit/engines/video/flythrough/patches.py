@@ -1,0 +1,191 @@
+"""Patches: the parts of a land that a flight sees, each as fine as it is seen from its distance.
+
+The land repeats for ever, and a patch is cut out of it without a seam, so that a frame is looked
+up in one go. Finer patches than the land itself get the grain of their ground on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.route import Station
+from kit.engines.video.flythrough.terrain import GRID, TEXEL
+
+#: From a distance to the part of the world seen up to it: least x, least y, most x, most y.
+Box: TypeAlias = Callable[[float], tuple[float, float, float, float]]
+
+FAR = 1300.0  # units at which the world ends, long lost in the air
+_EDGE = 3  # texels around what is asked for, which smooth enlarging looks at
+_SHARP = 1.4  # pixels of a frame that a texel covers where the next coarser patch begins
+_LEVELS = (8.0, 4.0, 2.0, 1.0, 0.5)  # texels to a unit
+_MOST = 9_000_000  # texels of a patch; a long flight does without the finest one
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A part of the world: world x `x` lies in its column `x * scale + across`."""
+
+    plane: NDArray[Any]
+    scale: float
+    across: float
+    down: float
+
+    def into(self, out: NDArray[Any], x: Floats, y: Floats) -> None:
+        """Look up places of the world, which are used as scratch space."""
+        for axis, start in ((x, self.across), (y, self.down)):
+            axis *= np.float32(self.scale)
+            axis += np.float32(start)
+        cv2.remap(self.plane, x, y, cv2.INTER_LINEAR, dst=out, borderMode=cv2.BORDER_REPLICATE)
+
+
+class Atlas:
+    """The colors of all that a flight sees, in one picture of several patches.
+
+    Parameters
+    ----------
+    colors : ndarray of uint8
+        Of the land, shape (GRID, GRID, 4): RGB, and how much of a texel is water.
+    focal : float
+        Pixels that a unit covers at a distance of one unit.
+    grains : mapping of float to ndarray
+        From texels to a unit to the tile that the ground is grained with; see `grain.grains`.
+    """
+
+    def __init__(
+        self, colors: Bytes, box: Box, focal: float, grains: Mapping[float, Bytes]
+    ) -> None:
+        parts, limits = [], []
+        for level in _LEVELS:
+            reach = FAR if level == _LEVELS[-1] else focal / (_SHARP * level)
+            area = box(reach)
+            if _texels(area, level) > _MOST:
+                continue
+            part = patch(colors, area, level)
+            if level in grains:
+                _grained(part, grains[level])
+            parts.append(part)
+            limits.append(np.float32(1 / reach))
+        self._limits = limits[:-1]
+        self._join(parts)
+
+    def _join(self, parts: Sequence[Patch]) -> None:
+        width = max(part.plane.shape[1] for part in parts)
+        height = sum(part.plane.shape[0] for part in parts)
+        self._picture = np.zeros((height, width, 4), np.uint8)
+        row = 0
+        downs = []
+        for part in parts:
+            rows, columns = part.plane.shape[:2]
+            self._picture[row : row + rows, :columns] = part.plane
+            downs.append(part.down + row)
+            row += rows
+        self._scale, self._across, self._down = (
+            _table(values)
+            for values in ([part.scale for part in parts], [part.across for part in parts], downs)
+        )
+
+    def seen(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
+        """Return the colors at places of the world, shape (rows, columns, 4).
+
+        Parameters
+        ----------
+        inverse : ndarray of float32
+            One over the distance from which each place is seen.
+        """
+        level = np.zeros(inverse.shape, np.uint8)
+        for limit in self._limits:
+            level += inverse < limit
+        scale, across, down = (
+            cv2.LUT(level, table) for table in (self._scale, self._across, self._down)
+        )
+        across += x * scale
+        scale *= y
+        down += scale
+        return np.asarray(cv2.remap(self._picture, across, down, cv2.INTER_LINEAR))
+
+
+def repeated(tile: NDArray[Any], x: Floats, y: Floats) -> NDArray[Any]:
+    """Return a square tile without end, looked up at places that are used as scratch space.
+
+    Parameters
+    ----------
+    tile : ndarray
+        Shape (n + 2, n + 2) or with channels: with a border of one texel from its other side.
+    """
+    side = tile.shape[0] - 2
+    # OpenCV's own way to repeat a picture is three times as slow.
+    for axis in (x, y):
+        whole = np.floor(axis * np.float32(1 / side))
+        whole *= np.float32(-side)
+        axis += whole
+        axis += np.float32(1)
+    return np.asarray(cv2.remap(tile, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+
+
+def patch(plane: NDArray[Any], box: tuple[float, float, float, float], fineness: float) -> Patch:
+    """Cut a part of the world out of a plane of the land.
+
+    Parameters
+    ----------
+    plane : ndarray
+        Shape (GRID, GRID) or (GRID, GRID, channels), repeating at its edges.
+    fineness : float
+        Texels to a unit: a power of two.
+    """
+    factor = fineness * TEXEL
+    whole = max(1, round(1 / factor))  # so that the patch begins and ends with a whole texel
+    left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
+    right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE * whole for v in box[2:])
+    rows, columns = np.arange(upper, lower) % GRID, np.arange(left, right) % GRID
+    cut = plane.take(rows, axis=0).take(columns, axis=1)
+    if factor != 1:
+        way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
+        cut = cv2.resize(cut, None, fx=factor, fy=factor, interpolation=way)
+    return Patch(cut, fineness, (0.5 - left) * factor - 0.5, (0.5 - upper) * factor - 0.5)
+
+
+def _table(values: Sequence[float]) -> Floats:
+    """Return values by number, as OpenCV's table look-up wants them."""
+    table = np.zeros(256, np.float32)
+    table[: len(values)] = values
+    return table
+
+
+def _texels(area: tuple[float, float, float, float], fineness: float) -> float:
+    return (area[2] - area[0]) * (area[3] - area[1]) * fineness * fineness
+
+
+def _grained(part: Patch, tile: Bytes) -> None:
+    """Lay a tile over a patch, in place, wherever in the world the patch begins."""
+    side = tile.shape[0]
+    start = [round(0.5 * (part.scale / 2 - 1) - offset) for offset in (part.down, part.across)]
+    rows, columns = (
+        (np.arange(length) + first) % side
+        for length, first in zip(part.plane.shape[:2], start, strict=True)
+    )
+    spread = tile.take(rows, axis=0).take(columns, axis=1)
+    keep = np.full_like(spread, 128)
+    cv2.multiply(part.plane, cv2.merge([spread] * 3 + [keep]), dst=part.plane, scale=1 / 128)
+
+
+def box_of(stations: Sequence[Station], widest: float) -> Box:
+    """Return the function that tells what a flight sees up to a distance."""
+    places = np.array([(at.x, at.y) for at in stations])
+    heading = np.array([at.heading for at in stations])
+    forward = np.stack([np.sin(heading), np.cos(heading)], axis=1)
+    side = np.stack([forward[:, 1], -forward[:, 0]], axis=1)
+
+    def box(reach: float) -> tuple[float, float, float, float]:
+        corners = [places + reach * (forward + turn * side) for turn in (-widest, widest)]
+        points = np.concatenate([places, *corners])
+        low, high = points.min(axis=0), points.max(axis=0)
+        return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+
+    return box

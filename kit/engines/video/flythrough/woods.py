@@ -1,0 +1,88 @@
+"""Woods and fields: what gives land a scale that the eye can read."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.terrain import GRID, noise
+
+_TILE = 512  # texels after which trees repeat
+
+
+def crowns(rng: np.random.Generator, cell: int, high: float, *, pointed: float) -> Floats:
+    """Return trees side by side as heights, shape (GRID, GRID): one in each cell of a shaken grid.
+
+    Parameters
+    ----------
+    cell : int
+        Texels from one tree to the next.
+    high : float
+        Height of the highest tree, in units of the world.
+    pointed : float
+        Shape of a crown: 0 is round, 1 a cone.
+    """
+    count = _TILE // cell
+    seeds = np.zeros((_TILE, _TILE), np.float32)
+    corner = np.arange(count) * (_TILE / count)
+    x = (corner[None] + rng.uniform(0, cell, (count, count))).astype(int) % _TILE
+    y = (corner[:, None] + rng.uniform(0, cell, (count, count))).astype(int) % _TILE
+    seeds[y, x] = rng.uniform(0.45, 1.0, (count, count))
+    grown = np.zeros_like(seeds)
+    margin = cell
+    reach = 0.78 * cell
+    for step in range(round(reach) + 1):
+        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * step + 1, 2 * step + 1))
+        ring = cv2.dilate(np.pad(seeds, margin, mode="wrap"), disc)
+        share = min(1.0, step / reach)
+        level = pointed * (1.0 - share) + (1.0 - pointed) * (1.0 - share * share) ** 0.5
+        inside = ring[margin:-margin, margin:-margin]
+        np.maximum(grown, inside * np.float32(high * level), out=grown)
+    soft = cv2.GaussianBlur(np.pad(grown, 4, mode="wrap"), (0, 0), 0.6)[4:-4, 4:-4]
+    return np.tile(soft, (GRID // _TILE, GRID // _TILE))
+
+
+def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:
+    """Return fields as a farmer cuts them, bent by the lay of the land.
+
+    Returns
+    -------
+    ndarray of uint8
+        Shape (GRID, GRID): a number for each field; neighbors may share one by chance.
+    ndarray of float32
+        How near a place is to the border of its field, 0 to 1.
+    """
+    side = GRID // 2
+    step = side / cells
+    corner = (np.arange(cells) + 0.5) * step
+    margin = int(2 * step)
+    marks = np.ones((side, side), np.uint8)
+    x = (corner[None] + rng.uniform(-0.42, 0.42, (cells, cells)) * step).astype(int)
+    y = (corner[:, None] + rng.uniform(-0.42, 0.42, (cells, cells)) * step).astype(int)
+    marks[y, x] = 0
+    around = np.pad(marks, margin, mode="wrap")
+    _, found = cv2.distanceTransformWithLabels(
+        around, cv2.DIST_L1, 3, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    # The same field has other labels in the margin: its color is that of its mark.
+    numbers = np.zeros((side, side), np.uint8)
+    numbers[y, x] = rng.integers(0, 256, (cells, cells))
+    around_numbers = np.pad(numbers, margin, mode="wrap")
+    color = np.zeros(int(found.max()) + 1, np.uint8)
+    color[found[around == 0]] = around_numbers[around == 0]
+    edge = cv2.morphologyEx(found.astype(np.float32), cv2.MORPH_GRADIENT, np.ones((3, 3))) > 0
+    inner = slice(margin, -margin)
+    return _bent(color[found][inner, inner], edge[inner, inner].astype(np.float32), rng)
+
+
+def _bent(fields: Bytes, edge: Floats, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    side = fields.shape[0]
+    grid = np.arange(GRID, dtype=np.float32) * np.float32(side / GRID)
+    x, y = (noise(rng, 8, 4, side=GRID) * np.float32(5.0) for _ in range(2))
+    x += grid
+    y += grid[:, None]
+    # The middle one of the numbers around a place takes the steps out of borders.
+    numbers = cv2.remap(fields, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_WRAP)
+    border = cv2.remap(edge, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)
+    return np.asarray(cv2.medianBlur(numbers, 7)), np.asarray(border)

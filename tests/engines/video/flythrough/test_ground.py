@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from kit.engines.base import Progress
+from kit.engines.scene.brief import read
+from kit.engines.scene.land.look import look_for
+from kit.engines.video.flythrough.air import Air, faded
+from kit.engines.video.flythrough.covers import cover_of
+from kit.engines.video.flythrough.eye import Seen
+from kit.engines.video.flythrough.ground import colored, light_of
+from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
+
+LOOK = look_for(read("noon", {"aspect_ratio": "1:1", "size": 512, "palette": "auto"}, 1))
+NO_WOODS = np.zeros((GRID, GRID), np.uint8)
+
+
+def block(height: float) -> Land:
+    """Return a plain at 10, half of it under water at 6, with a block on it."""
+    heights = np.full((GRID, GRID), 10.0, np.float32)
+    heights[:, : GRID // 2] = 0.0
+    heights[900:1100, 1500:1600] += height
+    return Land("alps", heights, 6.0, NO_WOODS)
+
+
+def painted(
+    ground: Land, season: str = "summer", toward: tuple[float, float] = (1.0, 0.0)
+) -> np.ndarray:
+    light = light_of(LOOK, toward)
+    return colored(ground, season, LOOK, light, np.random.default_rng(1), Progress())
+
+
+def test_water_is_marked_where_the_bottom_lies_lower() -> None:
+    wet = painted(block(0.0))[..., 3]
+
+    assert (wet[:, 20 : GRID // 2 - 20] == 255).all()
+    assert (wet[:, GRID // 2 + 20 : -20] == 0).all()
+
+
+def test_a_block_throws_its_shadow_away_from_the_sun() -> None:
+    picture = painted(block(40.0))[..., :3].astype(int)
+    reach = round(20 / TEXEL)
+    before, behind = (
+        picture[980:1020, columns].mean()
+        for columns in (slice(1610, 1610 + reach), slice(1490 - reach, 1490))
+    )
+
+    assert behind < 0.75 * before
+
+
+def test_in_winter_the_land_is_white() -> None:
+    summer, winter = (
+        painted(block(40.0), season)[..., :3][:, 1700:1900] for season in ("summer", "winter")
+    )
+
+    assert winter.mean() > summer.mean() + 30
+    assert np.ptp(winter.mean(axis=(0, 1))) < 30
+
+
+@pytest.mark.parametrize("kind", ["alps", "hills", "forest", "islands", "desert", "canyon"])
+def test_autumn_changes_the_woods_only_where_leaves_turn(kind: str) -> None:
+    turned = cover_of(kind, "autumn").wood != cover_of(kind, "summer").wood
+
+    assert turned == (kind in ("alps", "hills", "forest"))
+
+
+def seen(away: np.ndarray, height: float) -> Seen:
+    none = np.zeros(0, np.intp)
+    inverse = (1 / away).astype(np.float32)[None]
+    still = np.zeros_like(inverse)
+    up = np.full_like(inverse, height)
+    return Seen(0, inverse, still, still, up, still > 0, (none, none, still[0, :0]))
+
+
+def test_air_takes_more_with_distance_and_everything_at_the_end_of_the_world() -> None:
+    away = np.linspace(20, 1300, 50)
+    fog = Air(LOOK, 0.0).fog(seen(away, 5.0), 20.0)[0]
+
+    assert fog[0] == 0.0
+    assert (np.diff(fog) >= 0).all()
+    assert fog[-1] == pytest.approx(1.0)
+
+
+def test_summits_stand_clearer_than_valleys() -> None:
+    low, high = (Air(LOOK, 0.0).fog(seen(np.array([500.0]), h), 20.0)[0, 0] for h in (0.0, 150.0))
+
+    assert high < 0.8 * low
+
+
+def test_what_is_lost_in_the_air_has_the_color_of_its_column() -> None:
+    picture = np.full((4, 3, 3), 200, np.uint8)
+    air = np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]], np.uint8)
+    fog = np.zeros((4, 3), np.float32)
+    fog[2:] = 1.0
+    out = faded(picture, fog, air)
+
+    assert (out[:2] == 200).all()
+    assert (out[2:] == air).all()

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from kit.engines.video.flythrough.grain import grains, walls
+from kit.engines.video.flythrough.patches import Atlas, box_of, patch, repeated
+from kit.engines.video.flythrough.route import Station
+from kit.engines.video.flythrough.terrain import GRID, TEXEL
+
+AT = Station(x=-30.0, y=1010.0, heading=0.4, height=20.0, horizon=0.4, bank=0.0)
+BOX = box_of([AT], 0.6)
+#: Rises to the right and downward, by a step at the seam.
+SLOPE = (np.arange(GRID)[None] + 2 * np.arange(GRID)[:, None]).astype(np.float32) * TEXEL
+
+
+def colors() -> np.ndarray:
+    plane = np.zeros((GRID, GRID, 4), np.uint8)
+    plane[..., 0] = (np.arange(GRID) // 16 % 2) * 200
+    plane[..., 3] = 77
+    return plane
+
+
+@pytest.mark.parametrize("fineness", [8.0, 2.0, 1.0, 0.5])
+def test_a_patch_tells_the_land_at_places_of_the_world(fineness: float) -> None:
+    part = patch(SLOPE, (10.0, 20.0, 60.0, 70.0), fineness)
+    x, y = np.meshgrid(np.linspace(12, 58, 9), np.linspace(22, 68, 9))
+    out = np.empty(x.shape, np.float32)
+    part.into(out, x.astype(np.float32), y.astype(np.float32))
+
+    assert out == pytest.approx(x + 2 * y, abs=0.6)
+
+
+def test_a_box_holds_everything_that_is_seen_up_to_a_distance() -> None:
+    left, upper, right, lower = BOX(100.0)
+    for turn in (-0.6, 0.0, 0.6):
+        forward = np.array([np.sin(0.4), np.cos(0.4)])
+        point = np.array([AT.x, AT.y]) + 100 * (
+            forward + turn * np.array([forward[1], -forward[0]])
+        )
+        assert left - 1e-3 <= point[0] <= right + 1e-3
+        assert upper - 1e-3 <= point[1] <= lower + 1e-3
+
+
+@pytest.mark.parametrize("away", [20.0, 60.0, 100.0, 200.0])
+def test_an_atlas_shows_the_same_colors_from_every_distance(away: float) -> None:
+    atlas = Atlas(colors(), BOX, 300.0, {})
+    # The middles of stripes, where no filter reaches over a border.
+    middle = AT.x + 0.2 * away
+    x = (np.arange(-5, 6, dtype=np.float32) * 8 + 4 + middle - middle % 8)[None]
+    x = x[:, np.abs(x[0] - middle) < 0.2 * away]
+    y = np.full_like(x, AT.y + 0.46 * away)
+    shown = atlas.seen(x, y, np.full_like(x, 1 / away))
+
+    expected = (np.floor(x / 8).astype(int) % 2) * 200
+    assert np.abs(shown[..., 0].astype(int) - expected).max() < 40
+    assert (shown[..., 3] == 77).all()
+
+
+def test_grain_changes_near_ground_but_not_how_bright_it_is() -> None:
+    plain = np.full((GRID, GRID, 4), 120, np.uint8)
+    tiles = grains("alps", (0.8, 0.4, 0.45), np.random.default_rng(1))
+    atlas = Atlas(plain, BOX, 300.0, tiles)
+    grid = np.linspace(-3, 3, 24, dtype=np.float32)
+    x, y = np.meshgrid(AT.x + 3 + grid, AT.y + 7 + grid)
+    near, far = (atlas.seen(x, y, np.full_like(x, 1 / away)) for away in (15.0, 200.0))
+
+    assert near[..., 0].std() > 5 > far[..., 0].std()
+    assert near[..., 0].mean() == pytest.approx(120, abs=6)
+    assert (near[..., 3] == 120).all()
+
+
+@pytest.mark.parametrize("kind", ["alps", "hills", "forest", "islands", "desert", "canyon"])
+def test_tiles_are_about_middle_gray(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    tiles = [*grains(kind, (0.8, 0.4, 0.45), rng).values()]
+    rock = walls(kind, rng)
+
+    assert all(tile.mean() == pytest.approx(128, abs=4) for tile in tiles)
+    assert all(2 < tile.std() < 30 for tile in tiles)
+    assert rock is None or rock[..., :3].mean() == pytest.approx(128, abs=6)
+
+
+def test_a_tile_repeats_without_end_or_seam() -> None:
+    tile = np.pad(np.arange(64, dtype=np.float32).reshape(8, 8), 1, mode="wrap")
+    x, y = (
+        np.array([[2.0, 10.0, -6.0, 7.5]], np.float32),
+        np.array([[1.0, 9.0, -7.0, 1.0]], np.float32),
+    )
+
+    assert repeated(tile, x, y).tolist() == [[10.0, 10.0, 10.0, 11.5]]
