@@ -115,12 +115,14 @@ class Archive:
         Raises
         ------
         BadRequestError
-            The file is to be of another kind, or there is no such column.
+            The file is to be of another kind or in no folder, or there is no such column.
         """
         target = Path(path).expanduser()
         how = _FORMATS.get(target.suffix.lower())
         if how is None:
             raise BadRequestError(f"export to a .parquet or a .csv file, not {target.name!r}")
+        if not target.parent.is_dir():
+            raise BadRequestError(f"there is no folder {str(target.parent)!r} to export to")
         names = ", ".join(Columns(columns).stored)
         query = f"select id, {names} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -131,6 +133,28 @@ class Archive:
         finally:
             draft.unlink(missing_ok=True)
         return target
+
+    def paid(self, model_id: str, count: int) -> list[dict[str, Any]]:
+        """Return what the newest generations of a model were charged, the oldest of them first.
+
+        Only charges that the service or a receipt named; estimates are none.
+
+        Returns
+        -------
+        list of dict
+            ``id``, ``credits`` (float), ``parameters`` and ``media`` (JSON texts or None).
+        """
+        known = "model_id = ? and credits_source in ('service', 'receipt')"
+        query = (
+            f"select id, credits, parameters, media from generations where {known} "  # noqa: S608
+            f"{_NEWEST_FIRST} limit ?"
+        )
+
+        def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
+            return base.sql(query, params=[model_id, count]).to_arrow_table()
+
+        found: list[dict[str, Any]] = self._ask(find).to_pylist()
+        return found[::-1]
 
     def files(self) -> list[str]:
         """Return the Parquet files, for Dask, Polars or a DuckDB of one's own.

@@ -20,6 +20,8 @@ Words: TypeAlias = str | Sequence[str]
 
 #: What the query of a list calls the choices that have shorter names here.
 _ALIASES = {"created_after": "since", "created_before": "until", "model_id": "model"}
+#: What a status can be, whatever a service calls it. Source: contract, "Generations".
+STATES = ("processing", "completed", "failed", "canceled")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
@@ -94,7 +96,7 @@ def asked(**choices: Any) -> Asked:
     Raises
     ------
     BadRequestError
-        A moment is none.
+        A moment is none, or there is no such status.
     TypeError
         There is no such choice.
     """
@@ -103,6 +105,9 @@ def asked(**choices: Any) -> Asked:
         if name not in Asked.__slots__:
             known = [*Asked.__slots__, *_ALIASES]
             raise TypeError(f"there is no filter {name!r}{suggest(name, known)}")
+    unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
+    if unknown:
+        raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
     given: dict[str, Any] = {
         name: _moment(value) if name in ("since", "until") else _words(value)
         for name, value in named.items()

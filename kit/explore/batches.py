@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,15 +21,18 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore import cells
 from kit.explore.arrow import GENERATIONS
-from kit.explore.cells import Output, Row
+from kit.explore.cells import Foreign, Output, Row
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
-_SLICE = 5000
-#: Bytes from which on a page is read in pieces.
-_LONG = 4_000_000
+_SLICE = 10_000
+#: Bytes from which on a page is read in pieces, and rows of a piece.
+_LONG, _PIECE = 4_000_000, 1000
+#: Cells of a row.
+_FIELDS = Row.__struct_fields__
 
 _decoder = msgspec.json.Decoder(list[Row])
+_foreign = msgspec.json.Decoder(list[Foreign])
 _cutter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -61,54 +65,53 @@ def table(contents: Iterable[bytes]) -> pa.Table:
 
 def rows(items: Iterable[wire.Generation]) -> pa.Table:
     """Return generations that were read already as a table; see `table`."""
-    found = [_row(item) for item in items]
-    return _table(found) if found else GENERATIONS.empty_table()
+    return pa.concat_tables([GENERATIONS.empty_table(), *_tables([[_row(item) for item in items]])])
 
 
-def _tables(pages: Iterable[list[Row]]) -> Iterator[pa.Table]:
+def _tables(pages: Iterable[Sequence[Row]]) -> Iterator[pa.Table]:
     """Yield tables of about `_SLICE` rows, whatever the size of the pages."""
-    waiting: list[Row] = []
+    waiting: list[Any] = []
     for page in pages:
-        waiting += page
-        page.clear()
-        waiting.reverse()
-        while len(waiting) >= _SLICE:  # from its end, so that what is done is freed
-            yield _taken(waiting)
-        waiting.reverse()
+        # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
+        waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, page)))
+        if len(waiting) >= _SLICE * len(_FIELDS):
+            yield _table(waiting)
+            waiting = []
     if waiting:
-        waiting.reverse()
-        yield _taken(waiting)
+        yield _table(waiting)
 
 
-def _taken(waiting: list[Row]) -> pa.Table:
-    part = waiting[: -_SLICE - 1 : -1]
-    del waiting[-_SLICE:]
-    return _table(part)
-
-
-def _pages(contents: Iterable[bytes]) -> Iterator[list[Row]]:
+def _pages(contents: Iterable[bytes]) -> Iterator[Sequence[Row]]:
     """Decode bodies; a long one is cut first, so that its rows are never all there at once."""
     for content in contents:
         try:
             raws = [] if len(content) < _LONG else _cutter.decode(content)
         except msgspec.MsgspecError as error:
             raise _misfit(error) from None
-        for start in range(0, len(raws), _SLICE):
-            yield _decoded(b"[" + b",".join(raws[start : start + _SLICE]) + b"]")
+        for start in range(0, len(raws), _PIECE):
+            yield _decoded(b"[" + b",".join(raws[start : start + _PIECE]) + b"]")
         if not raws:
             yield _decoded(content)
 
 
-def _decoded(content: bytes) -> list[Row]:
+def _decoded(content: bytes) -> Sequence[Row]:
     try:
         return _decoder.decode(content)
     except msgspec.ValidationError:
-        return _forgiven(content)
+        return _translated(content)
     except msgspec.DecodeError as error:
         raise _misfit(error) from None
 
 
-def _forgiven(content: bytes) -> list[Row]:
+def _translated(content: bytes) -> Sequence[Row]:
+    """Read a page whose statuses are not the contract's words, as most other services' are not."""
+    try:
+        return [cells.own(row) for row in _foreign.decode(content)]
+    except msgspec.ValidationError:
+        return _forgiven(content)
+
+
+def _forgiven(content: bytes) -> Sequence[Row]:
     """Read a page as the wire models do, which take numbers for times and much else."""
     try:
         items = json.loads(content)
@@ -124,7 +127,8 @@ def _misfit(error: Exception) -> ApiError:
     return ApiError(f"the list of generations is not what the API document describes: {first}")
 
 
-def _row(item: wire.Generation) -> Row:
+def _row(generation: wire.Generation) -> Row:
+    item: Any = generation  # a row takes any words: only those that are read are held to its own
     return Row(
         id=item.id,
         status=item.state,
@@ -150,12 +154,10 @@ def _output(facts: wire.Output) -> Output:
     return Output(**{name: getattr(facts, name) for name in Output.__struct_fields__})
 
 
-def _table(part: Sequence[Row]) -> pa.Table:
-    """Return some rows as a table; columns first, so that nothing is done twice for a cell."""
-    # all cells at once: asking each row for each cell takes twice as long
-    cells_of = zip(*map(msgspec.structs.astuple, part), strict=True)
-    column = dict(zip(Row.__struct_fields__, cells_of, strict=True)).__getitem__
-    status = cells.states(column("status"), part)
+def _table(flat: Sequence[Any]) -> pa.Table:
+    """Return rows, given cell by cell, as a table."""
+    column = {name: flat[n :: len(_FIELDS)] for n, name in enumerate(_FIELDS)}.__getitem__
+    status = cells.texts(column("status"))
     begun, ended = (
         cells.times(column("created_at")),
         cells.ended(status, column("completed_at"), column("updated_at")),
@@ -180,7 +182,7 @@ def _table(part: Sequence[Row]) -> pa.Table:
         **cells.outputs(column("output")),
         "parameters": cells.objects(column("parameters")),
         "media": cells.counted(column("media_urls")),
-        "error": cells.texts(cells.sentences(column("error"))),
+        "error": cells.sentences(column("error")),
         "error_code": cells.texts(column("error_code")),
         "created_at": begun,
         "completed_at": ended,

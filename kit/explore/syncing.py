@@ -73,6 +73,8 @@ class Synced:
         Finished generations in the store.
     pages : int
         Answers that it took.
+    fetched : int
+        Generations in those answers, known ones among them.
     through : datetime or None
         When the oldest generation of the last page was made; falls while a sync goes on.
     """
@@ -81,6 +83,7 @@ class Synced:
     running: int = 0
     rows: int = 0
     pages: int = 0
+    fetched: int = 0
     through: datetime | None = None
 
     def __repr__(self) -> str:
@@ -231,7 +234,10 @@ class _Run:
             top = max(filter(None, (self.manifest.top, newest.isoformat())))
             self.manifest = replace(self.manifest, top=top)
         waiting = sum(t.num_rows for t in self._waiting)
-        self._told = replace(self._told, pages=self._told.pages + 1, through=oldest)
+        fetched = self._told.fetched + table.num_rows
+        self._told = replace(
+            self._told, pages=self._told.pages + 1, fetched=fetched, through=oldest
+        )
         self._on_update(
             replace(self._told, rows=self._told.rows + waiting, running=len(self._running))
         )

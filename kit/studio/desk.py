@@ -19,12 +19,12 @@ from kit.client.steps import Flow
 from kit.client.waiting import Board
 from kit.errors import (
     ConflictError,
-    GenerationFailedError,
     KitError,
     MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
 )
+from kit.studio import outcomes
 from kit.studio.models import UnknownModelError
 from kit.studio.orders import Order, plain
 from kit.studio.till import Till
@@ -177,7 +177,7 @@ class Desk:
         )
         self._note(done)
         if done.state != "completed":
-            raise _failure(done)
+            raise outcomes.failure(done)
         return done
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
@@ -247,17 +247,7 @@ class Desk:
             self.till.paid(order, receipt, hold)
         if receipt.status_url and self.settings.owns(receipt.status_url):
             self._status_urls[receipt.id] = receipt.status_url
-        return wire.Generation(
-            id=receipt.id,
-            status=receipt.status,
-            asset_type=receipt.asset_type or order.model.asset_type,
-            model_id=order.model.id,
-            model_name=order.model.title,
-            prompt=order.prompt,
-            parameters=dict(order.settings),
-            credits_charged=receipt.credits_charged,
-            created_at=receipt.created_at,
-        )
+        return outcomes.begun(order, receipt)
 
     def uploaded(
         self, order: Order, on_sent: OnSent = lambda _name, _share: None
@@ -285,15 +275,3 @@ class Desk:
             return (yield from flows.ask(calls.get_account(), ONCE)).credits
         except KitError:
             return None  # a price without a balance is still a price
-
-
-def _failure(generation: wire.Generation) -> GenerationFailedError:
-    refund = generation.credits_refunded
-    back = f"; {refund:f} credits came back" if refund else ""
-    why = generation.error or "the service gives no reason"
-    text = f"the generation {generation.id} {generation.state}: {why}{back}"
-    if generation.state == "canceled":
-        text = f"the generation {generation.id} was canceled{back}"
-    error = GenerationFailedError(text, generation)
-    error.generation_id = generation.id
-    return error

@@ -1,17 +1,13 @@
 """The shelf: where a studio's synced history lies, and how it is brought up to date.
 
-One folder for a service and an account. The account is asked for once; after that the shelf is
-found without the service, by a hash of the key.
+The account is asked for once; after that the shelf is found without the service.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
@@ -20,6 +16,7 @@ from kit.client.calls import Call
 from kit.client.settings import Settings
 from kit.client.steps import Flow, Reply, Sleep
 from kit.errors import KitError
+from kit.studio import place
 from kit.studio.desk import Desk
 from kit.widgets.progress import progress
 
@@ -45,11 +42,8 @@ class Shelf:
 
     def archive(self) -> Flow[Archive]:
         """Return the archive as the last sync left it."""
-        from kit.explore.archive import Archive
-        from kit.explore.store import Store
-
         account = yield from self._owner()
-        return Archive(Store(_folder(self._desk.settings) / _hash(account)))
+        return place.archive(self._desk.settings, account)
 
     def sync(self, on_update: OnUpdate = lambda _: None) -> Flow[Synced]:
         """Bring the archive up to date."""
@@ -115,14 +109,11 @@ class Shelf:
     def _owner(self) -> Flow[str]:
         """Return the id of the account, from an earlier answer where there is one."""
         if self._account is None:
-            file = _folder(self._desk.settings) / "accounts.json"
-            known = _read(file)
-            key = _hash(self._desk.settings.api_key)
-            if key not in known:
-                found = yield from flows.ask(calls.get_account())
-                known = {**known, key: found.id}
-                _write(file, known)
-            self._account = known[key]
+            known = place.account(self._desk.settings)
+            if known is None:
+                known = (yield from flows.ask(calls.get_account())).id
+                place.remember(self._desk.settings, known)
+            self._account = known
         return self._account
 
 
@@ -169,10 +160,14 @@ class AsyncKept:
 
 
 class _Telling:
-    """A line of progress; one that nobody asked for appears only when it takes long."""
+    """A line of progress; one that nobody asked for appears only when it takes long.
+
+    It has no share of the whole: the list of generations does not say how long it is.
+    """
 
     def __init__(self, settings: Settings, show: bool) -> None:
         self._enabled = settings.progress
+        self._began = time.monotonic()
         self._line: Any = None
         self._update: Any = None
         if show:
@@ -189,33 +184,28 @@ class _Telling:
         if self._line is None and so_far.pages > _QUIET_PAGES:
             self._begin()
         if self._update is not None:
-            self._update(wire.Generation(id="", progress=None))
+            self._update.saying(told(so_far, time.monotonic() - self._began))
 
     def _begin(self) -> None:
         self._line = progress("history", enabled=self._enabled)
         self._update = self._line.__enter__()
 
 
-def _folder(settings: Settings) -> Path:
-    """Return the folder of a service: by its name where it has one, because ports change."""
-    return settings.data / "notebook" / "history" / _hash(settings.name or settings.base_url)
+def told(so_far: Synced, seconds: float) -> str:
+    """Return how far a sync is, in words.
+
+    Examples
+    --------
+    >>> from kit.explore.syncing import Synced
+    >>> told(Synced(fetched=12000, pages=12), 4.0)
+    'history: 12,000 rows · 12 pages · 3,000 rows/s'
+    """
+    rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
+    back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
+    return "history: " + " · ".join(
+        [_some(so_far.fetched, "row"), _some(so_far.pages, "page"), rate, *back]
+    )
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _read(file: Path) -> dict[str, str]:
-    try:
-        found: Any = json.loads(file.read_text("utf-8"))
-        return found if isinstance(found, dict) else {}
-    except (FileNotFoundError, ValueError):
-        return {}
-
-
-def _write(file: Path, known: Mapping[str, str]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = file.with_name(f"{file.name}.{datetime.now(UTC).timestamp()}")
-    draft.write_text(json.dumps(known), encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(file)
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -6,9 +6,10 @@ Every start of a studio passes here, whoever asks for it: a form, a sweep, a cel
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
@@ -25,6 +26,7 @@ from kit.errors import (
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.learned import LearnedQuote, PriceBook
 from kit.explore.lines import Lines
+from kit.studio import place
 from kit.studio.orders import Order, by_default, by_rule, lengths
 
 T = TypeVar("T")
@@ -47,8 +49,10 @@ class Till:
     ) -> None:
         self.budgets = Budgets()
         self.book = book or PriceBook(Lines(kept(settings, "prices")))
+        self._settings = settings
         self._policy = policy
         self._estimates = True
+        self._seen: dict[str, tuple[str, ...]] = {}
 
     def price(self, order: Order) -> Flow[wire.Quote]:
         """Return the price of an order: by rule, else the service, receipts, the default.
@@ -64,6 +68,17 @@ class Till:
         if quote is None:
             quote = self._by_receipts(order)
         return by_default(order) if quote is None else quote
+
+    def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
+        """Return the price that receipts and the synced history support, or None.
+
+        Parameters
+        ----------
+        values : mapping
+            The settings, with the lengths of files as ``seconds of NAME``.
+        """
+        self._remember(model)
+        return self.book.quote(model, values)
 
     def hold(self, order: Order) -> Flow[Hold]:
         """Set the price of an order aside in the open budgets, with its error if it has one.
@@ -86,7 +101,7 @@ class Till:
         """Count a receipt; where a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
         if receipt.credits_charged is not None and order.model.pricing is None:
-            self.book.add(order.model, _features(order), receipt.credits_charged)
+            self.book.add(order.model, _features(order), receipt.credits_charged, receipt.id)
 
     def settled(self, generation: wire.Generation) -> None:
         """Take back what came back for a generation that ended."""
@@ -119,7 +134,20 @@ class Till:
         return quote.model_copy(update={"source": "service"})
 
     def _by_receipts(self, order: Order) -> wire.Quote | None:
-        return None if order.model.pricing else self.book.quote(order.model, _features(order))
+        return None if order.model.pricing else self.learned(order.model, _features(order))
+
+    def _remember(self, model: wire.Model) -> None:
+        """Let the book learn what the synced history says, whenever that has changed."""
+        account = place.account(self._settings)
+        if account is None:
+            return
+        archive = place.archive(self._settings, account)
+        files = tuple(archive.files())
+        if self._seen.get(model.id, ()) != files:
+            from kit.explore.learned import past
+
+            self.book.learn(model, past.samples(model, archive.paid(model.id, past.MOST)))
+            self._seen[model.id] = files
 
 
 def at_most(quote: wire.Quote) -> Decimal:

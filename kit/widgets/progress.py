@@ -65,6 +65,10 @@ class Updates:
         """Take how much of the files has left, 0 to 1."""
         self._show(f"sending {name}", share)
 
+    def saying(self, words: str, fraction: float | None = None) -> None:
+        """Take words that say themselves how far it is, in the place of the label."""
+        self._show(words, fraction)
+
     def _show(self, label: str, fraction: float | None) -> None:
         seconds = self._clock() - self._began
         if self._line is not None and seconds - self._last >= EVERY:

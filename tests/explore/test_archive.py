@@ -145,11 +145,23 @@ def test_any_reader_of_parquet_reads_the_files(archive: Archive) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between it and pandas
-def test_dask_reads_the_files(archive: Archive) -> None:
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.read_parquet(archive.files())
+def test_a_cluster_reads_the_files(archive: Archive) -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    distributed = pytest.importorskip("distributed")
+    # one worker that is a thread of this process: it reads, plans and gathers as any other does
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        frame = frames.read_parquet(archive.files())
+        failed = frame[frame["status"] == "failed"]
 
-    assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
+        assert frame.npartitions == 2  # what has ended, and what has not
+        assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
+        assert failed["id"].compute().tolist() == ["g0008"]
+        assert frame["created_at"].max().compute() == archive.frame()["created_at"].max()
 
 
 def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:
@@ -160,3 +172,21 @@ def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:
 
     assert "secret" not in json.dumps(Archive(store).frame().to_csv())
     assert all(b"secret" not in Path(path).read_bytes() for path in Archive(store).files())
+
+
+def test_an_export_into_no_folder_says_so(archive: Archive, tmp_path: Path) -> None:
+    with pytest.raises(BadRequestError, match="there is no folder"):
+        archive.export(tmp_path / "nowhere" / "out.csv")
+
+
+def test_what_was_paid_is_what_somebody_named(tmp_path: Path) -> None:
+    service = Service()
+    service.make(3)
+    service.make(2, creditsCharged=None)
+    store = Store(tmp_path)
+    driven(synced(store, service))
+
+    found = Archive(store).paid("a", 10)
+
+    assert [row["id"] for row in found] == ["g0000", "g0002"]
+    assert [row["id"] for row in Archive(store).paid("a", 1)] == ["g0002"]

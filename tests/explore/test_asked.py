@@ -68,3 +68,8 @@ def test_a_wrong_choice_is_named() -> None:
         asked(modle="a")
     with pytest.raises(BadRequestError, match="not an ISO 8601 date or time: 'soon'"):
         asked(since="soon")
+
+
+def test_a_status_that_there_is_not_is_no_empty_answer() -> None:
+    with pytest.raises(BadRequestError, match="no status 'complete'; did you mean 'completed'"):
+        asked(status=["failed", "complete"])

@@ -103,6 +103,10 @@ def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
         ({"image": 'odd "quotes": [\\', "audio": "y"}, {"image": 1, "audio": 1}),
         ({"images": ["x", "y,}", "z"], "mask": "m"}, {"images": 3, "mask": 1}),
         ({"x": None}, {"x": 1}),
+        ({"x": None, "y": None}, {"x": 1, "y": 1}),
+        ({"x": {"y": "z"}}, {"x": 1}),
+        ({"x": float("1e308")}, {"x": 1}),
+        (["https://a.test/x?sig=1"], None),
         ({}, None),
         (None, None),
     ],
@@ -111,3 +115,27 @@ def test_files_are_counted_and_their_addresses_left_out(media: Any, expected: An
     found = row(mediaUrls=media)["media"]
 
     assert (found and json.loads(found)) == expected
+
+
+def test_rows_with_different_inputs_are_counted_each_for_itself() -> None:
+    media = [{"image": "u"}, None, {"images": ["u", "v"]}, {}, {"video": "u,}"}, {"image": "w"}]
+    spread = [{f"input{n}": "u"} for n in range(9)]
+    items = [{"id": f"{n}", "mediaUrls": value} for n, value in enumerate([*media, *spread])]
+
+    found = batches.table([json.dumps(items, separators=(",", ":")).encode()])["media"].to_pylist()
+
+    expected = [{"image": 1}, None, {"images": 2}, None, {"video": 1}, {"image": 1}]
+    expected += [{f"input{n}": 1} for n in range(9)]
+    assert [text and json.loads(text) for text in found] == expected
+
+
+def test_a_page_of_foreign_words_has_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    item = {"id": "a", "status": "completed", "modelId": "m", "assetType": "image", "prompt": "x"}
+    item |= {"createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-02T03:04:09Z"}
+    own = batches.table([json.dumps([item]).encode()])
+    # the wire models are the slow way, which other words alone are no reason for
+    monkeypatch.setattr(batches, "_forgiven", None)
+
+    assert batches.table([json.dumps([{**item, "status": "Succeeded"}]).encode()]).equals(own)
+    assert row(**{**item, "assetType": "hologram"})["asset_type"] == "hologram"
+    assert row(**{**item, "generationType": "text-to-smell"})["generation_type"] == "text-to-smell"

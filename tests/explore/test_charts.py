@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import ConfigError
+from kit.explore.charts import draw
 from kit.explore.charts.spec import PALETTE, REST, Chart, drawn
 from kit.explore.costs import CostFrame
 from kit.explore.costs.frame import shown
@@ -111,3 +112,20 @@ def test_a_band_says_where_the_balance_ends() -> None:
     texts: list[Any] = [t.get_text() for t in frame(BAND).plot().axes[0].texts]
 
     assert "balance 3" in texts
+
+
+def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
+    rows = pd.DataFrame({"what": ["a lake", "a lake"], "net": [2.0, 1.0]})
+    chart = Chart(kind="bars", x="what", y="net", title="t", unit="credits", ranked=True)
+
+    assert drawn(chart, rows)[["x", "y"]].values.tolist() == [
+        ["1. a lake", 2.0],
+        ["2. a lake", 1.0],
+    ]
+
+
+def test_bars_of_nothing_say_that_they_are_zero() -> None:
+    rows = pd.DataFrame({"check": ["balance", "chain"], "difference": [0.0, 0.0]})
+    chart = Chart(kind="bars", x="check", y="difference", title="t", unit="credits")
+
+    assert draw(chart, rows).axes[0].texts[0].get_text() == "0 credits in all 2 rows"

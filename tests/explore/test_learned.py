@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.explore.learned import PriceBook
+from kit.explore.learned import PriceBook, past
 from kit.explore.learned.fitting import fit
 from kit.explore.lines import Lines
 
@@ -134,3 +134,35 @@ def test_the_book_is_read_anew_without_its_broken_lines(lines: Lines) -> None:
 
     assert PriceBook(lines).quote(MODEL, {"steps": 20}) is not None
     assert lines.path.stat().st_mode & 0o077 == 0
+
+
+def paid(number: int, credits: float, **fields: Any) -> dict[str, Any]:
+    return {"id": f"g{number}", "credits": credits, "parameters": None, "media": None, **fields}
+
+
+def test_a_history_teaches_with_the_defaults_filled_in() -> None:
+    rows = [paid(1, 0.25), paid(2, 0.5, parameters='{"steps": 40, "style": null, "note": "x"}')]
+
+    known = [(sample.values, sample.credits) for sample in past.samples(MODEL, rows)]
+
+    assert known == [({"steps": 20}, Decimal("0.25")), ({"steps": 40}, Decimal("0.5"))]
+
+
+def test_a_charge_for_a_file_of_unknown_length_teaches_nothing() -> None:
+    media = [wire.Parameter(name=n, type=n, media=True) for n in ("image", "video")]
+    model = wire.Model(id="m", media_parameters=media)
+    rows = [paid(n, 1.0, media=f'{{"{name}": 1}}') for n, name in enumerate(("image", "video"))]
+
+    assert [sample.id for sample in past.samples(model, rows)] == ["g0"]
+
+
+def test_a_newer_history_takes_the_place_of_the_last(lines: Lines) -> None:
+    book = PriceBook(lines)
+    book.add(MODEL, {"steps": 20}, Decimal("0.3"), "g2")
+    for rows in ([paid(1, 0.2)], [paid(1, 0.2), paid(2, 0.3)]):
+        book.learn(MODEL, past.samples(MODEL, rows))
+
+        quote = book.quote(MODEL, {"steps": 20})
+        assert quote is not None
+        assert (quote.total, quote.samples) == (Decimal("0.3"), 2)
+    assert len(list(lines)) == 1

@@ -49,3 +49,12 @@ def test_a_key_that_no_row_has_is_missing() -> None:
 
 def test_what_is_no_object_has_no_keys() -> None:
     assert columns([1, 2], {"a": 1}) == {"a": [None, 1]}
+
+
+def test_a_key_may_come_and_go_over_many_rows() -> None:
+    rows = [{"a": n, **({"b": n} if n % 600 == 0 else {})} for n in range(1300)]
+    found = columns(*rows, {"c": "x"})
+
+    assert found["a"] == [*range(1300), None]
+    assert [n for n, value in enumerate(found["b"]) if value is not None] == [0, 600, 1200]
+    assert found["c"] == [None] * 1300 + ["x"]

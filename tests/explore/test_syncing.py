@@ -236,5 +236,6 @@ def test_progress_goes_back_in_time(store: Store, service: Service) -> None:
     sync(store, service, on_update=seen.append)
 
     assert [update.rows for update in seen] == [3, 6, 9]
+    assert [(update.pages, update.fetched) for update in seen] == [(1, 3), (2, 6), (3, 9)]
     times = [update.through for update in seen if update.through]
     assert times == sorted(times, reverse=True)

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from kit.client.settings import Settings
-from kit.errors import GenerationFailedError, NotFoundError
+from kit.client.sync import Client
+from kit.errors import ConfigError, GenerationFailedError, NotFoundError
+from kit.explore.learned import LearnedQuote
 from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
 from tests.client.third_party import Server, ThirdParty
 from tests.conftest import Service
 
@@ -126,3 +129,78 @@ def test_what_was_learned_outlives_the_kernel(studio: Studio, settings: Settings
 
     with Studio(settings) as later:
         assert later.estimate("paint", "something else").source == "receipts"
+
+
+def test_a_price_is_learned_from_a_history_that_was_made_elsewhere(
+    studio: Studio, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = party.shown
+    for number, style in enumerate(("oil", "ink", "oil", "ink")):
+        body = {"modelId": "paint", "prompt": "a lake", "parameters": {"style": style}}
+        party.orders[f"far-{number}"] = {**body, "polled": party.polls}
+    charged = {"oil": 0.25, "ink": 0.4}
+    monkeypatch.setattr(
+        party,
+        "shown",
+        lambda number, order: {
+            **shown(number, order),
+            "creditsCharged": charged[order["parameters"]["style"]],
+        },
+    )
+    assert studio.estimate("paint", "a lake", style="ink").source == "default"
+
+    studio.history.sync()
+    quote = studio.estimate("paint", "a lake", style="ink")
+
+    assert isinstance(quote, LearnedQuote)
+    assert (quote.total, quote.error, quote.samples) == (Decimal("0.4"), 0, 2)
+    # nobody has paid for other steps: that they cost the same would be a guess
+    assert studio.estimate("paint", "a lake", steps=50).source == "default"
+
+
+def test_a_receipt_that_is_in_the_history_too_counts_once(studio: Studio) -> None:
+    studio.generate("paint", "a lake")
+    studio.generate("paint", "a river")
+    studio.history.sync()
+
+    quote = studio.estimate("paint", "a sea")
+
+    assert isinstance(quote, LearnedQuote)
+    assert quote.samples == 2
+
+
+def test_a_new_book_learns_from_receipts_of_the_journal(
+    studio: Studio, settings: Settings, client: Client
+) -> None:
+    studio.generate("paint", "a lake")
+    studio.history.sync()
+    for file in (settings.data / "notebook" / "prices").iterdir():
+        file.unlink()
+
+    later = Studio(settings, client=client, desk=Desk(settings))
+
+    assert later.estimate("paint", "something else").source == "receipts"
+
+
+def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
+    first = own.costs.summary()
+    own.titles.suggest("SPACE")
+    known = own.costs._books._ledger
+    assert known is not None
+    own.costs._books._ledger = known.assign(note="known")
+
+    again = own.costs.summary()
+
+    ledger = own.costs._books._ledger
+    assert ledger is not None
+    assert again.set_index("kind").loc["title", "net"] == 0.1
+    assert again["count"].max() == first["count"].max() + 1
+    assert ledger.index.is_unique
+    assert len(ledger) == len(known) + 1
+
+
+def test_a_typo_costs_no_question(own: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own.client, "run", None)
+
+    with pytest.raises(ConfigError, match="did you mean 'model'"):
+        own.costs.by("modle")

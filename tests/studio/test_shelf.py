@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -127,3 +130,24 @@ def test_the_awaited_studio_keeps_the_same_history(studio: Studio, astudio: Asyn
 
     assert asyncio.run(cell()) == (1, 1, 1)
     assert len(studio.history.frame(fresh=False)) == 1
+
+
+def test_progress_says_how_many_rows_and_pages_there_are(
+    settings: Settings, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Told:
+        labels: ClassVar[list[str]] = []
+
+        def show(self, label: str, fraction: float | None, seconds: float) -> None:
+            self.labels.append(label)
+
+        def close(self) -> None:
+            self.labels.append("")
+
+    monkeypatch.setattr("kit.widgets.progress._place", Told)
+    with Studio(replace(settings, progress=True)) as studio:
+        studio.start("paint", "a lake")
+        studio.history.sync()
+
+    assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", Told.labels[-2])
+    assert Told.labels[-1] == ""

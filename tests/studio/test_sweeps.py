@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from decimal import Decimal
 from typing import Any
 
@@ -187,19 +188,33 @@ def test_an_interrupt_stops_the_run_and_says_how_it_goes_on(
     assert len(party.orders) <= 4
 
 
-def test_at_most_so_many_run_at_once(studio: Studio, party: ThirdParty) -> None:
-    sweep = studio.sweep("paint", [str(n) for n in range(12)])
-    running, start = [], party.start
+def test_at_most_so_many_run_at_once(
+    studio: Studio, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(3)  # no start is answered before three have arrived
+    lock, running, most = threading.Lock(), [0], [0]
+    block, start = studio.client.block, party.start
+
+    def counted(flow: Any) -> Any:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        try:
+            return block(flow)
+        finally:
+            with lock:
+                running[0] -= 1
 
     def started(seen: Any) -> Answer:
-        begun = len(party.orders) + 1  # first: what ends meanwhile must not look as if it ran
-        running.append(begun - sweep.frame()["status"].tolist().count("completed"))
+        together.wait(30)
         return start(seen)
 
-    party.start = started  # type: ignore[method-assign]
-    sweep.run(at_once=3)
+    monkeypatch.setattr(studio.client, "block", counted)
+    monkeypatch.setattr(party, "start", started)
+    frame = studio.sweep("paint", [str(n) for n in range(12)]).run(at_once=3).frame()
 
-    assert 1 <= max(running) <= 3
+    assert most == [3]
+    assert frame["status"].tolist() == ["completed"] * 12
 
 
 def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, other: Server) -> None:

@@ -49,15 +49,17 @@ def draw(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     if rows.empty:
-        _nothing(axes)
+        _nothing(axes, "nothing to draw")
+    elif chart.kind == "bars" and not rows["y"].any():
+        _nothing(axes, f"0 {chart.unit} in all {len(rows)} rows")
     else:
         _KINDS[chart.kind](axes, chart, rows)
     axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=_INK, pad=12)
     return figure
 
 
-def _nothing(axes: Axes) -> None:
-    axes.text(0.5, 0.5, "nothing to draw", ha="center", va="center", color=_FAINT, fontsize=_SIZE)
+def _nothing(axes: Axes, words: str) -> None:
+    axes.text(0.5, 0.5, words, ha="center", va="center", color=_FAINT, fontsize=_SIZE)
     axes.set_axis_off()
 
 

@@ -35,6 +35,8 @@ class Chart:
         A level to compare with, and its name.
     leave_out : (str, object) or None
         Rows with this value in this column are not drawn.
+    ranked : bool
+        Each row is a bar of its own, with its number: equal names are not added up.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Chart:
     high: str | None = None
     line: tuple[float, str] | None = None
     leave_out: tuple[str, Any] | None = None
+    ranked: bool = False
 
     @property
     def columns(self) -> set[str]:
@@ -74,6 +77,8 @@ def drawn(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     rows["color"] = _named(frame[chart.color]) if chart.color else ""
     if chart.kind == "bars":
         rows["x"] = _named(rows["x"])
+        if chart.ranked:
+            rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
         rows["x"] = _kept(rows, "x", BARS)
     rows["color"] = _kept(rows, "color", SERIES)
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")

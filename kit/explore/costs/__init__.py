@@ -10,7 +10,7 @@ from kit.explore.costs.grouped import by, failed, summary, top, trend
 from kit.explore.costs.ledger import reconcile
 from kit.explore.costs.outlook import forecast
 from kit.explore.costs.prices import explain, sensitivity
-from kit.explore.costs.spending import NEEDED, spending
+from kit.explore.costs.spending import NEEDED, groups, spending
 
 __all__ = [
     "NEEDED",
@@ -19,6 +19,7 @@ __all__ = [
     "explain",
     "failed",
     "forecast",
+    "groups",
     "reconcile",
     "sensitivity",
     "spending",

@@ -116,7 +116,8 @@ def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
     text = [str(p) if isinstance(p, str) else str(i) for i, p in found["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} dearest"
-    return shown(rows, Chart(kind="bars", x="what", y="net", title=title, unit="credits"))
+    chart = Chart(kind="bars", x="what", y="net", title=title, unit="credits", ranked=True)
+    return shown(rows, chart)
 
 
 def failed(frame: pd.DataFrame) -> CostFrame:

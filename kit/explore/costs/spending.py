@@ -90,7 +90,7 @@ def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, 
     ConfigError
         There is no such column; the message names the closest.
     """
-    names = list(columns)
+    names = groups(columns)
     parameters = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
     read = frame["parameters"].map(_object) if parameters else None
     made = {}
@@ -98,12 +98,25 @@ def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, 
         if read is not None and name.startswith(_PARAMETER):
             key = name.removeprefix(_PARAMETER)
             made[name] = read.map(lambda values, key=key: _cell(values.get(key)))
-        elif name in _MADE:
-            made[name] = _MADE[name](frame)
         else:
+            made[name] = _MADE[name](frame)
+    return frame.assign(**made), names
+
+
+def groups(columns: Iterable[str]) -> list[str]:
+    """Return columns to group by, checked before anything is asked of a service.
+
+    Raises
+    ------
+    ConfigError
+        There is no such column; the message names the closest.
+    """
+    names = list(columns)
+    for name in names:
+        if name not in _MADE and not name.startswith(_PARAMETER):
             known = [*_MADE, "parameters.NAME"]
             raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
-    return frame.assign(**made), names
+    return names
 
 
 def _period(word: str) -> Callable[[pd.DataFrame], pd.Series[Any]]:

@@ -15,14 +15,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.explore.learned.past import MOST
+
 Values: TypeAlias = Mapping[str, Any]
 Array: TypeAlias = NDArray[np.float64]
 Predict: TypeAlias = Callable[[Sequence[Values]], Array]
 
 #: Fewest receipts that say anything about how settings change a price.
 LEAST = 3
-#: Receipts that are looked at, the newest ones, and parts that they are split into for testing.
-MOST, FOLDS = 200, 8
+#: Parts that the receipts are split into for testing.
+FOLDS = 8
 #: Prices are rounded to 1/100 credit: an error of half of it explains everything.
 _ROUNDING = 0.0051
 #: Turns of fitting a rule: few while settings are chosen, more once they are.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
@@ -32,11 +32,15 @@ class LearnedQuote(wire.Quote):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A receipt: what was asked of a model, and what it was charged."""
+    """A receipt: what was asked of a model, and what it was charged.
+
+    ``id`` is the generation's; receipts of before it was kept have none.
+    """
 
     model_id: str
     values: Mapping[str, Any]
     credits: Decimal
+    id: str | None = None
 
 
 class PriceBook:
@@ -52,23 +56,40 @@ class PriceBook:
         self._lines = lines
         self._lock = threading.Lock()
         self._samples: dict[str, list[Sample]] | None = None
-        self._fits: dict[str, tuple[int, Fit | None]] = {}
+        self._past: dict[str, Sequence[Sample]] = {}
+        self._fits: dict[str, tuple[Sequence[Sample], Fit | None]] = {}
 
     def __repr__(self) -> str:
         return f"<PriceBook {sum(map(len, self._known().values()))} receipts>"
 
-    def add(self, model: wire.Model, values: Mapping[str, Any], credits: Decimal) -> None:
+    def add(
+        self,
+        model: wire.Model,
+        values: Mapping[str, Any],
+        credits: Decimal,
+        generation_id: str | None = None,
+    ) -> None:
         """Write down what a request was charged."""
         kept = relevant(model, values)
         with self._lock:
-            self._known().setdefault(model.id, []).append(Sample(model.id, kept, credits))
+            sample = Sample(model.id, kept, credits, generation_id)
+            self._known().setdefault(model.id, []).append(sample)
             record = {"model": model.id, "values": kept, "credits": str(credits)}
-            self._lines.append(record)
+            self._lines.append({**record, **({"id": generation_id} if generation_id else {})})
+
+    def learn(self, model: wire.Model, past: Sequence[Sample]) -> None:
+        """Take in what a history knows of a model, in the order in which it was paid.
+
+        It takes the place of what the last history knew and is not written down: it has its own
+        files.
+        """
+        with self._lock:
+            self._past[model.id] = past
 
     def quote(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return what the receipts say that a request costs, or None where they do not."""
         with self._lock:
-            samples = list(self._known().get(model.id, ()))
+            samples = self._all(model.id)
         asked = relevant(model, values)
         same = [s.credits for s in samples if s.values == asked]
         if same:
@@ -80,14 +101,24 @@ class PriceBook:
         price, error = (Decimal(str(x)).quantize(_CENT, ROUND_HALF_UP) for x in guess)
         return _quote(price, max(error, _CENT), found.count) if price else None
 
-    def _fit(self, model_id: str, samples: list[Sample]) -> Fit | None:
+    def _all(self, model_id: str) -> list[Sample]:
+        """Return all receipts of a model, each once, in the order in which they were paid."""
+        own, past = self._known().get(model_id, ()), self._past.get(model_id, ())
+        known = {sample.id for sample in past}
+        return [
+            *(sample for sample in own if sample.id is None),
+            *past,
+            *(sample for sample in own if sample.id and sample.id not in known),
+        ]
+
+    def _fit(self, model_id: str, samples: Sequence[Sample]) -> Fit | None:
         known = self._fits.get(model_id)
-        if known is None or known[0] != len(samples):
+        if known is None or known[0] != samples:
             # imported here: most services have price rules, and numpy takes time to load
             from kit.explore.learned.fitting import fit
 
             fitted = fit([(s.values, float(s.credits)) for s in samples])
-            known = self._fits[model_id] = (len(samples), fitted)
+            known = self._fits[model_id] = (samples, fitted)
         return known[1]
 
     def _known(self) -> dict[str, list[Sample]]:
@@ -122,6 +153,6 @@ def _quote(total: Decimal, error: Decimal, count: int) -> LearnedQuote:
 def _read(record: Mapping[str, Any]) -> Sample | None:
     try:
         credits = Decimal(record["credits"])
-        return Sample(str(record["model"]), dict(record["values"]), credits)
+        return Sample(str(record["model"]), dict(record["values"]), credits, record.get("id"))
     except (KeyError, TypeError, ValueError, ArithmeticError):
         return None

@@ -1,0 +1,170 @@
+"""The books of a studio: what its costs ask of the service and of the history, as flows.
+
+They are written once; both faces run them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from kit import pricing, wire
+from kit.client import calls, flows
+from kit.client.steps import Flow
+from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
+from kit.studio.desk import Desk
+from kit.studio.shelf import Shelf
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.explore.asked import Asked, Moment
+    from kit.explore.costs import CostFrame
+
+#: A service without a path answers one of these.
+_UNHEARD = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
+#: How often ledger and balance are read until nothing was written between.
+_READS = 3
+#: How far a later look at the ledger goes back behind what is known.
+_OVERLAP = timedelta(minutes=5)
+
+
+class Books:
+    """What is asked of the service, as flows."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.shelf = Shelf(desk)
+        self._ledger: pd.DataFrame | None = None
+
+    def spending(
+        self, since: Moment | None = None, until: Moment | None = None
+    ) -> Flow[pd.DataFrame]:
+        """Return what was paid for; see `kit.explore.costs.spending`.
+
+        Generations come from the history on this computer, brought up to date first.
+        """
+        from kit.explore import costs
+        from kit.explore.asked import asked
+
+        choice = asked(since=since, until=until)
+        yield from self.shelf.sync()
+        archive = yield from self.shelf.archive()
+        found = archive.frame(choice, costs.NEEDED)
+        ledger = yield from self.ledger()
+        return costs.spending(found, None if ledger is None else _within(ledger, choice))
+
+    def ledger(self) -> Flow[pd.DataFrame | None]:
+        """Return the ledger as a frame, newest first; None where the service has none.
+
+        Entries are never changed, so only what is new is asked for, with some of what was known:
+        clocks and commits differ.
+        """
+        import pandas as pd
+
+        from kit.explore import frames
+
+        known, fresh = self._ledger, []
+        settled = None if known is None or known.empty else known["created_at"].max() - _OVERLAP
+        following: calls.Call[list[wire.Entry]] | None = calls.list_usage(limit=1000)
+        try:
+            while following:
+                found = yield from flows.page(following)
+                fresh += found.items
+                following = found.following if found.items else None
+                if settled is not None and _before(found.items, settled):
+                    break
+        except _UNHEARD:
+            return None
+        table = frames.ledger(fresh)
+        if known is not None and following is not None:
+            table = pd.concat([table, known[~known.index.isin(table.index)]])
+        self._ledger = table
+        return table
+
+    def entries(self) -> Flow[list[wire.Entry] | None]:
+        """Return the whole ledger, or None where the service has none."""
+        try:
+            return (yield from flows.listing(calls.list_usage(limit=1000), None))
+        except _UNHEARD:
+            return None
+
+    def balance(self) -> Flow[Decimal | None]:
+        """Return what can be spent, or None where the service does not tell."""
+        try:
+            return (yield from flows.ask(calls.get_credits())).balance
+        except _UNHEARD:
+            return (yield from flows.ask(calls.get_account())).credits
+
+    def forecast(self, days: int, window: int, level: float) -> Flow[CostFrame]:
+        """Return what the coming days will cost."""
+        from kit.explore import costs
+
+        spent = yield from self.spending()
+        balance = yield from self.balance()
+        now = datetime.now(UTC)
+        return costs.forecast(spent, balance, now=now, days=days, window=window, level=level)
+
+    def reconcile(self) -> Flow[CostFrame]:
+        """Hold ledger, balance, receipts and generations against each other."""
+        from kit.explore import costs
+
+        for _ in range(_READS):
+            before = yield from self.balance()
+            entries = yield from self.entries()
+            found = yield from flows.listing(calls.list_generations(limit=1000), None)
+            balance = yield from self.balance()
+            if before == balance:
+                break
+        mine = {g.id for g in found}
+        receipts = {n: c for n, c in self.desk.journal.credits().items() if n in mine}
+        if entries is None:
+            raise NotFoundError("this service has no ledger to reconcile with")
+        return costs.reconcile(entries, balance=balance, receipts=receipts, generations=found)
+
+    def sensitivity(self, model_id: str) -> Flow[CostFrame]:
+        """Return what each value of each setting does to the price of a model."""
+        from kit.explore import costs
+
+        model = yield from self.desk.model(model_id)
+        return costs.sensitivity(model, lambda values, media: self._price(model, values, media))
+
+    def explain(self, generation_id: str) -> Flow[CostFrame]:
+        """Return why a generation cost what it did."""
+        from kit.explore import costs
+
+        facts = yield from self.desk.get(generation_id)
+        model = (yield from self.desk.models()).get(facts.model_id or "")
+        quote = self._price(model, facts.parameters or {}, {}) if model else None
+        return costs.explain(facts, self.desk.charged(facts), quote)
+
+    def _price(
+        self, model: wire.Model, values: Mapping[str, Any], seconds: Mapping[str, float]
+    ) -> wire.Quote | None:
+        """Return the price by rule, else by receipts, without asking anybody."""
+        if model.pricing is None:
+            lengths = {f"seconds of {name}": value for name, value in seconds.items()}
+            return self.desk.till.learned(model, {**values, **lengths})
+        kinds = {p.name: p.type for p in model.media_parameters}
+        media: dict[str, Sequence[pricing.Medium]] = {
+            name: [pricing.Medium(kinds.get(name, ""), Fraction(str(value)))]
+            for name, value in seconds.items()
+        }
+        return pricing.price(model.pricing, values, media)
+
+
+def _before(entries: Sequence[wire.Entry], moment: datetime) -> bool:
+    """Whether a page reaches behind a moment; one whose times are not known does not."""
+    last = entries[-1].created_at if entries else None
+    return last is not None and last < moment
+
+
+def _within(frame: pd.DataFrame, choice: Asked) -> pd.DataFrame:
+    if choice.since is not None:
+        frame = frame[frame["created_at"] >= choice.since]
+    if choice.until is not None:
+        frame = frame[frame["created_at"] < choice.until]
+    return frame

@@ -1,0 +1,67 @@
+"""The place of a history on this computer: one folder for a service and an account.
+
+The account is known from an earlier answer, by a hash of the key, so that what is kept is found
+without the service.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kit.client.settings import Settings
+
+if TYPE_CHECKING:
+    from kit.explore.archive import Archive
+
+
+def archive(settings: Settings, account: str) -> Archive:
+    """Return the archive of an account as the last sync left it; it may be empty."""
+    from kit.explore.archive import Archive
+    from kit.explore.store import Store
+
+    return Archive(Store(_folder(settings) / _hash(account)))
+
+
+def account(settings: Settings) -> str | None:
+    """Return the id of the account that the key belongs to, where the service has told it once."""
+    return _read(_accounts(settings)).get(_hash(settings.api_key))
+
+
+def remember(settings: Settings, account: str) -> None:
+    """Keep the id of the key's account."""
+    file = _accounts(settings)
+    _write(file, {**_read(file), _hash(settings.api_key): account})
+
+
+def _folder(settings: Settings) -> Path:
+    """Return the folder of a service: by its name where it has one, because ports change."""
+    return settings.data / "notebook" / "history" / _hash(settings.name or settings.base_url)
+
+
+def _accounts(settings: Settings) -> Path:
+    return _folder(settings) / "accounts.json"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        found: Any = json.loads(file.read_text("utf-8"))
+        return found if isinstance(found, dict) else {}
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _write(file: Path, known: Mapping[str, str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_name(f"{file.name}.{datetime.now(UTC).timestamp()}")
+    draft.write_text(json.dumps(known), encoding="utf-8")
+    draft.chmod(0o600)
+    draft.replace(file)
