@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from kit.client import profiles
 from kit.client.settings import Settings, data_folder
@@ -14,17 +14,38 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     from kit.client.profiles import Profile
     from kit.studio import Studio
+    from kit.widgets.account.signing import SignIn
 
 
+@overload
 def login(
     base_url: str | None = None,
     api_key: str | None = None,
     *,
     profile: str = "default",
     data: Path | str | None = None,
+    form: Literal[False] = False,
     ask: Callable[[str], str] = input,
     ask_key: Callable[[str], str] = getpass,
-) -> Studio:
+) -> Studio: ...
+@overload
+def login(
+    base_url: str | None = None,
+    *,
+    profile: str = "default",
+    data: Path | str | None = None,
+    form: Literal[True],
+) -> SignIn: ...
+def login(
+    base_url: str | None = None,
+    api_key: str | None = None,
+    *,
+    profile: str = "default",
+    data: Path | str | None = None,
+    form: bool = False,
+    ask: Callable[[str], str] = input,
+    ask_key: Callable[[str], str] = getpass,
+) -> Studio | SignIn:
     """Save an address and a key for later and return the studio of that service.
 
     What is not given is asked for; a key that is typed is not shown and stays in no notebook. The
@@ -35,11 +56,14 @@ def login(
     ----------
     profile : str
         Under which name; ``kit.connect(profile=...)`` finds it, and ``kit.connect()`` finds the one
-        that is called ``default``.
+        that is called ``default``. An empty name saves nothing.
     data : Path or str, optional
         Folder for what the kit remembers.
+    form : bool
+        Return a form to sign in with instead, for pages on which a cell cannot ask, such as
+        Voilà's; its ``studio`` is there once somebody has signed in.
     ask, ask_key : callable, optional
-        How a question is asked.
+        How a question is asked: below the cell in JupyterLab, on the line in a terminal.
 
     Raises
     ------
@@ -51,16 +75,20 @@ def login(
     Examples
     --------
     ``studio = kit.login("https://studio.example")`` asks for the key.
+    ``login = kit.login(form=True)`` shows a form, and later ``studio = login.studio``
     """
     from kit.studio import Studio
 
+    if form:
+        return _form(base_url or "", profile, data)
     base_url = base_url or _asked(ask, "Address of the service: ")
     api_key = api_key or _asked(ask_key, "API key (not shown): ")
     known = Settings(base_url, api_key, data=data_folder(data), name=profile)
     studio = Studio(known)
     try:
         _ = studio.account
-        profiles.save(known.base_url, api_key, name=profile)
+        if profile:
+            profiles.save(known.base_url, api_key, name=profile)
     except BaseException:
         studio.close()
         raise
@@ -87,11 +115,33 @@ def saved() -> list[Profile]:
     return profiles.known()
 
 
+def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
+    from kit.studio.accounts_seats import published
+    from kit.widgets.account.signing import SignIn
+
+    profile = "" if published() else profile
+
+    def enter(address: str, key: str, name: str) -> Studio:
+        if name and published():
+            raise ConfigError("this page saves no keys: leave the name empty")
+        return login(address, key, profile=name, data=data)
+
+    def tell(studio: Studio) -> str:
+        name = studio.client.settings.name
+        kept = f"saved as {name!r}" if name else "not saved"
+        return f"signed in as {studio.account.name or 'an account'}; {kept}. studio = login.studio"
+
+    return SignIn(enter, address=base_url, name=profile, tell=tell)
+
+
 def _asked(ask: Callable[[str], str], question: str) -> str:
     try:
         answer = ask(question).strip()
     except (EOFError, RuntimeError) as error:  # a kernel nobody can type into raises the latter
-        raise ConfigError(f"nobody can be asked here ({error}): pass it as an argument") from None
+        raise ConfigError(
+            f"nobody can be asked here ({error}): pass it as an argument, or show "
+            "`kit.login(form=True)` in a notebook"
+        ) from None
     if not answer:
         raise ConfigError("nothing was typed")
     return answer

@@ -65,3 +65,41 @@ def test_an_unknown_profile_names_the_known_ones(other: Server) -> None:
 
     with pytest.raises(ConfigError, match="no saved profile 'home'; there is 'work'"):
         kit.connect(profile="home")
+
+
+def test_a_form_signs_in_where_a_cell_cannot_ask(other: Server, home: Path) -> None:
+    login = kit.login(other.url, profile="work", form=True)
+    with pytest.raises(ConfigError, match="nobody has signed in yet"):
+        _ = login.studio
+
+    login._try(KEY)
+
+    with login.studio as studio:
+        assert studio.account.name == "Ada"
+    assert "saved as &#x27;work&#x27;" in login._said.value
+    with kit.connect(profile="work") as again:
+        assert again.account.name == "Ada"
+    assert KEY not in str(vars(login)) + str(login.get_state()) + repr(login)
+
+
+def test_an_empty_name_saves_nothing(other: Server, home: Path) -> None:
+    with kit.login(other.url, KEY, profile="") as studio:
+        assert studio.account.name == "Ada"
+
+    assert not (home / "config").exists()
+
+
+def test_a_page_for_visitors_saves_nothing(
+    other: Server, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.13")
+    login = kit.login(other.url, form=True)
+    login._name.value = "work"
+    login._try(KEY)
+    assert "this page saves no keys" in login._said.value
+
+    login._name.value = ""
+    login._try(KEY)
+    login.studio.close()
+
+    assert not (home / "config").exists()

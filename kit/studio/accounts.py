@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from kit import wire
-from kit.client import calls, flows, profiles
+from kit.client import calls, flows
 from kit.client.calls import Call
 from kit.client.steps import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
+from kit.studio.accounts_seats import Chair, Seats
 from kit.studio.desk import Desk
 from kit.widgets.keys import Spent
 
@@ -23,19 +24,26 @@ if TYPE_CHECKING:
 _PAGES = 20
 
 
-def panel(desk: Desk, client: Client | AsyncClient) -> AccountPanel:
-    """Return the account panel of a service; its keys where the desk can manage them."""
+def panel(desk: Desk, client: Client | AsyncClient, *, chair: Chair | None = None) -> AccountPanel:
+    """Return the account panel of a service; its keys where the desk can manage them.
+
+    Parameters
+    ----------
+    chair : Chair, optional
+        How to go over to another profile; by itself the panel goes over alone.
+    """
     from kit.widgets.account import AccountPanel, Facts
 
-    settings = desk.settings
+    seats = Seats(desk, client)
+    sitting = chair or Chair(seats)
 
     def look() -> Facts:
-        account = client.block(flows.ask(calls.get_account()))
-        return Facts(settings.name or settings.base_url, account, client.block(spent()))
+        seat = sitting.at
+        settings = seat.desk.settings
+        return Facts(settings.name or settings.base_url, seat.account(), seat.client.block(spent()))
 
-    remote = desk.keys is None
-    names = [profile.name for profile in profiles.known()] if remote else []
-    return AccountPanel(look, keys=desk.keys, profiles=names)
+    keys = None if seats.visitors else desk.keys
+    return AccountPanel(look, keys=keys, profiles=sitting, on_close=seats.close)
 
 
 def spent(now: datetime | None = None) -> Flow[Spent | None]:

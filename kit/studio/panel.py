@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.studio import forms, panel_costs, writing
+from kit.studio import accounts, forms, panel_costs, writing
+from kit.studio.accounts_seats import Chair, Seat, Seats
 from kit.studio.forms import Made
 
 if TYPE_CHECKING:
@@ -17,11 +18,58 @@ if TYPE_CHECKING:
     from kit.client.sync import Client
     from kit.studio.desk import Desk
     from kit.studio.sync import Studio
-    from kit.widgets.panel import Bench, Panel
+    from kit.widgets.panel import Bench, Book, Panel
+
+
+class Library:
+    """One panel, and for each account that was opened in it a book of pages.
+
+    A book that was left stays as it is: its forms are found again, and what they started goes on.
+
+    Parameters
+    ----------
+    first : Pages
+        Those of the studio's own account.
+    """
+
+    def __init__(self, first: Pages, seats: Seats) -> None:
+        self.seats = seats
+        self._first = first
+        self._books: dict[Seat, Book] = {}
+        self._others: list[Pages] = []
+        self._panel: Panel | None = None
+
+    def panel(self) -> Panel:
+        """Return the panel, open at the studio's own account."""
+        from kit.widgets.panel import Panel
+
+        book = self._books[self.seats.own] = self._first.book()
+        self._panel = Panel(book=book, twin=self._first.twin, on_close=self.close)
+        return self._panel
+
+    def close(self) -> None:
+        """Close the connections of all accounts but the studio's own."""
+        for pages in self._others:
+            pages.close()
+        self.seats.close()
+
+    def go(self, seat: Seat) -> None:
+        """Go over to another account, on the page that is open."""
+        if seat not in self._books:
+            pages = self._first.of(seat)
+            self._others.append(pages)
+            self._books[seat] = pages.book()
+        if self._panel is not None:
+            self._panel.book = self._books[seat]
+
+    def turn_to(self, page: str) -> None:
+        """Open a page."""
+        if self._panel is not None:
+            self._panel.page = page
 
 
 class Pages:
-    """Builds the pages of one panel.
+    """Builds the pages of one account.
 
     Parameters
     ----------
@@ -29,20 +77,45 @@ class Pages:
         Who is asked.
     desk, client, made
         Of the face that the panel was asked of; see `kit.studio.forms.form`.
+    library, seat : optional
+        What these pages belong to; by default a library of their own.
     """
 
     def __init__(
-        self, studio: Studio, desk: Desk, client: Client | AsyncClient, made: type[Made]
+        self,
+        studio: Studio,
+        desk: Desk,
+        client: Client | AsyncClient,
+        made: type[Made],
+        library: Library | None = None,
+        seat: Seat | None = None,
     ) -> None:
         self._studio = studio
         self._face = desk, client, made
+        self._library = library or Library(self, Seats(desk, client))
+        self._seat = seat or self._library.seats.own
         self._bench: Bench | None = None
         self._wanted: str | None = None
-        self._panel: Panel | None = None
+        self._listed: list[wire.Model] = []
+
+    def of(self, seat: Seat) -> Pages:
+        """Return the same pages of another account."""
+        from kit.studio.sync import Studio
+
+        studio = Studio(seat.desk.settings, desk=seat.desk)
+        return Pages(studio, seat.desk, seat.client, self._face[2], self._library, seat)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._studio.close()
 
     def panel(self) -> Panel:
         """Return the panel with all pages, none of them built yet but the first."""
-        from kit.widgets.panel import Page, Panel
+        return self._library.panel()
+
+    def book(self) -> Book:
+        """Return the pages of this account, none of them built yet."""
+        from kit.widgets.panel import Book, Page, looks
 
         pages = [
             Page("Models", self.models, again=True),
@@ -52,21 +125,30 @@ class Pages:
             Page("Write", self.write),
             Page("Account", self.account),
         ]
-        self._panel = Panel(pages, heading=self.heading)
-        return self._panel
+        place = self._library.seats.place(self._seat)
+        banner = "" if place.own else looks.banner(place.remark, place.code)
+        return Book(pages, heading=self.heading, banner=banner)
 
     def heading(self) -> str:
         """Return who pays, and what is left."""
         from kit.widgets.panel import looks
 
-        settings = self._studio.client.settings
-        return looks.heading(settings.name or settings.base_url, self._studio.account)
+        return looks.heading(self._place, self._studio.account)
+
+    def twin(self) -> str:
+        """Return what the panel of a notebook that is opened again says about itself."""
+        from kit.widgets.panel import looks
+
+        awaited = self._face[2].__name__.startswith("Async")
+        code = f"{'await ' if awaited else ''}studio.panel()"
+        return looks.twin(self._place, self._listed, code)
 
     def models(self) -> Any:
         """Return all models; a click on one leads to its form."""
         from kit.widgets.panel import Catalog
 
-        return Catalog(list(self._studio.models.refresh().values()), use=self._use)
+        self._listed = list(self._studio.models.refresh().values())
+        return Catalog(self._listed, use=self._use)
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
@@ -95,7 +177,17 @@ class Pages:
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
-        return self._studio.account_panel()
+        chair = Chair(self._library.seats, self._seat, self._library.go)
+        return accounts.panel(self._seat.desk, self._seat.client, chair=chair)
+
+    @property
+    def _place(self) -> str:
+        settings = self._seat.desk.settings
+        return (
+            f"profile {self._seat.saved}"
+            if self._seat.saved
+            else settings.name or settings.base_url
+        )
 
     def _form(self, model: wire.Model) -> Any:
         return forms.form(*self._face, model, None, None, {})
@@ -104,8 +196,7 @@ class Pages:
         self._wanted = model_id
         if self._bench is not None:
             self._bench.model = model_id
-        if self._panel is not None:
-            self._panel.page = "Create"
+        self._library.turn_to("Create")
 
 
 def _needs_a_file(model: wire.Model) -> bool:

@@ -91,7 +91,8 @@ def writing(desk: Desk, client: Client | AsyncClient, made: type[Made], topic: s
 
     if topic not in wire.TOPICS:
         raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
-    return Writing(Pen(desk, client, made), topic)
+    awaited = made.__name__.startswith("Async")
+    return Writing(Pen(desk, client, made), topic, awaited=awaited)
 
 
 def _takes_captions(model: wire.Model) -> bool:

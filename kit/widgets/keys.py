@@ -1,4 +1,4 @@
-"""Keys as the account panel sees them: facts, and what can be done. It loads no widget."""
+"""Keys and profiles as the account panel sees them: facts and deeds. It loads no widget."""
 
 from __future__ import annotations
 
@@ -44,6 +44,50 @@ class Keys(Protocol):
 
     def revoke(self, key_id: str) -> None:
         """Make a key useless from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An account that the panel can show.
+
+    Parameters
+    ----------
+    name : str
+        What it is chosen by.
+    label : str
+        What it is called in a list.
+    saved : str
+        The name of its profile; empty where it is not saved.
+    own : bool
+        Whether it is the one of the studio in the user's cells.
+    remark, code : str
+        A sentence about it, and the statement that connects to it.
+    """
+
+    name: str
+    label: str
+    address: str
+    saved: str = ""
+    own: bool = False
+    remark: str = ""
+    code: str = ""
+
+
+class Profiles(Protocol):
+    """The accounts to choose from; a call may block, and raises a `KitError` with a sentence."""
+
+    @property
+    def active(self) -> str:
+        """The name of the one that is shown."""
+
+    def known(self) -> list[Place]:
+        """Return all of them, the studio's own first."""
+
+    def choose(self, name: str) -> None:
+        """Go over to one; it is tried first."""
+
+    def enter(self, address: str, key: str, name: str) -> str:
+        """Try a key, save it under the name if there is one, go over to it, and say so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.errors import ConflictError, NoAnswerError
-from kit.widgets.account import SHOWN_SECONDS, AccountPanel, Facts
+from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerError
+from kit.widgets.account import AccountPanel, Facts
+from kit.widgets.account.ring import SHOWN_SECONDS
+from kit.widgets.account.signing import SignIn
 from kit.widgets.form.service import Background
-from kit.widgets.keys import Key, Spent
+from kit.widgets.keys import Key, Place, Spent
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
@@ -55,6 +57,49 @@ class Later:
 def facts() -> Facts:
     account = wire.Account(id="a", name="Ada <b>", email="ada@a.test", credits=Decimal("9.5"))
     return Facts("embedded", account, Spent(Decimal("0.25"), Decimal(3)))
+
+
+class Row:
+    """Two accounts to choose from, without a service."""
+
+    def __init__(self) -> None:
+        self.active = "home"
+        self.refused = False
+        self.entered: list[tuple[str, str, str]] = []
+
+    def known(self) -> list[Place]:
+        remark = "Only this panel works with <work>"
+        code = "studio = kit.connect(profile='work')"
+        return [
+            Place("home", "home", "https://home.test", "home", own=True, remark="This is yours."),
+            Place("work", "work", "https://work.test", "work", remark=remark, code=code),
+        ]
+
+    def choose(self, name: str) -> None:
+        if self.refused:
+            raise InvalidApiKeyError("the key is unknown")
+        self.active = name
+
+    def enter(self, address: str, key: str, name: str) -> str:
+        self.entered.append((address, key, name))
+        self.active = name
+        return "signed in as Bob"
+
+    def look(self) -> Facts:
+        name = {"home": "Ada", "work": "Bob"}[self.active]
+        return Facts(self.active, wire.Account(id="a", name=name))
+
+
+def typed(form: SignIn, secret: str, later: Later) -> None:
+    """Type a secret and send it, as the page does, and let the moment after it pass."""
+    form._key._heard(form._key, {"secret": secret}, [])
+    ((_, work),) = later.due
+    later.due.clear()
+    work()
+
+
+def states(panel: Any) -> list[Any]:
+    return [panel, *(one for child in getattr(panel, "children", ()) for one in states(child))]
 
 
 @pytest.fixture
@@ -107,13 +152,13 @@ def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Backgro
 def test_a_new_key_is_shown_once_and_leaves_no_trace(background: Background, later: Later) -> None:
     ring = Ring()
     panel = AccountPanel(facts, keys=ring, background=background)
-    panel._name.value = "laptop"
-    panel._scopes[0].value = False
+    panel.ring._name.value = "laptop"
+    panel.ring._scopes[0].value = False
     buttons(panel, "Create key")[0].click()
 
     assert ring.asked == [("laptop", ("creative:generate",), 90)]
     assert SECRET in texts(panel)
-    box = panel._new.children[0]
+    box = panel.ring._new.children[0]
 
     buttons(panel, "I have copied it")[0].click()
 
@@ -124,7 +169,7 @@ def test_a_new_key_is_shown_once_and_leaves_no_trace(background: Background, lat
 
 def test_a_key_that_nobody_copies_goes_away_by_itself(background: Background, later: Later) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
-    panel._name.value = "laptop"
+    panel.ring._name.value = "laptop"
     buttons(panel, "Create key")[0].click()
     ((seconds, ring),) = later.due
 
@@ -151,7 +196,7 @@ def test_what_goes_wrong_is_said_in_the_panel(background: Background) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     buttons(panel, "Create key")[0].click()
     assert "name: must have 1 to 100 characters" in texts(panel)
-    assert not panel._make.disabled
+    assert not panel.ring.make.disabled
 
     def gone() -> Facts:
         raise NoAnswerError("no connection to <there>")
@@ -159,15 +204,120 @@ def test_what_goes_wrong_is_said_in_the_panel(background: Background) -> None:
     assert "no connection to &lt;there&gt;" in texts(AccountPanel(gone, background=background))
 
 
-def test_saved_profiles_tell_how_to_use_them(background: Background) -> None:
-    panel = AccountPanel(facts, profiles=["work", "home"], background=background)
+def test_a_profile_is_gone_over_to_by_choosing_it(background: Background) -> None:
+    row = Row()
+    panel = AccountPanel(row.look, profiles=row, background=background)
+    assert "Ada" in texts(panel)
+    assert "This is yours." in texts(panel)
+    assert "kit.connect" not in texts(panel)
 
+    panel.switch._pick.value = "work"
+
+    assert row.active == "work"
+    assert "Bob" in texts(panel)
+    assert "Only this panel works with &lt;work&gt;" in texts(panel)
     assert "studio = kit.connect(profile=&#x27;work&#x27;)" in texts(panel)
+    panel.switch._pick.value = "home"
+    assert "Ada" in texts(panel)
+
+
+def test_a_profile_that_cannot_be_opened_is_not_chosen(background: Background) -> None:
+    row = Row()
+    panel = AccountPanel(row.look, profiles=row, background=background)
+    row.refused = True
+
+    panel.switch._pick.value = "work"
+
+    assert "the key is unknown" in texts(panel)
+    assert (row.active, panel.switch._pick.value) == ("home", "home")
+    assert "Ada" in texts(panel)
+
+
+def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
+    background: Background,
+) -> None:
+    row = Row()
+
+    def look() -> Facts:
+        if row.active == "home":
+            raise InvalidApiKeyError("who are you?")
+        return row.look()
+
+    panel = AccountPanel(look, profiles=row, background=background)
+    assert "who are you?" in texts(panel)
+
+    panel.switch._pick.value = "work"
+
+    assert "Bob" in texts(panel)
+    assert "who are you?" not in texts(panel)
+
+
+def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(background: Background) -> None:
+    row = Row()
+    panel = AccountPanel(row.look, keys=Ring(), profiles=row, background=background)
+    assert panel.ring.layout.display is None
+
+    panel.switch._pick.value = "work"
+
+    assert panel.ring.layout.display == "none"
+
+
+def test_signing_in_goes_over_and_keeps_no_key(background: Background, later: Later) -> None:
+    row = Row()
+    panel = AccountPanel(row.look, profiles=row, background=background)
+    buttons(panel, "Sign in with a key …")[0].click()
+    (form,) = panel.switch._form.children
+    assert (form._address.value, form._name.value) == ("https://home.test", "home")
+
+    form._name.value = "work"
+    typed(form, SECRET, later)
+
+    assert row.entered == [("https://home.test", SECRET, "work")]
+    assert "signed in as Bob" in texts(panel)
+    assert panel.switch._pick.value == "work"
+    assert SECRET not in texts(panel) + str(vars(form._key)) + str(vars(form))
+    assert SECRET not in str([one.get_state() for one in states(panel)])
+    buttons(panel, "Sign in with a key …")[0].click()
+    assert panel.switch._form.children == ()
+
+
+def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
+    background: Background, later: Later
+) -> None:
+    form = SignIn(lambda *given: given, name="work", tell=lambda _: "<in>", background=background)
+    with pytest.raises(ConfigError, match="nobody has signed in yet"):
+        _ = form.studio
+
+    typed(form, SECRET, later)
+    assert "a service has an address" in texts(form)
+    form._address.value = " https://a.test "
+    typed(form, SECRET, later)
+
+    assert form.studio == ("https://a.test", SECRET, "work")
+    assert "&lt;in&gt;" in texts(form)
+    assert not form._key.disabled
+    assert repr(form) == "<SignIn https://a.test>"
+    assert "kit.login(form=True)" in form._repr_mimebundle_()["text/html"]
+
+
+def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
+    background: Background, later: Later
+) -> None:
+    def refuse(*_: str) -> None:
+        raise InvalidApiKeyError("the key is <unknown>")
+
+    form = SignIn(refuse, address="https://a.test", background=background)
+    typed(form, SECRET, later)
+
+    assert "the key is &lt;unknown&gt;" in texts(form)
+    assert not form._key.disabled
+    with pytest.raises(ConfigError):
+        _ = form.studio
 
 
 def test_nothing_of_a_key_is_in_what_is_saved(background: Background) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
-    panel._name.value = "laptop"
+    panel.ring._name.value = "laptop"
     buttons(panel, "Create key")[0].click()
 
     bundle = panel._repr_mimebundle_()

@@ -11,7 +11,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.panel import Bench, Catalog, Page, Panel, looks, report
+from kit.widgets.panel import Bench, Book, Catalog, Page, Panel, looks, report
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Stage
 
@@ -132,12 +132,64 @@ def test_an_unknown_page_is_refused_by_name(panel: Panel) -> None:
         panel.page = "Cost"
 
 
-def test_a_panel_prints_the_same_in_each_run(panel: Panel) -> None:
+def test_a_panel_prints_the_same_in_each_run(panel: Panel, stage: Stage) -> None:
+    stage.run()
     bundle = panel._repr_mimebundle_()
 
     assert repr(panel) == bundle["text/plain"] == "<Panel Models · Create · Costs>"
-    assert "Run this cell" in bundle["text/html"]
+    assert "studio.panel()" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_another_book_is_opened_on_the_same_page_and_found_again_as_it_was(
+    panel: Panel, built: Built, stage: Stage
+) -> None:
+    names = ("Models", "Create", "Costs")
+    mine = panel.book
+    other = Book([built.page(n) for n in names], heading=lambda: "Bob", banner="<div>there</div>")
+    panel.page = "Create"
+    stage.run()
+    mine.built[1][0].value = "typed"
+
+    panel.book = other
+    stage.run()
+    assert panel.page == "Create"
+    assert "page Create 2" in text(panel)
+    assert "Bob" in text(panel)
+    assert "there" in text(panel)
+    assert "typed" not in text(panel)
+
+    panel.book = mine
+    stage.run()
+    assert "typed" in text(panel)
+    assert "10 credits" in text(panel)
+    assert "there" not in text(panel)
+    assert built.count == {"Models": 1, "Create": 2}
+
+
+def test_what_a_book_says_late_is_not_shown_over_another(
+    panel: Panel, built: Built, stage: Stage
+) -> None:
+    stage.run()
+    panel.refresh()
+    late = stage.begun.pop(0)
+    panel.book = Book([built.page("Models")], heading=lambda: "Bob")
+    stage.run()
+
+    late()
+
+    assert "Bob" in text(panel)
+    assert "10 credits" not in text(panel)
+
+
+def test_a_saved_panel_names_some_models_and_how_many_more() -> None:
+    models = [wire.Model(id=f"m{n}", title=f"<M{n}>", asset_type="image") for n in range(15)]
+    html = looks.twin("a <place>", models, "await studio.panel()")
+
+    assert "a &lt;place&gt;" in html
+    assert html.count("&lt;M") == 12
+    assert "and 3 more models" in html
+    assert "await studio.panel()" in html
 
 
 def test_the_heading_escapes_what_a_service_says() -> None:

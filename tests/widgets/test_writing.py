@@ -214,7 +214,7 @@ def test_a_panel_prints_the_same_in_each_run(panel: Writing, stage: Stage) -> No
     bundle = panel._repr_mimebundle_()
 
     assert repr(panel) == bundle["text/plain"] == "<Writing SPACE>"
-    assert "Run this cell" in bundle["text/html"]
+    assert "studio.writing(&quot;SPACE&quot;)" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 

@@ -4,6 +4,6 @@ Importing this loads ipywidgets.
 """
 
 from kit.widgets.panel.pages import Bench, Catalog, page
-from kit.widgets.panel.panel import Page, Panel
+from kit.widgets.panel.panel import Book, Page, Panel
 
-__all__ = ["Bench", "Catalog", "Page", "Panel", "page"]
+__all__ = ["Bench", "Book", "Catalog", "Page", "Panel", "page"]

@@ -9,7 +9,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kit import wire
-from kit.widgets.cards import card, credits, faint, figure
+from kit.widgets.cards import card, credits, faint, figure, table
+from kit.widgets.twins import again
+
+#: Models that are kept of a panel in a saved notebook.
+MOST = 12
 
 _SHEET = """
 .kit-panel{container-type:inline-size;max-width:1000px;overflow:visible;
@@ -47,6 +51,11 @@ _SHEET = """
 .kit-panel button:focus-visible,.kit-panel input:focus-visible,.kit-panel select:focus-visible,
 .kit-panel .lm-TabBar-tab:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
  outline-offset:1px}
+.kit-panel>.widget-html:not(:has(.kit-banner)){display:none}
+.kit-banner{margin:0 0 8px;padding:7px 12px;border-radius:4px;font-size:13px;line-height:1.5;
+ border-left:4px solid var(--jp-warn-color1,#f57c00);background:var(--jp-layout-color2,#8881);
+ color:var(--jp-ui-font-color1,inherit)}
+.kit-banner code{display:block;overflow-wrap:anywhere;user-select:all;background:none;color:inherit}
 .kit-sheet{overflow-x:auto;margin:0 0 16px}
 .kit-sheet h3{font-size:14px;font-weight:600;margin:0 0 6px;padding:0}
 @container(max-width:560px){
@@ -87,9 +96,23 @@ def sheet(title: str, html: str) -> str:
     return f'<section class="kit-sheet"><h3>{escape(title)}</h3>{html}</section>'
 
 
-def twin(names: Sequence[str]) -> str:
-    """Return the panel as it looks where no widget can be shown."""
-    return card("", f"<b>{escape(' · '.join(names))}</b><br>{faint('Run this cell to open it.')}")
+def banner(remark: str, code: str) -> str:
+    """Return what stands above the tabs while the panel is at another account."""
+    shown = f"<code>{escape(code)}</code>" if code else ""
+    return f'<div class="kit-banner" role="status">{escape(remark)}{shown}</div>'
+
+
+def twin(place: str, models: Sequence[wire.Model], code: str) -> str:
+    """Return the panel as it looks where no widget can be shown: where it was, and the models."""
+    lines = [
+        (escape(one.title or one.id), faint(" · ".join((one.id, one.asset_type))))
+        for one in models[:MOST]
+    ]
+    more = len(models) - len(lines)
+    end = f"<div>{faint(f'and {more} more models')}</div>" if more > 0 else ""
+    return card(f"Creative studio · {place}", (table((), lines) if lines else "") + end) + again(
+        code
+    )
 
 
 def _price(item: wire.Model) -> str:

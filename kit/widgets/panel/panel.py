@@ -6,6 +6,7 @@ asks for nothing that nobody looks at. Only widgets are used, so it runs whereve
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,10 @@ import ipywidgets
 from kit.errors import KitError
 from kit.widgets.form.service import Background
 from kit.widgets.panel import looks
+from kit.widgets.twins import Twin
+
+#: Seconds that what is saved beside the panel waits for its first page.
+_PATIENCE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +40,39 @@ class Page:
     again: bool = False
 
 
+class Book:
+    """The pages of one account, with what was built of them.
+
+    Parameters
+    ----------
+    heading : callable, optional
+        Returns the line above the tabs as HTML; it may block, is called in the background, and
+        again whenever a tab is opened.
+    banner : str
+        HTML that stands above the tabs for as long as this book is open.
+    """
+
+    def __init__(
+        self, pages: Sequence[Page], *, heading: Callable[[], str] = str, banner: str = ""
+    ) -> None:
+        self.pages = tuple(pages)
+        self.heading = heading
+        self.banner = banner
+        #: What was built, by the number of its page.
+        self.built: dict[int, tuple[Any, ...]] = {}
+
+
 class Panel(ipywidgets.VBox):
     """Pages in tabs, below a line that says who pays and what is left.
 
     Parameters
     ----------
-    heading : callable, optional
-        Returns the line as HTML; it may block, is called in the background, and again whenever a
-        tab is opened.
+    pages, heading
+        Of its book, where no `book` is given.
+    twin : callable, optional
+        Returns what a notebook that is opened again shows instead, as HTML.
+    on_close : callable
+        Called when the panel is closed.
 
     Examples
     --------
@@ -55,27 +85,54 @@ class Panel(ipywidgets.VBox):
 
     def __init__(
         self,
-        pages: Sequence[Page],
+        pages: Sequence[Page] = (),
         *,
         heading: Callable[[], str] = str,
+        book: Book | None = None,
+        twin: Callable[[], str] | None = None,
+        on_close: Callable[[], None] = lambda: None,
         background: Background | None = None,
     ) -> None:
-        self.pages = tuple(pages)
-        self._said = heading
+        self._book = book or Book(pages, heading=heading)
         self._background = background or Background()
-        self._opened: set[int] = set()
-        self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in self.pages]
+        self._kept = twin or (lambda: looks.twin("Panel", (), "studio.panel()"))
+        self._twin = Twin(background=self._background)
+        self._on_close = on_close
+        self._lock = threading.RLock()
+        self._built = threading.Event()
         self._heading = ipywidgets.HTML(looks.SHEET)
+        self._banner = ipywidgets.HTML()
         self._refresh = ipywidgets.Button(
             description="Refresh", icon="refresh", tooltip="Ask the service anew"
         )
-        self._tabs = ipywidgets.Tab(children=self._bodies, titles=[p.name for p in self.pages])
+        names = [page.name for page in self.pages]
+        self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
+        self._tabs = ipywidgets.Tab(children=self._bodies, titles=names)
         self._tabs.selected_index = 0
         self._refresh.on_click(self._asked_anew)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        super().__init__(children=(top, self._tabs), _dom_classes=("kit-panel",))
+        parts = (top, self._banner, self._tabs, self._twin.style)
+        super().__init__(children=parts, _dom_classes=("kit-panel",))
         self._tabs.observe(self._turned, "selected_index")
-        self._turned()
+        self._open()
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The pages of the book that is open."""
+        return self._book.pages
+
+    @property
+    def book(self) -> Book:
+        """The book that is open; setting it opens another one with pages of the same names."""
+        return self._book
+
+    @book.setter
+    def book(self, book: Book) -> None:
+        with self._lock:
+            self._book = book
+            for index, body in enumerate(self._bodies):
+                body.children = book.built.get(index, ())
+        self._open()
 
     @property
     def page(self) -> str:
@@ -95,14 +152,22 @@ class Panel(ipywidgets.VBox):
         if self.pages[self._index].again:
             self._begin(self._index)
 
+    def close(self) -> None:
+        """Take the panel away, and let go of what it holds; what was started goes on."""
+        super().close()
+        self._on_close()
+
     def __repr__(self) -> str:
         return f"<Panel {' · '.join(page.name for page in self.pages)}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return the widget, and what is shown of it where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
-        twin = looks.twin([page.name for page in self.pages])
-        return {**bundle, "text/plain": repr(self), "text/html": twin}
+        self._built.wait(_PATIENCE_SECONDS)
+        return {**bundle, "text/plain": repr(self), "text/html": self._kept()}
+
+    def _ipython_display_(self) -> None:
+        self._twin.show(self._repr_mimebundle_)
 
     @property
     def _index(self) -> int:
@@ -111,22 +176,36 @@ class Panel(ipywidgets.VBox):
     def _turned(self, _: Any = None) -> None:
         """Build a page whose tab is opened for the first time."""
         self._background.begin(self._say)
-        if self._index not in self._opened:
+        if self._index not in self._book.built:
             self._begin(self._index)
+
+    def _open(self) -> None:
+        """Show a book where it was left."""
+        self._banner.value = self._book.banner
+        self._turned()
 
     def _asked_anew(self, _: Any) -> None:
         self.refresh()
 
     def _begin(self, index: int) -> None:
-        self._opened.add(index)
-        self._bodies[index].children = (ipywidgets.HTML(looks.note("one moment …")),)
-        self._background.begin(partial(self._build, index))
+        book = self._book
+        self._put(book, index, (ipywidgets.HTML(looks.note("one moment …")),))
+        self._background.begin(partial(self._build, book, index))
 
-    def _build(self, index: int) -> None:
+    def _build(self, book: Book, index: int) -> None:
         try:
-            self._bodies[index].children = (self.pages[index].build(),)
+            self._put(book, index, (book.pages[index].build(),))
         except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
-            self._bodies[index].children = self._failed(index, error)
+            self._put(book, index, self._failed(index, error))
+        finally:
+            self._built.set()
+
+    def _put(self, book: Book, index: int, widgets: tuple[Any, ...]) -> None:
+        """Show what was built where its book is open; else it is found when it is opened again."""
+        with self._lock:
+            if book is self._book:
+                self._bodies[index].children = widgets
+            book.built[index] = widgets
 
     def _failed(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
@@ -134,12 +213,13 @@ class Panel(ipywidgets.VBox):
         return ipywidgets.HTML(looks.problem(sentence(error))), again
 
     def _say(self) -> None:
+        book = self._book
         try:
-            line = self._said()
+            line = book.heading()
         except Exception as error:  # noqa: BLE001 - said where the line would stand
             line = looks.problem(sentence(error))
         shown = f"{looks.SHEET}{line}"
-        if self._heading.value != shown:
+        if book is self._book and self._heading.value != shown:
             self._heading.value = shown
 
 

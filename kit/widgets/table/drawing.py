@@ -152,23 +152,6 @@ def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes], words: str) -> str
     return f'<div style="{cards.FONT};{cards.COLOR}">{body}{cards.faint(words)}</div>'
 
 
-def twin(name: str, html: str) -> str:
-    """Return kept HTML that stands in for a widget where there is no kernel.
-
-    While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
-    is only a line about a model that was not found, which the style sheet in here hides; where that
-    is not trusted, the widget is not shown anyway.
-    """
-    lost = ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
-    after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
-    return f'<style>{after} {{ display: none }}</style><div class="{name}">{html}</div>'
-
-
-def hidden(name: str) -> str:
-    """Return the style sheet with which a widget takes its twin away."""
-    return f"<style>.{name} {{ display: none }}</style>"
-
-
 def label(page: pd.DataFrame) -> list[str]:
     """Return what a screen reader says of each row of a page."""
     return [", ".join(filter(None, row)) for row in cells(page, columns(page))]

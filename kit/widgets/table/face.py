@@ -147,13 +147,15 @@ class HistoryTable:
         """Show the widget and its twin: two outputs, for a lost widget takes its own along."""
         from IPython.display import publish_display_data
 
+        from kit.widgets import twins
+
         show: Callable[[dict[str, Any]], None] = publish_display_data
         _ = self.controls
         self._filled.wait(_PATIENCE)
         html = self.html()
         name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
-        self.controls.style.value = drawing.STYLE + drawing.hidden(name)
-        show({"text/plain": "", "text/html": drawing.twin(name, html)})
+        self.controls.style.value = drawing.STYLE + twins.hidden(name)
+        show({"text/plain": "", "text/html": twins.twin(name, html)})
         widget = self.controls.whole._repr_mimebundle_()
         show({**widget, "text/plain": repr(self)})
 

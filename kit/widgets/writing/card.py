@@ -20,6 +20,8 @@ class ScriptCard(ipywidgets.VBox):
         What it is called, for whoever does not see it: "script 1".
     on_captions : callable, optional
         Called with this card when captions are asked for; without it there is no such button.
+    on_change : callable
+        Called when the text was changed.
 
     Examples
     --------
@@ -34,11 +36,13 @@ class ScriptCard(ipywidgets.VBox):
         *,
         name: str,
         on_captions: Callable[[ScriptCard], None] | None = None,
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self.script = script
         self._box = ipywidgets.Textarea(value=script.content, description=name.capitalize())
         self._facts = ipywidgets.HTML()
         self._box.observe(self._measure, "value")
+        self._box.observe(lambda _: on_change(), "value")
         self._measure()
         super().__init__(
             children=[self._box, self._facts, self._tools(name, on_captions)],

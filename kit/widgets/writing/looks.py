@@ -11,10 +11,13 @@ from html import escape
 
 from kit import wire
 from kit.widgets import texts
-from kit.widgets.cards import card, credits, faint, figure
+from kit.widgets.cards import card, credits, facts, faint, figure
+from kit.widgets.twins import again
 
 #: Words in a second of speech, where a service does not say how long its script takes.
 PACE = 2.5
+#: Scripts that are kept of a panel in a saved notebook, the newest.
+MOST = 6
 
 _SHEET = """
 .kit-writing{container-type:inline-size;max-width:760px;padding:14px 16px;border-radius:8px;
@@ -26,7 +29,8 @@ _SHEET = """
 .kit-writing .widget-label{flex:0 0 104px;width:104px;text-align:left;font-weight:500}
 .kit-writing .widget-text,.kit-writing .widget-dropdown,.kit-writing .widget-slider{width:100%}
 .kit-writing input,.kit-writing select,.kit-writing textarea{min-width:0;border-radius:4px}
-.kit-writing>.widget-vbox:empty,.kit-writing>.widget-html:not(:has(span,div)){display:none}
+.kit-writing>.widget-vbox:empty,
+.kit-writing>.widget-html:not(:has(.widget-html-content>*)){display:none}
 .kit-writing .kit-line{flex-wrap:wrap;gap:6px 16px;align-items:center;overflow:visible}
 .kit-writing .kit-line .widget-button{width:auto;border-radius:4px}
 .kit-writing .kit-line .widget-checkbox{width:auto;flex:0 0 auto}
@@ -145,11 +149,13 @@ def measured(script: wire.Script, text: str) -> str:
     return f"about {count / _pace(script):.0f} s to speak · {words}"
 
 
-def twin(scripts: Sequence[wire.Script]) -> str:
+def twin(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script], code: str) -> str:
     """Return the panel as it looks where no widget can be shown: what was written in it."""
-    if scripts:
-        return "".join(map(texts.script, scripts))
-    return card("Titles and scripts", faint("Run this cell to write in it."))
+    rows = {"topic": topic(topic_name), "title": title.title, "hook angle": title.hook_angle}
+    top = card("Titles and scripts", facts(rows))
+    older = len(scripts) - MOST
+    more = faint(f"and {older} older scripts") if older > 0 else ""
+    return "".join([top, *map(texts.script, scripts[:MOST]), more, again(code)])
 
 
 def _pace(script: wire.Script) -> float:

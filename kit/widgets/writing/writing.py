@@ -7,56 +7,24 @@ time in the background, and what went wrong is said in the panel.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
 from kit.widgets.form.service import Background
+from kit.widgets.twins import Twin
 from kit.widgets.writing import looks
+from kit.widgets.writing.brief import LONGEST, SCRIPT, SHORTEST, TITLE, USUAL, Brief, Writer
 from kit.widgets.writing.card import ScriptCard
 
-#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
-TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
-#: Seconds that a script may take to speak. Source: contract, "Titles and scripts".
-SHORTEST, LONGEST, USUAL = 10, 180, 30
 #: Seconds between a click and reading the fields: what was typed last may arrive after the click.
 SETTLING = 0.12
 #: Batches of scripts that stay in the panel.
 MOST_BATCHES = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What a script is asked to be."""
-
-    topic: str
-    title: wire.Title
-    duration: int = USUAL
-    use_hook: bool = False
-    use_cta: bool = False
-    use_ragebait: bool = False
-    variations: int = 1
-
-
-class Writer(Protocol):
-    """Whoever writes, as the panel sees it; every call may block, none is made in a callback."""
-
-    def title(self, topic: str) -> wire.Title:
-        """Return a title; it is charged for."""
-
-    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
-        """Return one script a variation; they are charged for."""
-
-    def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where nobody says."""
-
-    def captions(self, text: str) -> Any:
-        """Return a widget that puts these captions on a video."""
 
 
 class Writing(ipywidgets.VBox):
@@ -68,6 +36,8 @@ class Writing(ipywidgets.VBox):
         Who is asked.
     topic : str
         One of `kit.wire.TOPICS`.
+    awaited : bool
+        Whether the statement that brings the panel back is awaited.
 
     Examples
     --------
@@ -75,10 +45,17 @@ class Writing(ipywidgets.VBox):
     """
 
     def __init__(
-        self, writer: Writer, topic: str = wire.TOPICS[0], *, background: Background | None = None
+        self,
+        writer: Writer,
+        topic: str = wire.TOPICS[0],
+        *,
+        awaited: bool = False,
+        background: Background | None = None,
     ) -> None:
         self._writer = writer
+        self._awaited = awaited
         self._background = background or Background()
+        self._twin = Twin(background=self._background)
         self._lock = threading.RLock()
         self._titles: dict[str, list[wire.Title]] = {}
         self._balance: Decimal | None = None
@@ -125,7 +102,13 @@ class Writing(ipywidgets.VBox):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return the widget, and what is shown of it where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
-        return {**bundle, "text/plain": repr(self), "text/html": looks.twin(self.scripts)}
+        topic = self._topic.value
+        code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
+        html = looks.twin(topic, self.title, self.scripts, code)
+        return {**bundle, "text/plain": repr(self), "text/html": html}
+
+    def _ipython_display_(self) -> None:
+        self._twin.show(self._repr_mimebundle_)
 
     # ── what it is made of ───────────────────────────────────────────────────────────────────────
 
@@ -164,6 +147,7 @@ class Writing(ipywidgets.VBox):
             _line(self._hook, self._call, self._provoke),
             _line(self._write, self._script_price),
             self._said,
+            self._twin.style,
             self._shown,
             self._captions,
         ]
@@ -172,6 +156,8 @@ class Writing(ipywidgets.VBox):
         self._topic.observe(self._guarded(self._show_titles), "value")
         self._found.observe(self._guarded(self._take_title), "index")
         self._variations.observe(self._guarded(self._price), "value")
+        for one in (self._topic, self._title, self._angle):
+            one.observe(self._guarded(self._twin.follow), "value")
         self._suggest.on_click(self._guarded(lambda: self._order(self._suggested)))
         self._write.on_click(self._guarded(lambda: self._order(self._written)))
 
@@ -237,13 +223,19 @@ class Writing(ipywidgets.VBox):
             raise KitError("a script needs a title: take a suggestion or type one")
         scripts = self._writer.scripts(brief)
         cards = [
-            ScriptCard(one, name=f"script {number}", on_captions=self._captioned)
+            ScriptCard(
+                one,
+                name=f"script {number}",
+                on_captions=self._captioned,
+                on_change=self._twin.follow,
+            )
             for number, one in enumerate(scripts, start=1)
         ]
         batch = ipywidgets.VBox(children=cards, _dom_classes=("kit-scripts",))
         with self._lock:
             self._chosen = None
             self._shown.children = (batch, *self._shown.children[: MOST_BATCHES - 1])
+        self._twin.follow()
 
     def _captioned(self, card: ScriptCard) -> None:
         self._chosen = card

@@ -1,0 +1,132 @@
+"""How the account panel looks: its style sheet and its small pieces.
+
+Colors are JupyterLab's own, so it follows the theme; a page without them gets the fallbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.errors import KitError
+from kit.widgets.cards import FAINT, FONT, card, credits, facts, warning
+from kit.widgets.keys import Key, Spent
+
+_SHEET = """
+.kit-account{max-width:720px;overflow:visible;gap:8px;color:var(--jp-ui-font-color1,inherit)}
+.kit-account>*,.kit-account .kit-line>*,.kit-account .kit-part>*{margin:0;max-width:100%}
+.kit-account .widget-button{width:auto;margin:0;border-radius:4px;align-self:flex-start;
+ flex:none}
+.kit-account .widget-html-content{line-height:1.45}
+.kit-account .widget-html-content code{overflow-wrap:anywhere}
+.kit-account .kit-part{gap:8px;overflow:visible}
+.kit-account .kit-line{flex-wrap:wrap;gap:8px 14px;align-items:center;overflow:visible}
+.kit-account .kit-line>.widget-text{flex:1 1 220px}
+.kit-account .kit-line>.widget-checkbox{width:auto}
+.kit-account .kit-line>.widget-dropdown{width:auto;max-width:100%}
+.kit-account .kit-line .widget-label{width:auto;min-width:72px;margin:0 8px 0 0;text-align:left;
+ font-weight:500}
+.kit-account .kit-keys{overflow:visible}
+.kit-account .kit-keys>*{margin:0;padding:7px 0;gap:12px;align-items:center;overflow:visible;
+ flex-wrap:nowrap;border-top:1px solid var(--jp-border-color2,#9996)}
+.kit-account .kit-keys>*>*{margin:0}
+.kit-account .kit-new{margin:4px 0;padding:10px 12px;gap:8px;border-radius:6px;
+ border:1px solid var(--jp-brand-color1,#1976d2)}
+.kit-account .kit-new>*{margin:0}
+.kit-account .kit-new code{user-select:all;overflow-wrap:anywhere;font-size:13px}
+.kit-account .kit-signing{gap:8px;padding:12px;border-radius:6px;overflow:visible;
+ border:1px solid var(--jp-border-color2,#9996)}
+.kit-account .kit-signing>*{margin:0;width:auto;max-width:100%}
+.kit-account .kit-signing .widget-label,.kit-account .kit-signing label{flex:0 0 96px;width:96px;
+ text-align:left;font-weight:500}
+.kit-account .kit-signing input{border-radius:4px}
+.kit-account .widget-html:not(:has(.widget-html-content>*)){display:none}
+.kit-account button:focus-visible,.kit-account input:focus-visible,
+.kit-account select:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
+ outline-offset:1px}
+"""
+STYLE = f"<style>{' '.join(_SHEET.split())}</style>"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the panel shows above all.
+
+    Parameters
+    ----------
+    place : str
+        Which service it is.
+    spent : Spent or None
+        None where the service has no ledger.
+    """
+
+    place: str
+    account: wire.Account
+    spent: Spent | None = None
+
+
+def drawn(found: Facts) -> str:
+    """Return who pays, what is left and what was spent."""
+    account, spent = found.account, found.spent
+    rows = {
+        "service": found.place,
+        "e-mail": account.email,
+        "balance": credits(account.credits) if account.credits is not None else "not told",
+        "spent today": spent is not None and credits(spent.today),
+        "spent this month": spent is not None and credits(spent.month),
+    }
+    return card(account.name or "Account", facts(rows))
+
+
+def key(item: Key) -> str:
+    """Return a key in one line, without its secret."""
+    words = [", ".join(item.scopes), item.state]
+    if item.state == "active" and item.expires_at is not None:
+        words.append(f"until {item.expires_at:%Y-%m-%d}")
+    words += [f"used {item.last_used_at:%Y-%m-%d}"] if item.last_used_at else []
+    words += ["in use here"] if item.in_use else []
+    return (
+        f'<div style="{FONT}"><code>{escape(item.prefix)}…</code> <b>{escape(item.name)}</b> '
+        f'<span style="{FAINT}">{escape(" · ".join(words))}</span></div>'
+    )
+
+
+def fresh(text: str) -> str:
+    """Return a new key, the only time that it is shown."""
+    return (
+        f'<div style="{FONT}" role="status">Copy the key now, it is not shown again.<br>'
+        f"<code>{escape(text)}</code></div>"
+    )
+
+
+def code(sentence: str, statement: str) -> str:
+    """Return what a statement is for, and the statement."""
+    shown = f"<br><code>{escape(statement)}</code>" if statement else ""
+    return f'<div style="{FONT}"><span style="{FAINT}">{escape(sentence)}</span>{shown}</div>'
+
+
+def problem(sentence: str) -> str:
+    """Return what went wrong, announced to whoever does not see it; nothing for nothing."""
+    return f'<div role="alert">{warning(sentence)}</div>' if sentence else ""
+
+
+def said(error: Exception) -> str:
+    """Return what went wrong as a person reads it."""
+    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
+
+
+def heading(text: str) -> Any:
+    """Return what stands above a part of the panel."""
+    return ipywidgets.HTML(f'<div style="{FONT};font-weight:600">{escape(text)}</div>')
+
+
+def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
+    """Return a button as wide as its words."""
+    made = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="auto"), **options)
+    made.on_click(click)
+    return made

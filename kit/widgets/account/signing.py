@@ -1,0 +1,115 @@
+"""Signing in: an address, a key that nobody sees, and a name to save both under."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ipywidgets
+
+from kit.errors import ConfigError
+from kit.widgets.account import looks
+from kit.widgets.cards import card, faint
+from kit.widgets.form.service import Background
+from kit.widgets.secret import SecretInput
+from kit.widgets.twins import Twin, again
+
+#: Seconds between sending the key and reading the fields: what was typed last may arrive after it.
+SETTLING = 0.12
+
+_CODE = "login = kit.login(form=True)\nlogin"
+
+
+class SignIn(ipywidgets.VBox):
+    """A form that signs in to a service; the key is tried and is in no widget, page or notebook.
+
+    Parameters
+    ----------
+    enter : callable
+        Takes address, key and name, tries them, and returns what was signed in to; it may block and
+        is called in the background. An empty name saves nothing.
+    address, name : str
+        What the fields begin with.
+    tell : callable
+        Takes what `enter` returned and returns a sentence about it.
+
+    Examples
+    --------
+    ``login = kit.login(form=True)`` and, when it is done, ``studio = login.studio``
+    """
+
+    def __init__(
+        self,
+        enter: Callable[[str, str, str], Any],
+        *,
+        address: str = "",
+        name: str = "",
+        tell: Callable[[Any], str] = lambda _: "signed in",
+        background: Background | None = None,
+    ) -> None:
+        self._enter = enter
+        self._tell = tell
+        self._background = background or Background()
+        self._result: Any = None
+        self._address = ipywidgets.Text(
+            address, description="Address", placeholder="https://...", continuous_update=False
+        )
+        self._name = ipywidgets.Text(
+            name,
+            description="Save as",
+            placeholder="empty: not saved",
+            continuous_update=False,
+            tooltip="The name of the profile; kit.connect(profile=...) finds it",
+        )
+        self._key = SecretInput("API key", action="Sign in", on_submit=self._typed)
+        self._said = ipywidgets.HTML()
+        self._twin = Twin(background=self._background)
+        fields = ipywidgets.VBox(
+            (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
+        )
+        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style)
+        super().__init__(children=parts, _dom_classes=("kit-account",))
+
+    @property
+    def studio(self) -> Any:
+        """What was signed in to last.
+
+        Raises
+        ------
+        ConfigError
+            Nobody has signed in yet.
+        """
+        if self._result is None:
+            raise ConfigError("nobody has signed in yet: type the key into the form and send it")
+        return self._result
+
+    def __repr__(self) -> str:
+        return f"<SignIn {self._address.value.strip() or 'to a service'}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+        where = faint(self._address.value or "A service of your choice")
+        html = card("Sign in", where) + again(_CODE)
+        return {**bundle, "text/plain": repr(self), "text/html": html}
+
+    def _ipython_display_(self) -> None:
+        self._twin.show(self._repr_mimebundle_)
+
+    def _typed(self, key: str) -> None:
+        self._key.disabled = True
+        self._background.after(SETTLING, partial(self._try, key))
+
+    def _try(self, key: str) -> None:
+        address, name = self._address.value.strip(), self._name.value.strip()
+        self._said.value = looks.code("one moment …", "")
+        try:
+            if not address:
+                raise ConfigError("a service has an address, such as https://studio.example")
+            self._result = self._enter(address, key, name)
+            self._said.value = looks.code(self._tell(self._result), "")
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the form
+            self._said.value = looks.problem(looks.said(error))
+        finally:
+            self._key.hint = ""
+            self._key.disabled = False

@@ -1,0 +1,119 @@
+"""A field for a secret: what is typed reaches Python once and never becomes widget state.
+
+A `Password` of ipywidgets keeps its text in a synced trait, which a notebook that saves its widget
+state writes down in the clear.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from kit.errors import ConfigError
+from kit.widgets.cards import card, faint
+
+#: Characters of a secret at most: what is longer was pasted by mistake.
+LONGEST = 4096
+
+_SHEET = """
+.kit-secret{display:flex;flex-wrap:wrap;gap:6px 8px;align-items:center;margin:0;
+ font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
+.kit-secret label{flex:0 0 auto;min-width:72px;font-weight:500}
+.kit-secret input{flex:1 1 220px;min-width:0;height:28px;box-sizing:border-box;padding:0 8px;
+ font:inherit;color:inherit;border-radius:4px;border:1px solid var(--jp-border-color1,#9996);
+ background:var(--jp-layout-color1,transparent)}
+.kit-secret button{flex:none;width:auto;margin:0;border-radius:4px}
+.kit-secret input:focus-visible,.kit-secret button:focus-visible{outline-offset:1px;
+ outline:2px solid var(--jp-brand-color1,#1976d2)}
+.kit-secret .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
+.kit-secret .kit-note:empty{display:none}
+"""
+
+
+class SecretInput(anywidget.AnyWidget):
+    """A password field with a button; the page forgets the secret as it is sent.
+
+    Parameters
+    ----------
+    label : str
+        What stands before the field.
+    action : str
+        What stands on the button.
+    on_submit : callable, optional
+        Called with the secret, on any thread; whoever takes it keeps it, and nothing is kept here.
+
+    Examples
+    --------
+    >>> field = SecretInput("API key")
+    >>> field
+    <SecretInput 'API key', nothing set>
+    """
+
+    _esm = Path(__file__).with_suffix(".js")
+    _css = " ".join(_SHEET.split())
+    label = traitlets.Unicode().tag(sync=True)
+    placeholder = traitlets.Unicode().tag(sync=True)
+    action = traitlets.Unicode().tag(sync=True)
+    hint = traitlets.Unicode().tag(sync=True)
+    disabled = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(
+        self,
+        label: str = "API key",
+        *,
+        placeholder: str = "not shown, not saved",
+        action: str = "Set",
+        on_submit: Callable[[str], None] | None = None,
+    ) -> None:
+        self._on_submit = on_submit
+        self._lock = threading.Lock()
+        self._secret: str | None = None
+        super().__init__(label=label, placeholder=placeholder, action=action)
+        self.on_msg(self._heard)
+
+    def __repr__(self) -> str:
+        state = "nothing set" if self._secret is None else "set"
+        return f"<SecretInput {self.label!r}, {state}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the widget, and what is said where no widget can be."""
+        data, facts = super()._repr_mimebundle_(**options) or ({}, {})
+        html = card(self.label, faint("Run this cell where widgets are shown to type it."))
+        return {**data, "text/plain": repr(self), "text/html": html}, facts
+
+    def take(self) -> str:
+        """Return the secret and forget it.
+
+        Raises
+        ------
+        ConfigError
+            Nothing was typed yet.
+        """
+        with self._lock:
+            secret, self._secret = self._secret, None
+        self.hint = ""
+        if secret is None:
+            raise ConfigError(f"nothing was typed into {self.label!r} yet")
+        return secret
+
+    def _heard(self, _: Any, content: Any, buffers: Any) -> None:
+        """Take the secret out of a message, so that it does not lie about in there."""
+        secret = content.pop("secret", None) if isinstance(content, dict) else None
+        if not isinstance(secret, str):
+            return
+        secret = secret.strip()
+        if not 0 < len(secret) <= LONGEST:
+            self.hint = "nothing was typed" if not secret else "that is too long for a key"
+        elif self._on_submit is not None:
+            self.hint = f"sent, {len(secret)} characters"
+            self._on_submit(secret)
+        else:
+            with self._lock:
+                self._secret = secret
+            self.hint = f"set, {len(secret)} characters"
+        self.send({"heard": True})  # an unchanged hint is no news, and the page waits for some

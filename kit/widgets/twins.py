@@ -1,0 +1,125 @@
+"""Twins: what stays of a widget in a notebook that is opened again, or not trusted.
+
+A widget and its twin are two outputs (decision 50): a page that cannot show a widget says so in its
+place, and takes whatever else stands in the same output along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from kit.widgets.cards import COLOR, FONT, faint
+
+if TYPE_CHECKING:
+    from kit.widgets.form.service import Background
+
+#: Seconds of quiet before what is kept follows what is shown.
+QUIET = 1.0
+
+Bundle = Callable[[], Mapping[str, Any]]
+_CODE = (
+    "font:12px/1.5 var(--jp-code-font-family,monospace);margin:2px 0 0;padding:6px 10px;"
+    "white-space:pre-wrap;overflow-wrap:anywhere;border-radius:4px;color:inherit;"
+    "background:var(--jp-layout-color2,#8881)"
+)
+
+
+class Twin:
+    """Shows a widget and its twin, and lets the twin follow.
+
+    Parameters
+    ----------
+    style : HTML, optional
+        A widget that is part of what is shown; while that lives, it takes the twin away.
+    """
+
+    def __init__(self, style: Any = None, *, background: Background | None = None) -> None:
+        from kit.widgets.form.service import Background, Debounced  # forms have twins themselves
+
+        self.style = ipywidgets.HTML() if style is None else style
+        self.style.layout = ipywidgets.Layout(display="none")  # a style sheet works all the same
+        self.follow = Debounced(self._follow, QUIET, background or Background())
+        self._lock = threading.Lock()
+        self._names: list[str] = []
+        self._bundle: Bundle | None = None
+        self._last = self._place = ""
+
+    def show(self, bundle: Bundle) -> None:
+        """Show both: the twin first, and below it the widget.
+
+        Parameters
+        ----------
+        bundle : callable
+            Returns the MIME bundle of the widget, in which ``text/html`` is its twin. It is asked
+            again, on any thread, when the twin follows.
+        """
+        from IPython.display import publish_display_data
+
+        publish: Callable[..., None] = publish_display_data
+        whole = dict(bundle())
+        html = whole.pop("text/html")
+        name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
+        with self._lock:
+            self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
+            self._names = [*(n for n in self._names if n != name), name]
+            self.style.value = "".join(map(hidden, self._names))
+        publish(_output(name, html), transient={"display_id": self._place})
+        publish(whole)
+
+    def _follow(self) -> None:
+        """Put into the notebook what is shown now: what was written in a widget is kept."""
+        from IPython.display import publish_display_data
+
+        publish: Callable[..., None] = publish_display_data
+        if self._bundle is None:
+            return
+        html = self._bundle()["text/html"]
+        with self._lock:
+            if html == self._last:
+                return
+            self._last = html
+            shown = _output(self._names[-1], html)
+        publish(shown, transient={"display_id": self._place}, update=True)
+
+
+def twin(name: str, html: str) -> str:
+    """Return kept HTML that stands in for a widget where there is no kernel.
+
+    While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
+    is only a line about a model that was not found, which the style sheet in here hides; where that
+    is not trusted, the widget is not shown anyway.
+    """
+    lost = ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
+    after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
+    return f'<style>{after} {{ display: none }}</style><div class="{name}">{html}</div>'
+
+
+def hidden(name: str) -> str:
+    """Return the style sheet with which a widget takes its twin away."""
+    return f"<style>.{name} {{ display: none }}</style>"
+
+
+def again(code: str) -> str:
+    """Return the statement that brings a widget back, as it stands below its twin.
+
+    Examples
+    --------
+    >>> "studio.panel()" in again("studio.panel()")
+    True
+    """
+    words = faint("Not running. This brings it back:")
+    return (
+        f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'
+        f'<pre style="{_CODE}">{escape(code)}</pre></div>'
+    )
+
+
+def _output(name: str, html: str) -> dict[str, str]:
+    return {"text/plain": "", "text/html": twin(name, html)}

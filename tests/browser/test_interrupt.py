@@ -1,0 +1,70 @@
+"""The stop button of JupyterLab while a cell waits for a generation."""
+
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.cells import opened
+from tests.browser.lab import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = (
+    "import kit\nstudio = kit.connect()\nastudio = await kit.aconnect()",
+    'studio.generate("flat", "a lake", does="hangs")',
+    "(left,) = studio.history.pending()\nprint(left.prompt, left.cancel().facts.state)",
+    'await astudio.generate("flat", "a hill", does="hangs")',
+    "(left,) = await astudio.history.pending()\n"
+    "print(left.prompt, (await left.cancel()).facts.state)",
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+def test_a_cell_that_waits_is_stopped_at_once_and_its_job_is_found_and_canceled(
+    lab: Lab, tmp_path: Path
+) -> None:
+    with opened(lab, tmp_path, *CELLS) as notebook:
+        page = notebook.page
+
+        def run(cell: int) -> None:
+            page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-Cell-inputArea").click()
+            page.evaluate("void jupyterapp.commands.execute('notebook:run-cell')")
+
+        run(0)
+        expect(page.locator(".jp-InputPrompt").first).to_contain_text("[1]")
+        for waiting, after, prompt, error in (
+            (1, 2, "a lake", "KeyboardInterrupt"),
+            (3, 4, "a hill", "CancelledError"),
+        ):
+            run(waiting)
+            expect(notebook.output(waiting)).to_contain_text("50 %")
+            began = time.monotonic()
+            page.locator('[data-jp-item-name="interrupt"] jp-button').first.click()
+            expect(notebook.output(waiting)).to_contain_text(error)
+            took = time.monotonic() - began
+            assert took < 3, f"{took:.1f} s"
+            notebook.wait_idle(3)
+            run(after)
+            expect(notebook.output(after)).to_contain_text(f"{prompt} canceled")
+
+        first, second = stopped(notebook)
+        assert "studio.history.pending() finds it" in first
+        assert "CancelledError" in second
+
+
+def stopped(notebook: Notebook) -> list[str]:
+    """Return the tracebacks in the notebook, as its model holds them."""
+    tracebacks: list[str] = notebook.page.evaluate(
+        "() => jupyterapp.shell.currentWidget.content.model.toJSON().cells"
+        ".flatMap(cell => cell.outputs ?? []).filter(output => output.output_type === 'error')"
+        ".map(output => output.traceback.join('\\n'))"
+    )
+    return tracebacks

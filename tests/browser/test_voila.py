@@ -1,0 +1,119 @@
+"""The panel as a page of Voilà: an application of one cell, without a notebook around it."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.lab import browsing
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_spec("voila") is None, reason="Voilà is not installed"),
+]
+
+CELL = "import kit\nkit.connect().panel()"
+_FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+
+
+@contextmanager
+def page_of(cell: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Serve a notebook of one cell and yield the address of its page."""
+    variables = {**os.environ, **environment}
+    for name in _FOLDERS:
+        variables[name] = str(folder / name.lower())
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(made, folder / "app.ipynb")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        *(sys.executable, "-m", "voila", "app.ipynb", "--no-browser", f"--port={port}"),
+        *("--Voila.ip=127.0.0.1", "--theme=dark"),
+    ]
+    with (folder / "voila.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _await_answer(f"{url}/voila/static/voila.js", process, folder / "voila.log")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _await_answer(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline, pause = time.monotonic() + 60, threading.Event()
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=30):
+                return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(log.read_text()) from None
+            pause.wait(0.1)
+
+
+@pytest.fixture
+def page(tmp_path: Path, environment: dict[str, str]) -> Iterator[Page]:
+    """The page, in a browser that may not leave this machine."""
+    with (
+        page_of(CELL, tmp_path, environment) as url,
+        browsing(tmp_path / "profile") as (context, refused),
+    ):
+        page = context.new_page()
+        broken: list[str] = []
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        page.goto(url, timeout=90_000)
+        yield page
+        # Voilà's own template asks for icons; without them buttons still have their words.
+        assert [address for address in refused if "/fontawesome-free@" not in address] == []
+        assert broken == []
+
+
+def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
+    here = page.locator(".kit-page:visible")
+    expect(here).to_contain_text("Poster Landscape", timeout=60_000)
+    expect(page.locator(".kit-top")).to_contain_text("1000 credits")
+    expect(page.locator("[class^=kit-twin]")).to_be_hidden()
+    expect(page.get_by_text("import kit")).to_have_count(0)
+
+    page.get_by_role("tab", name="Create", exact=True).click()
+    form = page.locator(".kit-form")
+    page.get_by_label("Model").select_option(label="Poster Landscape (image)")
+    expect(form).to_contain_text("Poster Landscape")
+    form.get_by_label("prompt").fill("a misty lake at dawn")
+    expect(form).to_contain_text("balance after it")
+    form.get_by_role("button", name="Generate").click()
+    picture = here.locator("img").first
+    expect(picture).to_be_visible(timeout=30_000)
+    assert picture.evaluate("image => image.naturalWidth") >= 320
+
+    page.get_by_role("tab", name="Account", exact=True).click()
+    expect(here).to_contain_text("Demo")
+    expect(here).to_contain_text("This is the account of this page.")
+    expect(here.get_by_role("button", name="Create key")).to_have_count(0)
+    here.get_by_role("button", name="Sign in with a key").click()
+    expect(here.get_by_label("API key")).to_have_attribute("type", "password")
+    keep(page)
+
+
+def keep(page: Page) -> None:
+    """Keep a picture of the page where somebody wants to look at it."""
+    folder = os.environ.get("KIT_TEST_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=str(Path(folder) / "voila.png"))

@@ -1,0 +1,18 @@
+"""A second service on loopback, for tests that go over to another account."""
+
+from __future__ import annotations
+
+from tests.client.third_party import KEY, Answer, Seen, ThirdParty
+
+
+class Neighbor(ThirdParty):
+    """Another service of the same kind, with an account and a model of its own."""
+
+    def __call__(self, seen: Seen) -> Answer:
+        if seen.headers.get("authorization") != f"Bearer {KEY}":
+            return super().__call__(seen)
+        if seen.path == "/v1/account":
+            return Answer(200, {"id": "b1", "name": "Bob", "credits": 7})
+        if seen.path == "/v1/creative-studio/models":
+            return Answer(200, {"image": [{"id": "carve", "assetType": "image"}]})
+        return super().__call__(seen)

@@ -1,0 +1,162 @@
+"""Twins: two outputs for one widget, and a twin that follows what is written in the widget."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import RichOutput, capture_output
+
+from kit.widgets.form import Form
+from kit.widgets.panel import Page, Panel
+from kit.widgets.twins import Twin
+from kit.widgets.writing import Writing
+from tests.widgets.authoring import Author
+from tests.widgets.forming import Stage, control, model
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture(autouse=True)
+def shell() -> Iterator[None]:
+    """A shell to display in."""
+    InteractiveShell.instance()
+    yield
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def shown(widget: Any) -> list[RichOutput]:
+    with capture_output() as captured:
+        widget._ipython_display_()
+    outputs: list[RichOutput] = captured.outputs
+    return outputs
+
+
+def name(output: RichOutput) -> str:
+    found = re.search(r'<div class="(kit-twin-\w+)"', output.data["text/html"])
+    assert found
+    return found[1]
+
+
+def panel(stage: Stage) -> Panel:
+    pages = [Page("One", ipywidgets.HTML)]
+    made = Panel(pages, background=stage.background)
+    stage.run()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda stage: Form(model()), "studio.form("),
+        (lambda stage: Writing(Author(), "SPACE"), "studio.writing("),
+        (panel, "studio.panel()"),
+    ],
+    ids=["form", "writing", "panel"],
+)
+def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) -> None:
+    widget = make(stage)
+    twin, live = shown(widget)
+
+    assert code in twin.data["text/html"]
+    assert VIEW not in twin.data
+    assert live.data["text/plain"] == repr(widget)
+    assert VIEW in live.data
+    assert "text/html" not in live.data
+    styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-twin-")]
+    assert styles == [f"<style>.{name(twin)} {{ display: none }}</style>"]
+
+
+def test_a_twin_needs_no_trust(stage: Stage) -> None:
+    (twin, _) = shown(Form(model()))
+    html = twin.data["text/html"].partition("</style>")[2]
+
+    assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=", html)
+
+
+def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> None:
+    form = Form(model(), background=stage.background)
+    form._face.twin = Twin(form._face.twin.style, background=stage.background)
+    (twin, _) = shown(form)
+
+    with capture_output() as captured:
+        form.value = {"prompt": "set by a cell"}
+        stage.wait(5)
+        assert captured.outputs == []
+        control(form, "prompt").value = "a misty <lake>"
+        stage.wait(5)
+
+    (update,) = captured.outputs
+    assert "a misty &lt;lake&gt;" in update.data["text/html"]
+    assert name(update) == name(twin)
+
+
+def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
+    writing = Writing(Author(), "SPACE", background=stage.background)
+    shown(writing)
+    writing._title.value = "T <1>"
+    writing._write.click()
+
+    with capture_output() as captured:
+        stage.wait(5)
+
+    assert "T &lt;1&gt;" in captured.outputs[-1].data["text/html"]
+    assert "text 0" in captured.outputs[-1].data["text/html"]
+    writing._shown.children[0].children[0]._box.value = "changed by hand"
+    with capture_output() as captured:
+        stage.wait(5)
+    assert "changed by hand" in captured.outputs[-1].data["text/html"]
+
+
+def test_a_widget_that_is_shown_twice_takes_both_twins_away() -> None:
+    texts = iter(["one", "two"])
+    twin = Twin()
+    with capture_output() as captured:
+        for _ in range(2):
+            html = next(texts)
+            twin.show(lambda html=html: {"text/html": html, "text/plain": "w"})  # type: ignore[misc]
+    first, second = name(captured.outputs[0]), name(captured.outputs[2])
+
+    assert first != second
+    assert first in twin.style.value
+    assert second in twin.style.value
+
+
+def test_what_was_never_shown_does_not_follow(stage: Stage) -> None:
+    twin = Twin(background=stage.background)
+    with capture_output() as captured:
+        twin.follow()
+        stage.wait(5)
+
+    assert captured.outputs == []
+
+
+def test_the_code_of_a_form_gives_its_values_back() -> None:
+    form = Form(model(), {"prompt": "a lake", "parameters": {"count": 4}}, awaited=True)
+    html = form._repr_mimebundle_()["text/html"]
+
+    assert "await studio.form(&quot;flat&quot;, &quot;a lake&quot;, count=4)" in html
+
+
+@pytest.mark.parametrize("module", ["account", "form", "panel", "secret", "twins", "writing"])
+def test_each_widget_can_be_imported_first(module: str) -> None:
+    line = f"import kit.widgets.{module}"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)
+
+    assert done.stderr == ""
+
+
+def everything(widget: Any) -> list[Any]:
+    below = [one for child in getattr(widget, "children", ()) for one in everything(child)]
+    return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below
