@@ -27,7 +27,7 @@ from kit.engines.scene.brief import read
 from kit.engines.scene.families import paint
 from kit.engines.video.animate.relief import Relief, blocks_of, large
 from kit.engines.video.camera import view
-from kit.engines.video.filming import Draw, Take
+from kit.engines.video.filming import Draw, Take, one_thread
 from kit.engines.video.flythrough.journey import Journey
 from kit.engines.video.kenburns.moves import MOVES, Room
 from kit.engines.video.kenburns.rostrum import Rostrum
@@ -206,14 +206,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print(f"{'720p, CPU ms a frame':<28}{'draw':>9}{'encode':>9}{'of limit':>9}{'beside':>9}")
-        shares("ken-burns", ken_burns(pixels), folder)
-        shares("parallax", parallax(pixels), folder)
-        shares("parallax and snow", parallax(pixels, snow=True), folder)
-        for prompt in ("a mountain lake at sunset", "pine forest at dawn", "a nebula"):
-            shares(f"living {prompt}", living(prompt), folder)
+        with one_thread():  # as these models are filmed
+            shares("ken-burns", ken_burns(pixels), folder)
+            shares("parallax", parallax(pixels), folder)
+            shares("parallax and snow", parallax(pixels, snow=True), folder)
+            for prompt in ("mountain lake at sunset", "pine forest at dawn", "nebula"):
+                shares(prompt, living(prompt), folder)
         shares("flythrough", flight(), folder)
 
-        zooms(pixels, folder, python)
+        with one_thread():
+            zooms(pixels, folder, python)
 
         print("\n1024 x 1024, CPU ms")
         values = {p.name: p.default for p in Poster.definition.settings}

@@ -1,11 +1,12 @@
 from pathlib import Path
 
 import av
+import cv2
 import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.video.filming import Take, filmed, take_of
+from kit.engines.video.filming import Take, filmed, one_thread, take_of
 from kit.errors import EngineError
 from tests.engines.video.showing import tone
 
@@ -101,3 +102,16 @@ def test_a_canceled_film_stops_at_the_next_frame(tmp_path: Path) -> None:
         film(tmp_path, progress)
 
     assert len([done for done in seen if done > 0.3]) == 1
+
+
+def test_opencv_has_its_threads_back_when_the_last_light_film_ends() -> None:
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(3)
+    try:
+        with one_thread():
+            with pytest.raises(RuntimeError), one_thread():
+                raise RuntimeError
+            assert cv2.getNumThreads() == 1
+        assert cv2.getNumThreads() == 3
+    finally:
+        cv2.setNumThreads(before)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from kit.engines.base import Progress
+from kit.engines.image.editing.erasing import erased
 from kit.engines.media import cutout
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes
 from kit.engines.video.sheets import Sheet, yuv
 
-_WORK = 320  # pixels of the longer side at which the background is made up
-_HIDDEN = 13  # pixels a side by which the subject is widened there
-_RIM = 0.022  # likewise in the whole picture, as a share of its longer side
+_WORK = 400  # pixels of the longer side at which the background is made up
+_RIM = 0.022  # by which the subject is widened for that, as a share of the longer side
 _TRACE = 12  # coverage from which on a pixel is not background
 _LEAST, _MOST = 0.015, 0.72  # shares of the picture that a subject may cover
 
@@ -42,9 +43,10 @@ def found(alpha: Bytes) -> bool:
     return _LEAST < float(alpha.mean()) / 255 < _MOST
 
 
-def separated(pixels: Bytes, alpha: Bytes) -> Layers:
+def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
     """Return the subject and, behind it, what its surroundings suggest."""
-    return Layers(_filled(pixels, alpha), cutout.cleaned(pixels, alpha), alpha)
+    background = _filled(pixels, alpha, seed, progress)
+    return Layers(background, cutout.cleaned(pixels, alpha), alpha)
 
 
 def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
@@ -65,41 +67,22 @@ def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
     )
 
 
-def _filled(pixels: Bytes, alpha: Bytes) -> Bytes:
-    """Fill in the subject's place: colors are gathered ever coarser, and spread out again.
+def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
+    """Fill in the subject's place with patches of its surroundings.
 
-    Source: Gortler et al., "The Lumigraph" (SIGGRAPH 1996), pull-push interpolation.
+    It is done small: behind a subject little comes into view, and that for a moment.
     """
     height, width = alpha.shape
-    scale = _WORK / max(height, width)
-    size = (max(4, round(width * scale)), max(4, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-    hidden = cv2.resize(alpha, size, interpolation=cv2.INTER_AREA)
-    hidden = cv2.dilate(hidden, np.ones((_HIDDEN, _HIDDEN), np.uint8))
-    known = (hidden < 10).astype(np.float32)
-    spread = cv2.resize(_spread(small, known), (width, height), interpolation=cv2.INTER_CUBIC)
     # The rim goes with the subject: light that it throws on the air around it is not background.
     reach = max(5, round(_RIM * max(height, width))) | 1
     soft = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), alpha), np.ones((reach, reach)))
+    scale = min(1.0, _WORK / max(height, width))
+    size = (max(4, round(width * scale)), max(4, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    hidden = cv2.resize(soft, size, interpolation=cv2.INTER_AREA)
+    hole = np.where(hidden > 0, np.uint8(255), np.uint8(0))
+    made = erased(small, hole, seed, progress)
+    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     share = cv2.GaussianBlur(soft, (0, 0), reach / 4.5)[..., None].astype(np.float32) / 255
-    filled = pixels + (spread - pixels) * share
+    filled = pixels + (made - pixels) * share
     return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)
-
-
-def _spread(colors: Floats, known: Floats) -> Floats:
-    """Return colors with those that are not known filled in from the nearest known ones."""
-    levels = [(colors * known[..., None], known)]
-    while min(levels[-1][1].shape) > 2:
-        color, weight = levels[-1]
-        size = (max(1, weight.shape[1] // 2), max(1, weight.shape[0] // 2))
-        color = cv2.resize(color, size, interpolation=cv2.INTER_AREA)
-        mean = cv2.resize(weight, size, interpolation=cv2.INTER_AREA)
-        # One known pixel of four is enough: farther ones would only dilute its color.
-        weight = np.minimum(4.0 * mean, 1.0).astype(np.float32)
-        levels.append((color * (weight / np.maximum(mean, 1e-6))[..., None], weight))
-    color, weight = levels[-1]
-    out = color / np.maximum(weight, 1e-6)[..., None]
-    for color, weight in levels[-2::-1]:
-        coarse = cv2.resize(out, weight.shape[::-1], interpolation=cv2.INTER_LINEAR)
-        out = color + coarse * (1.0 - weight)[..., None]
-    return np.asarray(out, np.float32)

@@ -12,14 +12,15 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media import crops, cutout, stills
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.video.animate.layers import Layers, found, separated, sheet_of
-from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, large
+from kit.engines.video.animate.layers import Layers, found, separated
+from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
+from kit.engines.video.animate.subject import Subject
 from kit.engines.video.camera import View, view
 from kit.engines.video.filming import Draw, Take, filmed, take_of
 from kit.engines.video.kenburns.moves import MOVES, Room
 from kit.engines.video.kenburns.rostrum import Rostrum, flattened
 from kit.engines.video.settings import frame_size
-from kit.engines.video.sheets import Frame, Matrix, lay, views
+from kit.engines.video.sheets import Frame, Matrix, views
 from kit.engines.video.weather import Weather
 
 _MOST = 3072  # pixels a side that are read of a picture
@@ -28,7 +29,7 @@ _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "p
 _SUBJECT = 0.9  # nearness of a subject that is cut out
 
 #: Prepares a technique: from the picture, its subject and the take to what draws frames.
-Prepare: TypeAlias = Callable[[Bytes, Bytes, Take, np.random.Generator], Draw]
+Prepare: TypeAlias = Callable[[Bytes, Bytes, Take, np.random.Generator, Progress], Draw]
 
 
 def animate(job: Job, progress: Progress) -> Asset:
@@ -47,9 +48,9 @@ def animate(job: Job, progress: Progress) -> Asset:
         technique = "cutout" if found(alpha) else "parallax"
     progress.report(0.06)
     rng = np.random.default_rng([job.seed, 61])
-    draw = _TECHNIQUES[technique](pixels, alpha, take, rng)
-    progress.report(0.09)
-    drawing = progress.part(0.09, 1.0)
+    draw = _TECHNIQUES[technique](pixels, alpha, take, rng, progress.part(0.06, 0.25))
+    progress.report(0.25)
+    drawing = progress.part(0.25, 1.0)
     air = _air(values["weather"], take, rng)
     facts = {"technique": technique, "weather": values["weather"]}
     return filmed(
@@ -59,28 +60,34 @@ def animate(job: Job, progress: Progress) -> Asset:
         lambda number: air(draw(number), number),
         name="animated",
         metadata=facts,
+        light=True,
     )
 
 
-def _cutout(pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator) -> Draw:
-    layers = separated(pixels, alpha)
+def _cutout(
+    pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator, progress: Progress
+) -> Draw:
+    layers = separated(pixels, alpha, int(rng.integers(2**31)), progress)
     depth = 0.22 + 0.5 * _ground(pixels.shape[0], pixels.shape[1])
     relief = Relief(depth, take)
-    background = relief.planes(layers.background)
-    subject = sheet_of(_fitted(layers, take), rng)
+    background = blocks_of(relief.planes(layers.background))
+    subject = Subject(_fitted(layers, take), rng)
     foot = _foot(layers.alpha)
 
     def draw(number: int) -> Bytes:
         seen = _seen(take, number)
         out, frame = _blank(take)
-        relief.draw(frame, background, seen)
-        lay(frame, subject, _placed(take, seen, foot), stop=take.height)
+        blocks = relief.look(background, seen)
+        subject.lay(blocks, _placed(take, seen, foot))
+        blocks.spread(frame)
         return out
 
     return draw
 
 
-def _parallax(pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator) -> Draw:
+def _parallax(
+    pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator, progress: Progress
+) -> Draw:
     depth = _ground(pixels.shape[0], pixels.shape[1])
     if found(alpha):
         # Nothing is torn: what surrounds the subject is stretched, so its depth falls off softly.
@@ -88,17 +95,19 @@ def _parallax(pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator)
         near = cv2.GaussianBlur(alpha, (0, 0), reach).astype(np.float32) / 255
         depth += near * np.maximum(0.85 - depth, 0.0)
     relief = Relief(depth, take)
-    planes = relief.planes(pixels)
+    blocks = blocks_of(relief.planes(pixels))
 
     def draw(number: int) -> Bytes:
         out, frame = _blank(take)
-        relief.draw(frame, planes, _seen(take, number))
+        relief.look(blocks, _seen(take, number)).spread(frame)
         return out
 
     return draw
 
 
-def _ken_burns(pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator) -> Draw:
+def _ken_burns(
+    pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator, progress: Progress
+) -> Draw:
     camera = _FLAT_MOVES.get(take.camera, take.camera)
     room = Room(1.0, 1.0, (0.5, 0.5), take.motion)
     return Rostrum(pixels, MOVES[camera](room), take).frame

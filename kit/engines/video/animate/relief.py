@@ -1,12 +1,13 @@
 """Reliefs: a picture with a depth for each pixel, seen by a camera that moves a little.
 
-The planes of YUV are looked up where each pixel comes from: near ones from farther away than far
-ones. The maps for that are sums of fields that are worked out once.
+The planes of YUV are looked up where each block of pixels comes from: near ones from farther away
+than far ones. The maps for that are sums of fields that are worked out once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import cv2
@@ -16,19 +17,39 @@ from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.video.camera import REACH, View
 from kit.engines.video.filming import Take
+from kit.engines.video.kenburns.blocks import pairs, quads, spread_pairs, spread_quads
 from kit.engines.video.sheets import Frame, views
 
 #: What a guessed depth stands: more would tear the picture.
 STRENGTH = 0.42
 #: The same for a zoom, which uncovers less.
 GROWTH = 0.62
+# The far parts come nearer too, but less: a push that leaves them still looks like glue.
+_FAR = 0.30
 
-#: Luma, and both chromas as pairs at half the size.
-Planes: TypeAlias = tuple[Bytes, Bytes]
-#: Adds its own shifts to the maps of one size, columns and rows; 1 is the full size, 0.5 half.
-Swell: TypeAlias = Callable[[tuple[Floats, Floats], float], None]
-#: Of one size of plane: columns and rows; shares of a shift; shares of a zoom, across and down.
-_Fields: TypeAlias = tuple[Floats, Floats, Floats, Floats, Floats]
+#: Adds its own shifts, in pixels, to the columns and rows that blocks of a frame come from.
+Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Planes in blocks of neighbors, see `kit.engines.video.kenburns.blocks`.
+
+    Parameters
+    ----------
+    luma : ndarray of uint8
+        Blocks of two by two pixels.
+    chroma : ndarray of uint8
+        Blocks of two pixels of each chroma.
+    """
+
+    luma: Bytes
+    chroma: Bytes
+
+    def spread(self, frame: Frame) -> None:
+        """Write the pixels into a frame that is twice as wide and high as there are blocks."""
+        spread_quads(self.luma, frame[0])
+        spread_pairs(self.chroma, frame[1], frame[2])
 
 
 class Relief:
@@ -38,6 +59,13 @@ class Relief:
     ----------
     depth : ndarray of float32
         Shape (height, width), of the frame's shape, 0 for far and 1 for near.
+
+    Attributes
+    ----------
+    width, height : int
+        Of a picture as it is looked at, in pixels; both even.
+    shape : tuple of int
+        Rows and columns of the blocks that make a frame.
     """
 
     def __init__(self, depth: Floats, take: Take) -> None:
@@ -47,16 +75,15 @@ class Relief:
         near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
         near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
         near = cv2.GaussianBlur(near, (0, 0), 0.004 * max(take.width, take.height))
-        self._full = _fields(near, edge, 1.0)
-        half = cv2.resize(near, (take.width // 2, take.height // 2), interpolation=cv2.INTER_AREA)
-        self._half = _fields(half, edge, 0.5)
-        self._maps = tuple(
-            (np.empty_like(fields[0]), np.empty_like(fields[0]))
-            for fields in (self._full, self._half)
+        self._fields = _fields(near, edge)
+        self.shape = shape = self._fields.columns.shape
+        self._maps = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        self._seen = Blocks(
+            np.empty((*shape, 4), np.uint8), np.empty((shape[0], shape[1] // 2, 4), np.uint8)
         )
 
-    def planes(self, pixels: Bytes) -> Planes:
-        """Return a picture as `draw` takes it: larger than the frame, by what a camera needs.
+    def planes(self, pixels: Bytes) -> Frame:
+        """Return the planes of a picture, larger than the frame by what a camera needs.
 
         Parameters
         ----------
@@ -65,34 +92,42 @@ class Relief:
         """
         size = (self.width, self.height)
         way = cv2.INTER_AREA if pixels.shape[1] > self.width else cv2.INTER_CUBIC
-        luma, one, other = views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
-        # The two chromas go the same way, so they are looked up as one plane of pairs.
-        return luma.copy(), cv2.merge([one, other])
+        return views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
 
-    def draw(self, frame: Frame, planes: Planes, seen: View, swell: Swell | None = None) -> None:
-        """Draw a picture as a camera sees it, over all of a frame.
+    def look(self, blocks: Blocks, seen: View, swell: Swell | None = None) -> Blocks:
+        """Return a picture as a camera sees it, until it is looked at again.
 
         Parameters
         ----------
+        blocks : Blocks
+            Of the planes of a picture, see `blocks_of`.
         swell : Swell, optional
             What else moves the places that pixels come from.
         """
         shift_x = -seen.x * STRENGTH * self._take.width
         shift_y = -seen.y * STRENGTH * self._take.height
         zoom = -seen.zoom * GROWTH
-        full, half = (
-            _mapped(fields, maps, (shift_x * share, shift_y * share, zoom))
-            for fields, maps, share in zip(
-                (self._full, self._half), self._maps, (1.0, 0.5), strict=True
-            )
-        )
+        fields = self._fields
+        columns, rows = self._maps
+        _sum(columns, fields.columns, (shift_x, fields.near), (zoom, fields.across))
+        _sum(rows, fields.rows, (shift_y, fields.near), (zoom, fields.down))
         if swell is not None:
-            swell(full, 1.0)
-            swell(half, 0.5)
-        luma, chroma = planes
-        cv2.remap(luma, *full, cv2.INTER_LINEAR, dst=frame[0], borderMode=cv2.BORDER_REPLICATE)
-        colors = cv2.remap(chroma, *half, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        cv2.split(colors, [frame[1], frame[2]])
+            swell(self._maps)
+        luma, chroma = self._seen.luma, self._seen.chroma
+        _look_up(blocks.luma, columns, rows, luma)
+        # Chroma has half the size, and its blocks two columns and one row.
+        size = (chroma.shape[1], chroma.shape[0])
+        columns, rows = (cv2.resize(part, size) for part in (columns, rows))
+        columns *= 0.5
+        columns -= 0.5
+        rows *= 0.5
+        _look_up(blocks.chroma, columns, rows, chroma)
+        return self._seen
+
+
+def blocks_of(planes: Frame) -> Blocks:
+    """Return the planes of a picture in blocks, ready to be looked at."""
+    return Blocks(quads(planes[0]), pairs(planes[1], planes[2]))
 
 
 def large(take: Take) -> tuple[int, int]:
@@ -101,29 +136,58 @@ def large(take: Take) -> tuple[int, int]:
     return 2 * round(take.width * over / 2), 2 * round(take.height * over / 2)
 
 
-def _fields(near: Floats, edge: tuple[int, int], share: float) -> _Fields:
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """For each block of a frame, where it comes from and what a camera does to that.
+
+    Parameters
+    ----------
+    columns, rows : ndarray of float32
+        Of the block that is seen by a camera that stands still.
+    near : ndarray of float32
+        Share of a shift.
+    across, down : ndarray of float32
+        What a zoom of 1 adds to the column and to the row.
+    """
+
+    columns: Floats
+    rows: Floats
+    near: Floats
+    across: Floats
+    down: Floats
+
+
+def _fields(near: Floats, edge: tuple[int, int]) -> _Fields:
     height, width = near.shape
-    columns = np.broadcast_to(np.arange(width, dtype=np.float32), near.shape)
-    rows = np.broadcast_to(np.arange(height, dtype=np.float32)[:, None], near.shape)
-    move = np.ascontiguousarray(near, np.float32)
-    # The far parts come nearer too, but less: a push that leaves them still looks like glue.
-    grow = 0.30 + 0.70 * move
-    return (
-        np.ascontiguousarray(columns + np.float32(edge[0] * share)),
-        np.ascontiguousarray(rows + np.float32(edge[1] * share)),
-        move,
-        np.ascontiguousarray((columns - np.float32(width / 2)) * grow),
-        np.ascontiguousarray((rows - np.float32(0.52 * height)) * grow),
+    down, across = height // 2, width // 2
+    half = cv2.resize(near, (across, down), interpolation=cv2.INTER_AREA)
+    # An even number of blocks a row, as chroma has one for two of them.
+    half = cv2.copyMakeBorder(half, 0, 0, 0, across % 2, cv2.BORDER_REPLICATE)
+    across += across % 2
+    # Middles of blocks, in pixels from the upper left corner of the frame.
+    columns = np.broadcast_to(2.0 * np.arange(across) + 1.0, half.shape)
+    rows = np.broadcast_to(2.0 * np.arange(down)[:, None] + 1.0, half.shape)
+    grow = _FAR + (1.0 - _FAR) * half
+    parts = (
+        # A block's middle lies one pixel to the right of its left edge, and below its upper one.
+        columns + edge[0] - 1.0,
+        rows + edge[1] - 1.0,
+        half,
+        (columns - width / 2) * grow,
+        (rows - 0.52 * height) * grow,
     )
+    return _Fields(*(np.ascontiguousarray(part, np.float32) for part in parts))
 
 
-def _mapped(
-    fields: _Fields, maps: tuple[Floats, Floats], amounts: tuple[float, float, float]
-) -> tuple[Floats, Floats]:
-    columns, rows, move, across, down = fields
-    shift_x, shift_y, zoom = amounts
-    cv2.scaleAdd(move, shift_x, columns, dst=maps[0])
-    cv2.scaleAdd(across, zoom, maps[0], dst=maps[0])
-    cv2.scaleAdd(move, shift_y, rows, dst=maps[1])
-    cv2.scaleAdd(down, zoom, maps[1], dst=maps[1])
-    return maps
+def _sum(out: Floats, base: Floats, *parts: tuple[float, Floats]) -> None:
+    """Add up a field and multiples of others; what is multiplied by 0 costs nothing."""
+    for amount, field in parts:
+        if amount:
+            cv2.scaleAdd(field, amount, base, dst=out)
+            base = out
+    if base is not out:
+        out[:] = base
+
+
+def _look_up(blocks: Bytes, columns: Floats, rows: Floats, out: Bytes) -> None:
+    cv2.remap(blocks, columns, rows, cv2.INTER_LINEAR, dst=out, borderMode=cv2.BORDER_REPLICATE)

@@ -14,15 +14,16 @@ from kit.engines.media import crops, stills
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.video.filming import Take, filmed, take_of
+from kit.engines.video.kenburns.blocks import pairs
 from kit.engines.video.kenburns.moves import MOVES, Room, Window, between, fitting, position
-from kit.engines.video.kenburns.scaling import scale
+from kit.engines.video.kenburns.scaling import scale, scale_pairs
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import Frame, views
 
 _MOST = 4096  # pixels a side that are read of a picture
 _SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
 _LONGEST = 4.0  # frames side by side that a camera travels along
-_BORDER = 48  # pixels around each plane
+_BORDER = 64  # pixels around each plane
 _OFF = 0.06  # pixels that a frame may be off its place; the eye does not see it tremble
 
 
@@ -39,7 +40,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     camera = fitting(room) if values["camera"] == "auto" else values["camera"]
     rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
     facts = {"camera": camera, "focus": [round(share, 3) for share in room.focus]}
-    return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts)
+    return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
 
 
 class Rostrum:
@@ -64,6 +65,9 @@ class Rostrum:
             cv2.copyMakeBorder(plane, *((_BORDER,) * 4), cv2.BORDER_REPLICATE)
             for plane in views(planes, self._width, self._height)
         )
+        # A window that keeps its size is not scaled: the picture has been, once and for all.
+        self._pans = math.isclose(path[0].size, path[1].size, rel_tol=1e-6)
+        self._colors = None if self._pans else pairs(*self._planes[1:])
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
@@ -71,14 +75,18 @@ class Rostrum:
         share = position(take.moment(number), easing=self._easing, loop=take.loop)
         window = between(*self._path, share)
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
-        targets = views(out, take.width, take.height)
+        frame = views(out, take.width, take.height)
         step = window.size * _largest(self._width, self._height, take) / take.width
         left = window.x * self._width - step * take.width / 2
         top = window.y * self._height - step * take.height / 2
-        shares = ((1.0, _OFF), (0.5, 2 * _OFF), (0.5, 2 * _OFF))
-        for source, target, (share, off) in zip(self._planes, targets, shares, strict=True):
-            corner = (left * share + _BORDER, top * share + _BORDER)
-            scale(source, target, step, corner, error=off)
+        step = 1.0 if self._pans else step
+        corners = [(left * share + _BORDER, top * share + _BORDER) for share in (1.0, 0.5)]
+        scale(self._planes[0], frame[0], step, corners[0], error=_OFF)
+        if self._colors is not None:
+            scale_pairs(self._colors, frame[1:], step, corners[1], error=2 * _OFF)
+        else:
+            for source, target in zip(self._planes[1:], frame[1:], strict=True):
+                scale(source, target, step, corners[1], error=2 * _OFF)
         return out
 
 

@@ -2,7 +2,7 @@
 
 A resize is twice as fast as a warp, but starts at whole pixels. Started a few pixels early, though,
 some pixel of its result falls nearly where the wanted one lies, whatever the scale; what comes
-before it is cut off.
+before it is cut off. A plane that keeps its size is only shifted, which is faster still.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
+from kit.engines.video.kenburns.blocks import spread_pairs
 
-_EARLIEST = 28  # pixels of the result that may be cut off
+_EARLIEST = 40  # pixels of the result that may be cut off
 _FLAGS = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
 
 
@@ -35,29 +36,69 @@ def scale(
         Pixels of the source by which the result may be off.
     """
     height, width = target.shape
-    across = _start(corner[0], step, width, source.shape[1], error)
-    down = _start(corner[1], step, height, source.shape[0], error)
-    if across is None or down is None:
-        _warp(source, target, step, corner)
-        return
-    (x, skip_x), (y, skip_y) = across, down
+    if step == 1.0:
+        center = (corner[0] + (width - 1) / 2, corner[1] + (height - 1) / 2)
+        cv2.getRectSubPix(source, (width, height), center, target)
+    else:
+        target[:] = _scaled(source, (width, height), (step, step), corner, error)
+
+
+def scale_pairs(
+    source: Bytes,
+    targets: tuple[Bytes, Bytes],
+    step: float,
+    corner: tuple[float, float],
+    *,
+    error: float,
+) -> None:
+    """Fill two planes from a part of two others that stand in blocks.
+
+    Parameters
+    ----------
+    source : ndarray of uint8
+        See `kit.engines.video.kenburns.blocks.pairs`.
+    """
+    height, width = targets[0].shape
+    # A block's middle lies half a pixel to the right of its pixel's.
+    corner = (corner[0] - 0.5, corner[1])
+    size = (width + 1) // 2, height
+    spread_pairs(_scaled(source, size, (2 * step, step), corner, error), *targets)
+
+
+def _scaled(
+    source: Bytes,
+    size: tuple[int, int],
+    steps: tuple[float, float],
+    corner: tuple[float, float],
+    error: float,
+) -> Bytes:
+    """Return a part of a plane at a size, width and height; everything else goes the same way."""
+    starts = [
+        _start(*place, error)
+        for place in zip(corner, steps, size, source.shape[1::-1], strict=True)
+    ]
+    if None in starts:
+        return _warped(source, size, steps, corner)
+    (x, skip_x), (y, skip_y) = (start for start in starts if start is not None)
+    width, height = size
+    across, down = skip_x + width, skip_y + height
     # A scale is only exact if it is not worked out from rounded sizes.
-    part = source[y : y + _needed(skip_y + height, step), x : x + _needed(skip_x + width, step)]
-    big = cv2.resize(part, None, fx=1 / step, fy=1 / step, interpolation=cv2.INTER_LINEAR)
-    target[:] = big[skip_y : skip_y + height, skip_x : skip_x + width]
+    part = source[y : y + _needed(down, steps[1]), x : x + _needed(across, steps[0])]
+    big = cv2.resize(part, None, fx=1 / steps[0], fy=1 / steps[1], interpolation=cv2.INTER_LINEAR)
+    return np.asarray(big[skip_y:down, skip_x:across])
 
 
 def _start(
     corner: float, step: float, length: int, limit: int, error: float
 ) -> tuple[int, int] | None:
     """Return the whole pixel to start at and how much of the result to skip; None: none fits."""
-    skip = np.arange(_EARLIEST)
-    exact = corner - skip * step
-    start = np.rint(exact)
-    off = np.abs(exact - start)
-    off[(start < 0) | (start + np.ceil((skip + length) * step) + 2 > limit)] = 1.0
-    good = np.flatnonzero(off <= error)
-    return (int(start[good[0]]), int(good[0])) if len(good) else None
+    for skip in range(_EARLIEST):
+        exact = corner - skip * step
+        start = round(exact)
+        ends = start + _needed(skip + length, step)
+        if abs(exact - start) <= error and start >= 0 and ends <= limit:
+            return start, skip
+    return None
 
 
 def _needed(length: int, step: float) -> int:
@@ -65,19 +106,12 @@ def _needed(length: int, step: float) -> int:
     return math.ceil(length * step) + 2
 
 
-def _warp(source: Bytes, target: Bytes, step: float, corner: tuple[float, float]) -> None:
+def _warped(
+    source: Bytes, size: tuple[int, int], steps: tuple[float, float], corner: tuple[float, float]
+) -> Bytes:
     # Pixel centers stand at halves.
-    matrix = np.array(
-        [
-            [step, 0.0, corner[0] + 0.5 * step - 0.5],
-            [0.0, step, corner[1] + 0.5 * step - 0.5],
-        ]
-    )
-    cv2.warpAffine(
-        source,
-        matrix,
-        (target.shape[1], target.shape[0]),
-        dst=target,
-        flags=_FLAGS,
-        borderMode=cv2.BORDER_REPLICATE,
+    moves = [place + 0.5 * step - 0.5 for place, step in zip(corner, steps, strict=True)]
+    matrix = np.array([[steps[0], 0.0, moves[0]], [0.0, steps[1], moves[1]]])
+    return np.asarray(
+        cv2.warpAffine(source, matrix, size, flags=_FLAGS, borderMode=cv2.BORDER_REPLICATE)
     )

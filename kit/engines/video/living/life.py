@@ -1,6 +1,6 @@
 """Life: what changes within a painting itself: clouds, lights, ripples and the hour.
 
-Each works on the planes before a camera looks at them, so that it moves along with the picture.
+Each works on a picture before a camera looks at it, so that it moves along with it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.video.animate.relief import Planes
+from kit.engines.video.animate.relief import Relief
 from kit.engines.video.filming import Take
+from kit.engines.video.sheets import Frame
 from kit.engines.video.tiles import clouds, tileable
 
 _GROUPS = 24
@@ -30,24 +31,28 @@ def turns(take: Take, period: float = _PERIOD) -> int:
 class Hours:
     """Paintings of one place at different hours, one fading into the next."""
 
-    def __init__(self, paintings: Sequence[Planes], *, loop: bool) -> None:
+    def __init__(self, paintings: Sequence[Frame], *, loop: bool) -> None:
         self._paintings, self._loop = paintings, loop
 
-    def at(self, moment: float) -> Planes:
-        """Return the place at a moment of the clip, in planes that may be written to."""
-        if len(self._paintings) == 1:
-            luma, chroma = self._paintings[0]
-            return luma.copy(), chroma.copy()
+    @property
+    def pass_by(self) -> bool:
+        """Whether the place looks different later."""
+        return len(self._paintings) > 1
+
+    def at(self, moment: float) -> Frame:
+        """Return the place at a moment of the clip, in planes that are not to be written to."""
+        if not self.pass_by:
+            return self._paintings[0]
         if self._loop:
             moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
         place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
         first = min(int(place), len(self._paintings) - 2)
         share = place - first
-        one, other = self._paintings[first : first + 2]
-        return (
-            cv2.addWeighted(one[0], 1 - share, other[0], share, 0.0),
-            cv2.addWeighted(one[1], 1 - share, other[1], share, 0.0),
+        luma, one, other = (
+            cv2.addWeighted(before, 1 - share, after, share, 0.0)
+            for before, after in zip(*self._paintings[first : first + 2], strict=True)
         )
+        return luma, one, other
 
 
 class Clouds:
@@ -59,6 +64,11 @@ class Clouds:
         Where there is sky, 0 to 1.
     horizon : float
         Share of the height at which they close up.
+
+    Attributes
+    ----------
+    rows : int
+        Below which there are none.
     """
 
     def __init__(
@@ -71,7 +81,7 @@ class Clouds:
     ) -> None:
         width, height = size
         self._take, self._width = take, width
-        rows = min(height, max(8, int(height * min(1.0, horizon + 0.25))))
+        self.rows = rows = min(height, max(8, int(height * min(1.0, horizon + 0.25))))
         # Drawn as a plane overhead: rows near the horizon lie far away and close together.
         flat = clouds(rng, 512, width, cells=(7, 4), most=150, octaves=5)
         up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)
@@ -82,18 +92,21 @@ class Clouds:
         self._tile = np.hstack([tile, tile])
         mask = cv2.resize(sky, (width, height), interpolation=cv2.INTER_LINEAR)[:rows] * fade
         self._mask = np.rint(mask * 255).astype(np.uint8)
+        self._light = self._mask
 
-    def draw(self, planes: Planes, moment: float) -> None:
+    def light_up(self, luma: Bytes) -> None:
+        """Let the clouds take the light that is there: bright by day, barely seen by night."""
+        light = cv2.convertScaleAbs(luma[: self.rows], alpha=0.45, beta=10)
+        self._light = np.asarray(cv2.multiply(light, self._mask, scale=1 / 255))
+
+    def draw(self, luma: Bytes, moment: float) -> None:
         """Draw the clouds of a moment over the sky, in place."""
-        rows = self._mask.shape[0]
+        rows = self.rows
         left = -self._gone(moment) * self._width % self._width
         center = (left + (self._width - 1) / 2, (rows - 1) / 2)
         patch = cv2.getRectSubPix(self._tile, (self._width, rows), center)
-        cover = cv2.multiply(patch, self._mask, scale=1 / 255)
-        luma = planes[0][:rows]
-        # Clouds take the light that is there: bright by day, barely seen by night.
-        light = cv2.multiply(cover, cv2.convertScaleAbs(luma, alpha=0.45, beta=10), scale=1 / 255)
-        cv2.add(luma, light, dst=luma)
+        over = luma[:rows]
+        cv2.add(over, cv2.multiply(patch, self._light, scale=1 / 255), dst=over)
 
     def _gone(self, moment: float) -> float:
         """Return how far they got, in widths; in a loop all around, or there and back."""
@@ -105,11 +118,17 @@ class Clouds:
 
 
 class Flicker:
-    """Lights that waver: small bright spots, in groups that each go their own way."""
+    """Lights that waver: small bright spots, in groups that each go their own way.
+
+    Attributes
+    ----------
+    rows : int
+        Below which there are none.
+    """
 
     def __init__(self, luma: Bytes, take: Take, rng: np.random.Generator) -> None:
         self._take = take
-        height, width = luma.shape
+        self.rows, width = height, width = luma.shape
         around = cv2.blur(luma, (max(3, width // 60) | 1,) * 2)
         spots = cv2.subtract(luma, around)
         spots[(spots < 26) | (luma < 120)] = 0
@@ -121,7 +140,7 @@ class Flicker:
         self._phases = rng.random((3, _GROUPS))
         self._calm = rng.random(_GROUPS) < 0.45
 
-    def draw(self, planes: Planes, moment: float) -> None:
+    def draw(self, luma: Bytes, moment: float) -> None:
         """Dim the lights as they are at a moment, in place."""
         rounds = turns(self._take)
         dim = np.zeros(256, np.uint8)
@@ -132,7 +151,7 @@ class Flicker:
         level = np.clip(0.30 + 0.32 * waves[0] + 0.24 * waves[1] + 0.16 * waves[2], 0.0, 1.0)
         dim[:_GROUPS] = np.where(self._calm, 0, 255 * level).astype(np.uint8)
         amount = cv2.multiply(self._spots, cv2.LUT(self._groups, dim), scale=1 / 255)
-        cv2.subtract(planes[0], amount, dst=planes[0])
+        cv2.subtract(luma, amount, dst=luma)
 
 
 class Ripples:
@@ -147,32 +166,36 @@ class Ripples:
     """
 
     def __init__(
-        self, mask: Floats, cells: tuple[int, int], take: Take, rng: np.random.Generator
+        self,
+        mask: Floats,
+        cells: tuple[int, int],
+        take: Take,
+        relief: Relief,
+        rng: np.random.Generator,
     ) -> None:
         self._turns = turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
-        size = (take.width, take.height)
-        amount = cv2.resize(mask, size, interpolation=cv2.INTER_LINEAR) * take.height
-        self._fields: dict[float, list[Floats]] = {1.0: [], 0.5: []}
-        for _ in range(4):
-            noise = tileable(rng, take.height // 2, take.width // 2, cells=cells, octaves=2)
-            field = cv2.resize(noise, size, interpolation=cv2.INTER_LINEAR) * amount
-            self._fields[1.0].append(field)
-            half = cv2.resize(field, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-            self._fields[0.5].append(half * np.float32(0.5))
+        rows, columns = relief.shape
+        amount = cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_LINEAR)
+        amount *= take.height
+        self._fields = [
+            tileable(rng, rows, columns, cells=cells, octaves=2) * amount for _ in range(4)
+        ]
+        moved = np.flatnonzero(amount.any(axis=1))
+        self._top = int(moved[0]) if len(moved) else rows  # nothing stirs above the water
+        self._fields = [field[self._top :] for field in self._fields]
         self._turn = 0.0
 
     def turn_to(self, moment: float) -> None:
         """Set the moment that is drawn next."""
         self._turn = 2 * math.pi * self._turns * moment
 
-    def __call__(self, maps: tuple[Floats, Floats], share: float) -> None:
-        """Add the shifts of the moment to maps of one size."""
-        one, other, third, fourth = self._fields[share]
+    def __call__(self, maps: tuple[Floats, Floats]) -> None:
+        """Add the shifts of the moment to the columns and rows that blocks come from."""
         cos, sin = math.cos(self._turn), math.sin(self._turn)
-        cv2.scaleAdd(one, cos, maps[0], dst=maps[0])
-        cv2.scaleAdd(other, sin, maps[0], dst=maps[0])
-        cv2.scaleAdd(third, cos, maps[1], dst=maps[1])
-        cv2.scaleAdd(fourth, sin, maps[1], dst=maps[1])
+        for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):
+            below = part[self._top :]
+            for field, amount in zip(fields, (cos, sin), strict=True):
+                cv2.scaleAdd(field, amount, below, dst=below)
 
 
 def open_water(picture: Bytes, horizon: float) -> Floats:

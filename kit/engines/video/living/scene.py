@@ -10,9 +10,10 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
-from kit.engines.video.animate.relief import Relief, large
+from kit.engines.video.animate.relief import Blocks, Relief, blocks_of, large
 from kit.engines.video.camera import view
 from kit.engines.video.filming import Take, filmed, take_of
+from kit.engines.video.kenburns.blocks import bordered, fill_quads
 from kit.engines.video.living import depths
 from kit.engines.video.living.life import Clouds, Flicker, Hours, Ripples, open_water, still_water
 from kit.engines.video.settings import frame_size
@@ -50,7 +51,7 @@ def film(job: Job, progress: Progress) -> Asset:
     living = Living(brief, paintings, take, weather=weather, clouds=values["clouds"])
     facts = {"scene": brief.facts(), "weather": weather, "hours": list(hours)}
     drawing = progress.part(end, 1.0)
-    return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts)
+    return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
 
 
 class Living:
@@ -75,35 +76,53 @@ class Living:
         size = (self._relief.width, self._relief.height)
         horizon = depths.horizon_of(sky)
         self._life: list[Clouds | Flicker] = []
+        self._clouds = None
         if clouds and brief.family in _SKIES:
-            self._life.append(Clouds(size, sky, horizon, take, rng[0]))
+            self._clouds = Clouds(size, sky, horizon, take, rng[0])
+            self._clouds.light_up(planes[0][0])
+            self._life.append(self._clouds)
         if brief.family == "city":
             self._life.append(Flicker(planes[-1][0], take, rng[1]))
         water = max(horizon, _level(brief) - 0.06)
-        self._ripples = _ripples(brief.family, picture, water, take, rng[2])
+        self._ripples = _ripples(brief.family, picture, water, take, self._relief, rng[2])
         self._weather = (
             None
             if weather == "none"
             else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
         )
-        self._still = len(planes) == 1 and not self._life
-        self._planes = planes[0]
+        self._canvas = bordered(planes[0][0])
+        self._blocks = blocks_of(planes[0])
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take, moment = self._take, self._take.moment(number)
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         frame = views(out, take.width, take.height)
-        planes = self._planes if self._still else self._hours.at(moment)
-        for life in self._life:
-            life.draw(planes, moment)
         if self._ripples is not None:
             self._ripples.turn_to(moment)
         seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
-        self._relief.draw(frame, planes, seen, self._ripples)
+        self._relief.look(self._alive(moment), seen, self._ripples).spread(frame)
         if self._weather is not None:
             self._weather.draw(frame, moment)
         return out
+
+    def _alive(self, moment: float) -> Blocks:
+        """Return the painting as it looks at a moment, in blocks."""
+        if self._hours.pass_by:
+            planes = self._hours.at(moment)
+            self._blocks = blocks_of(planes)
+            if self._clouds is not None:
+                self._clouds.light_up(planes[0])
+            self._canvas = bordered(planes[0])
+        rows = max((life.rows for life in self._life), default=0)
+        if rows:
+            # The row below counts too: the last one's blocks reach into it.
+            wide = self._canvas[: rows + 1].copy()
+            for life in self._life:
+                life.draw(wide[:-1, :-1], moment)
+            wide[:, -1] = wide[:, -2]
+            fill_quads(wide, self._blocks.luma[:rows])
+        return self._blocks
 
 
 def _level(brief: Brief) -> float:
@@ -151,15 +170,20 @@ def _weather(brief: Brief, asked: str) -> str:
 
 
 def _ripples(
-    family: str, picture: Bytes, horizon: float, take: Take, rng: np.random.Generator
+    family: str,
+    picture: Bytes,
+    horizon: float,
+    take: Take,
+    relief: Relief,
+    rng: np.random.Generator,
 ) -> Ripples | None:
     if family == "lake":
-        return Ripples(still_water(picture, horizon), (48, 10), take, rng)
+        return Ripples(still_water(picture, horizon), (48, 10), take, relief, rng)
     if family == "sea":
-        return Ripples(open_water(picture, horizon), (12, 5), take, rng)
+        return Ripples(open_water(picture, horizon), (12, 5), take, relief, rng)
     if family in _INKS:
         amount = np.full(picture.shape[:2], 0.004 + 0.012 * take.motion, np.float32)
-        return Ripples(amount, (3, 4), take, rng)
+        return Ripples(amount, (3, 4), take, relief, rng)
     return None
 
 

@@ -1,7 +1,9 @@
 import cv2
 import numpy as np
+import pytest
 
-from kit.engines.video.animate.layers import found, separated, sheet_of
+from kit.engines.base import CanceledError, Progress
+from kit.engines.video.animate.layers import Layers, found, separated, sheet_of
 from tests.engines.video.showing import with_disc
 
 
@@ -11,10 +13,16 @@ def disc_alpha(width: int = 480, height: int = 360) -> np.ndarray:
     return alpha
 
 
-def test_the_background_is_made_up_from_what_surrounds_the_subject() -> None:
+@pytest.fixture(scope="module")
+def parted() -> Layers:
+    """Return the disc and the wall behind it."""
+    return separated(with_disc(), disc_alpha(), 3, Progress())
+
+
+def test_the_background_is_made_up_from_what_surrounds_the_subject(parted: Layers) -> None:
     pixels = with_disc()
 
-    background = separated(pixels, disc_alpha()).background.astype(int)
+    background = parted.background.astype(int)
 
     inside = background[disc_alpha() > 128]
     assert np.abs(inside.mean(axis=0) - (122, 130, 128)).max() < 14
@@ -23,16 +31,43 @@ def test_the_background_is_made_up_from_what_surrounds_the_subject() -> None:
     assert np.array_equal(background[far], pixels[far])
 
 
-def test_a_subject_keeps_its_own_colors_to_its_edge() -> None:
-    layers = separated(with_disc(), disc_alpha())
-    rim = (layers.alpha > 20) & (layers.alpha < 235)
+def test_behind_a_subject_the_texture_goes_on() -> None:
+    rows = np.random.default_rng(5).integers(60, 200, 45).repeat(4).astype(np.uint8)
+    wall = np.broadcast_to(rows[:, None, None], (180, 240, 3))
+    alpha = disc_alpha(240, 180)
+    pixels = np.where(alpha[..., None] > 128, np.uint8([230, 40, 30]), wall)
 
-    red = layers.subject[rim].astype(int)
+    behind = separated(pixels, alpha, 3, Progress()).background[60:120, 90:150].astype(float)
+
+    # As rough as the wall itself; a blur would leave next to nothing of it.
+    assert behind[..., 1].std(axis=0).mean() > 0.5 * wall[60:120, 0, 1].std()
+    assert np.abs(behind[..., 0] - behind[..., 1]).max() < 12
+
+
+def test_the_same_seed_makes_up_the_same_background() -> None:
+    pixels, alpha = with_disc(120, 90), disc_alpha(120, 90)
+    one, other = (separated(pixels, alpha, 3, Progress()).background for _ in range(2))
+
+    assert np.array_equal(one, other)
+
+
+def test_making_up_a_background_can_be_canceled() -> None:
+    progress = Progress()
+    progress.cancel()
+
+    with pytest.raises(CanceledError):
+        separated(with_disc(), disc_alpha(), 3, progress)
+
+
+def test_a_subject_keeps_its_own_colors_to_its_edge(parted: Layers) -> None:
+    rim = (parted.alpha > 20) & (parted.alpha < 235)
+
+    red = parted.subject[rim].astype(int)
     assert (red[:, 0] - red[:, 1]).mean() > 120
 
 
-def test_a_sheet_holds_planes_of_full_and_half_size() -> None:
-    sheet = sheet_of(separated(with_disc(), disc_alpha()), np.random.default_rng(1))
+def test_a_sheet_holds_planes_of_full_and_half_size(parted: Layers) -> None:
+    sheet = sheet_of(parted, np.random.default_rng(1))
 
     assert [plane.shape for plane in sheet.color] == [(360, 480), (180, 240), (180, 240)]
     assert (sheet.alpha.shape, sheet.half.shape) == ((360, 480), (180, 240))

@@ -87,7 +87,13 @@ def test_snow_falls_before_a_picture_that_stands_still(tmp_path: Path, image: Pa
 def test_the_same_seed_gives_the_same_bytes_and_a_loop_closes(tmp_path: Path, image: Path) -> None:
     one, other = (
         rendered(
-            Animate(), tmp_path / name, media={"image": image}, loop=True, weather="dust", fps=12
+            Animate(),
+            tmp_path / name,
+            media={"image": image},
+            technique="parallax",
+            loop=True,
+            weather="dust",
+            fps=12,
         )
         for name in ("a", "b")
     )
@@ -97,16 +103,24 @@ def test_the_same_seed_gives_the_same_bytes_and_a_loop_closes(tmp_path: Path, im
     assert distance(shown[0], shown[-1]) < 2.5 * distance(shown[0], shown[1]) + 0.3
 
 
-def test_progress_rises_to_1_and_a_cancel_leaves_no_thread(tmp_path: Path, image: Path) -> None:
+def test_progress_rises_to_1(tmp_path: Path, image: Path) -> None:
     seen: list[float] = []
     job = job_for(Animate(), tmp_path / "a", media={"image": image}, fps=6)
     Animate().render(job, Progress(seen.append))
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (0.0, 1.0)
 
-    progress = Progress(lambda done: progress.cancel() if done > 0.4 else None)
+
+@pytest.mark.parametrize(("share", "technique"), [(0.1, "cutout"), (0.4, "parallax")])
+def test_a_cancel_leaves_no_thread_neither_while_preparing_nor_while_drawing(
+    tmp_path: Path, image: Path, share: float, technique: str
+) -> None:
+    progress = Progress(lambda done: progress.cancel() if done > share else None)
+    job = job_for(Animate(), tmp_path / "a", media={"image": image}, fps=6, technique=technique)
+
     with pytest.raises(CanceledError):
         Animate().render(job, progress)
+
     assert [t.name for t in threading.enumerate() if t.name == "clip-encoder"] == []
 
 

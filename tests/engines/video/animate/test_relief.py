@@ -1,8 +1,9 @@
+import cv2
 import numpy as np
 import pytest
 
 from kit.engines.media.clip import rgb_of
-from kit.engines.video.animate.relief import Relief
+from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, blocks_of
 from kit.engines.video.camera import View
 from kit.engines.video.filming import Take
 from kit.engines.video.sheets import views
@@ -15,7 +16,7 @@ def seen(depth: np.ndarray, view: View, pixels: np.ndarray | None = None) -> np.
     relief = Relief(depth.astype(np.float32), TAKE)
     frame = np.empty((162, 192), np.uint8)
     picture = textured(384, 216) if pixels is None else pixels
-    relief.draw(views(frame, 192, 108), relief.planes(picture), view)
+    relief.look(blocks_of(relief.planes(picture)), view).spread(views(frame, 192, 108))
     return rgb_of(frame)
 
 
@@ -64,18 +65,56 @@ def test_luma_and_color_go_the_same_way() -> None:
     assert abs(bright - red) <= 2
 
 
-def test_a_swell_is_added_to_both_sizes() -> None:
+def test_a_swell_is_added_to_luma_and_color() -> None:
     relief = Relief(np.full((108, 192), 0.5, np.float32), TAKE)
-    shares = []
 
-    def swell(maps: tuple[np.ndarray, np.ndarray], share: float) -> None:
-        shares.append((maps[0].shape, share))
-        maps[0][:] += 6 * share
+    def swell(maps: tuple[np.ndarray, np.ndarray]) -> None:
+        maps[0][:] += 6
 
     frame, bent = (np.empty((162, 192), np.uint8) for _ in range(2))
-    planes = relief.planes(textured(384, 216))
-    relief.draw(views(frame, 192, 108), planes, View())
-    relief.draw(views(bent, 192, 108), planes, View(), swell)
+    blocks = blocks_of(relief.planes(textured(384, 216)))
+    relief.look(blocks, View()).spread(views(frame, 192, 108))
+    relief.look(blocks, View(), swell).spread(views(bent, 192, 108))
 
-    assert shares == [((108, 192), 1.0), ((54, 96), 0.5)]
+    assert relief.shape == (54, 96)
     assert distance(rgb_of(bent)[:, :180], rgb_of(frame)[:, 6:186]) < 3
+
+
+@pytest.mark.parametrize("size", [(192, 108), (190, 106), (194, 110)])
+def test_a_camera_that_stands_still_shows_every_pixel_as_it_is(size: tuple[int, int]) -> None:
+    width, height = size
+    take = Take(width=width, height=height, fps=24, frames=10, motion=1.0)
+    relief = Relief(np.full((height, width), 0.5, np.float32), take)
+    planes = relief.planes(textured(384, 216))
+    left, top = (relief.width - width) // 4 * 2, (relief.height - height) // 4 * 2
+
+    frame = np.empty((height * 3 // 2, width), np.uint8)
+    shown = views(frame, width, height)
+    relief.look(blocks_of(planes), View()).spread(shown)
+
+    edge = ((relief.width - width) // 2, (relief.height - height) // 2)
+    luma = planes[0][edge[1] : edge[1] + height, edge[0] : edge[0] + width]
+    assert np.array_equal(shown[0], luma)
+    if edge == (left, top):
+        chroma = planes[2][top // 2 : (top + height) // 2, left // 2 : (left + width) // 2]
+        assert np.array_equal(shown[2], chroma)
+
+
+@pytest.mark.parametrize("view", [View(x=0.08), View(zoom=0.2), View(x=-0.05, y=0.03, zoom=0.1)])
+def test_blocks_show_what_a_look_at_every_pixel_shows(view: View) -> None:
+    take = Take(width=320, height=180, fps=24, frames=10, motion=1.0)
+    depth = np.linspace(0, 1, 180, dtype=np.float32)[:, None] * np.ones((1, 320), np.float32)
+    relief = Relief(depth, take)
+    luma, _, _ = planes = relief.planes(textured(640, 360))
+    frame = np.empty((270, 320), np.uint8)
+    relief.look(blocks_of(planes), view).spread(views(frame, 320, 180))
+
+    rows, columns = np.mgrid[0:180, 0:320].astype(np.float32)
+    near = cv2.GaussianBlur(cv2.resize(depth, (relief.width, relief.height)), (0, 0), 1.28)
+    edge = ((relief.width - 320) // 2, (relief.height - 180) // 2)
+    near = near[edge[1] : edge[1] + 180, edge[0] : edge[0] + 320]
+    grow = view.zoom * GROWTH * (0.3 + 0.7 * near)
+    x = columns + edge[0] - view.x * STRENGTH * 320 * near - (columns + 0.5 - 160) * grow
+    y = rows + edge[1] - view.y * STRENGTH * 180 * near - (rows + 0.5 - 93.6) * grow
+    exact = cv2.remap(luma, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    assert np.abs(frame[:180].astype(int) - exact)[4:-4, 4:-4].mean() < 0.6
