@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -159,7 +160,11 @@ class AsyncStudio:
                 on_sent=on_update.sending,
                 on_known=known.append,
             )
-            return self._held(await self._run(flow), known)
+            try:
+                return self._held(await self._run(flow), known)
+            except asyncio.CancelledError as stop:
+                stop.add_note("what was started goes on: astudio.history.pending() finds it")
+                raise
 
     async def form(
         self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any

@@ -51,6 +51,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
 }
+_ERRORS = """() => jupyterapp.shell.currentWidget.content.model.toJSON().cells
+    .flatMap(cell => cell.outputs ?? [])
+    .filter(output => output.output_type === "error")
+    .map(output => output.traceback.join("\\n"))"""
 _LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
 
 
@@ -192,7 +196,6 @@ class Notebook:
         return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea").first
 
     def errors(self) -> list[str]:
-        """Return the tracebacks in the notebook."""
-        kind = "application/vnd.jupyter.error"
-        shown = self.page.locator(f'.jp-OutputArea-output[data-mime-type="{kind}"]')
-        return shown.all_inner_texts()
+        """Return the tracebacks in the notebook, from its model: how they are drawn changes."""
+        found: list[str] = self.page.evaluate(_ERRORS)
+        return found
