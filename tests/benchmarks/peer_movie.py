@@ -5,11 +5,12 @@ Run by `bench_film.py` with an interpreter that has MoviePy: ``peer_movie.py PIC
 
 import os
 import sys
+from typing import Any
 
 import numpy as np
-from moviepy import CompositeVideoClip, ImageClip, vfx
 
 SIZE, FPS = (1280, 720), 24
+_FILE = {"preset": "veryfast", "threads": 2, "ffmpeg_params": ["-crf", "20"]}
 
 
 def cpu() -> float:
@@ -18,28 +19,34 @@ def cpu() -> float:
     return 1000 * (used.user + used.system + used.children_user + used.children_system)
 
 
-picture, frames, clip = np.load(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-seconds = frames / FPS
-start = SIZE[0] / picture.shape[1]
+def zoomed(picture: np.ndarray, seconds: float) -> Any:
+    """Return a clip that zooms into one point of a picture."""
+    from moviepy import CompositeVideoClip, ImageClip, vfx
+
+    start = SIZE[0] / picture.shape[1]
+
+    def scale(t: float) -> float:
+        return start / (1 - 0.24 * t / seconds)
+
+    def corner(t: float) -> tuple[float, float]:
+        over = scale(t) / start - 1
+        return -0.6 * SIZE[0] * over, -0.4 * SIZE[1] * over
+
+    still = ImageClip(picture, duration=seconds).with_effects([vfx.Resize(scale)])
+    return CompositeVideoClip([still.with_position(corner)], size=SIZE).with_duration(seconds)
 
 
-def scale(t: float) -> float:
-    """Return how large the picture is at a time."""
-    return start / (1 - 0.24 * t / seconds)
+def main() -> None:
+    """Draw all frames, then make the clip."""
+    frames = int(sys.argv[2])
+    zoom = zoomed(np.load(sys.argv[1]), frames / FPS)
+    before = cpu()
+    for number in range(frames):
+        zoom.get_frame(number / FPS)
+    drawn = cpu()
+    zoom.write_videofile(sys.argv[3], fps=FPS, codec="libx264", audio=False, logger=None, **_FILE)
+    print(drawn - before, cpu() - drawn)
 
 
-def corner(t: float) -> tuple[float, float]:
-    """Return where the picture's upper left corner is, so that a zoom leads to one point."""
-    over = scale(t) / start - 1
-    return -0.6 * SIZE[0] * over, -0.4 * SIZE[1] * over
-
-
-still = ImageClip(picture, duration=seconds).with_effects([vfx.Resize(scale)])
-zoom = CompositeVideoClip([still.with_position(corner)], size=SIZE).with_duration(seconds)
-before = cpu()
-for number in range(frames):
-    zoom.get_frame(number / FPS)
-drawn = cpu()
-options = {"preset": "veryfast", "threads": 2, "ffmpeg_params": ["-crf", "20"]}
-zoom.write_videofile(clip, fps=FPS, codec="libx264", audio=False, logger=None, **options)
-print(drawn - before, cpu() - drawn)
+if __name__ == "__main__":
+    main()
