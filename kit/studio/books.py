@@ -5,18 +5,20 @@ They are written once; both faces run them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import pricing, wire
 from kit.client import calls, flows
 from kit.client.steps import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.desk import Desk
-from kit.studio.shelf import Shelf
+from kit.studio.shelf import OnHeard, Shelf
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +26,27 @@ if TYPE_CHECKING:
     from kit.explore.asked import Asked, Moment
     from kit.explore.costs import CostFrame
 
+T = TypeVar("T", wire.Entry, wire.Generation)
+
 #: A service without a path answers one of these.
 _UNHEARD = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 #: How often ledger and balance are read until nothing was written between.
 _READS = 3
 #: How far a later look at the ledger goes back behind what is known.
 _OVERLAP = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How far the reading of a list is; see `kit.studio.shelf.Heard`."""
+
+    fetched: int
+    pages: int
+    through: datetime | None
+
+
+def _unheard(_what: str, _so_far: object) -> None:
+    """Tell nobody."""
 
 
 class Books:
@@ -41,23 +58,31 @@ class Books:
         self._ledger: pd.DataFrame | None = None
 
     def spending(
-        self, since: Moment | None = None, until: Moment | None = None
+        self,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        tell: OnHeard = _unheard,
     ) -> Flow[pd.DataFrame]:
         """Return what was paid for; see `kit.explore.costs.spending`.
 
         Generations come from the history on this computer, brought up to date first.
+
+        Parameters
+        ----------
+        tell : callable
+            Told after each page of history and ledger: both may be long.
         """
         from kit.explore import costs
         from kit.explore.asked import asked
 
         choice = asked(since=since, until=until)
-        yield from self.shelf.sync()
+        yield from self.shelf.sync(partial(tell, "history"))
         archive = yield from self.shelf.archive()
         found = archive.frame(choice, costs.NEEDED)
-        ledger = yield from self.ledger()
+        ledger = yield from self.ledger(tell)
         return costs.spending(found, None if ledger is None else _within(ledger, choice))
 
-    def ledger(self) -> Flow[pd.DataFrame | None]:
+    def ledger(self, tell: OnHeard = _unheard) -> Flow[pd.DataFrame | None]:
         """Return the ledger as a frame, newest first; None where the service has none.
 
         Entries are never changed, so only what is new is asked for, with some of what was known:
@@ -67,28 +92,27 @@ class Books:
 
         from kit.explore import frames
 
-        known, fresh = self._ledger, []
+        known = self._ledger
         settled = None if known is None or known.empty else known["created_at"].max() - _OVERLAP
-        following: calls.Call[list[wire.Entry]] | None = calls.list_usage(limit=1000)
         try:
-            while following:
-                found = yield from flows.page(following)
-                fresh += found.items
-                following = found.following if found.items else None
-                if settled is not None and _before(found.items, settled):
-                    break
+            fresh = yield from _listed(
+                calls.list_usage(limit=1000),
+                partial(tell, "ledger"),
+                lambda page: settled is not None and _before(page, settled),
+            )
         except _UNHEARD:
             return None
         table = frames.ledger(fresh)
-        if known is not None and following is not None:
-            table = pd.concat([table, known[~known.index.isin(table.index)]])
+        rest = None if known is None else known[~known.index.isin(table.index)]
+        if rest is not None and len(rest):
+            table = pd.concat([table, rest])
         self._ledger = table
         return table
 
-    def entries(self) -> Flow[list[wire.Entry] | None]:
+    def entries(self, tell: OnHeard = _unheard) -> Flow[list[wire.Entry] | None]:
         """Return the whole ledger, or None where the service has none."""
         try:
-            return (yield from flows.listing(calls.list_usage(limit=1000), None))
+            return (yield from _listed(calls.list_usage(limit=1000), partial(tell, "ledger")))
         except _UNHEARD:
             return None
 
@@ -99,23 +123,26 @@ class Books:
         except _UNHEARD:
             return (yield from flows.ask(calls.get_account())).credits
 
-    def forecast(self, days: int, window: int, level: float) -> Flow[CostFrame]:
+    def forecast(
+        self, days: int, window: int, level: float, tell: OnHeard = _unheard
+    ) -> Flow[CostFrame]:
         """Return what the coming days will cost."""
         from kit.explore import costs
 
-        spent = yield from self.spending()
+        spent = yield from self.spending(tell=tell)
         balance = yield from self.balance()
         now = datetime.now(UTC)
         return costs.forecast(spent, balance, now=now, days=days, window=window, level=level)
 
-    def reconcile(self) -> Flow[CostFrame]:
+    def reconcile(self, tell: OnHeard = _unheard) -> Flow[CostFrame]:
         """Hold ledger, balance, receipts and generations against each other."""
         from kit.explore import costs
 
         for _ in range(_READS):
             before = yield from self.balance()
-            entries = yield from self.entries()
-            found = yield from flows.listing(calls.list_generations(limit=1000), None)
+            entries = yield from self.entries(tell)
+            every = calls.list_generations(limit=1000)
+            found = yield from _listed(every, partial(tell, "generations"))
             balance = yield from self.balance()
             if before == balance:
                 break
@@ -154,6 +181,24 @@ class Books:
             for name, value in seconds.items()
         }
         return pricing.price(model.pricing, values, media)
+
+
+def _listed(
+    call: calls.Call[list[T]],
+    tell: Callable[[Read], None],
+    enough: Callable[[Sequence[T]], bool] = lambda _: False,
+) -> Flow[list[T]]:
+    """Return a list page after page, to its end or until a page is enough; `tell` hears of each."""
+    items: list[T] = []
+    following: calls.Call[list[T]] | None = call
+    pages = 0
+    while following:
+        found = yield from flows.page(following)
+        items += found.items
+        pages += 1
+        tell(Read(len(items), pages, items[-1].created_at if items else None))
+        following = found.following if found.items and not enough(found.items) else None
+    return items
 
 
 def _before(entries: Sequence[wire.Entry], moment: datetime) -> bool:

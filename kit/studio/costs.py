@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kit.studio.books import Books
 from kit.studio.desk import Desk
+from kit.studio.shelf import Telling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,8 @@ class Costs:
     """What was spent on what, when, and what it will come to.
 
     Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
-    ``charged``, ``refunded`` and ``net``; times are UTC.
+    ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
+    and ledger, and shows how far it is where that takes long; later ones read only what is new.
 
     Examples
     --------
@@ -70,7 +72,8 @@ class Costs:
 
     def forecast(self, days: int = 30, *, window: int = 28, level: float = 0.8) -> CostFrame:
         """Return what the coming days will cost; see `kit.explore.costs.forecast`."""
-        return self._client.run(self._books.forecast(days, window, level))
+        with self._telling() as tell:
+            return self._client.run(self._books.forecast(days, window, level, tell))
 
     def reconcile(self) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
@@ -80,7 +83,8 @@ class Costs:
         NotFoundError
             The service has no ledger.
         """
-        return self._client.run(self._books.reconcile())
+        with self._telling() as tell:
+            return self._client.run(self._books.reconcile(tell))
 
     def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
@@ -91,7 +95,11 @@ class Costs:
         return self._client.run(self._books.explain(_id(generation)))
 
     def _spent(self, since: When, until: When) -> pd.DataFrame:
-        return self._client.run(self._books.spending(since, until))
+        with self._telling() as tell:
+            return self._client.run(self._books.spending(since, until, tell))
+
+    def _telling(self) -> Telling:
+        return Telling(self._client.settings)
 
 
 class AsyncCosts:
@@ -139,11 +147,13 @@ class AsyncCosts:
 
     async def forecast(self, days: int = 30, *, window: int = 28, level: float = 0.8) -> CostFrame:
         """Return what the coming days will cost; see `kit.explore.costs.forecast`."""
-        return await self._client.run(self._books.forecast(days, window, level))
+        with self._telling() as tell:
+            return await self._client.run(self._books.forecast(days, window, level, tell))
 
     async def reconcile(self) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other; see `Costs`."""
-        return await self._client.run(self._books.reconcile())
+        with self._telling() as tell:
+            return await self._client.run(self._books.reconcile(tell))
 
     async def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
@@ -154,7 +164,11 @@ class AsyncCosts:
         return await self._client.run(self._books.explain(_id(generation)))
 
     async def _spent(self, since: When, until: When) -> pd.DataFrame:
-        return await self._client.run(self._books.spending(since, until))
+        with self._telling() as tell:
+            return await self._client.run(self._books.spending(since, until, tell))
+
+    def _telling(self) -> Telling:
+        return Telling(self._client.settings)
 
 
 def _id(generation: Held | str) -> str:

@@ -6,9 +6,11 @@ The account is asked for once; after that the shelf is found without the service
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, flows
@@ -29,8 +31,28 @@ if TYPE_CHECKING:
     from kit.explore.asked import Asked
     from kit.explore.syncing import OnUpdate, Page, Synced
 
-#: Pages after which a sync shows that it goes on, where it was not asked for by name.
+#: Pages after which a reading shows that it goes on, where it was not asked for by name.
 _QUIET_PAGES = 3
+
+
+class Heard(Protocol):
+    """How far the reading of a long list is."""
+
+    @property
+    def fetched(self) -> int:
+        """Rows that came."""
+
+    @property
+    def pages(self) -> int:
+        """Answers that it took."""
+
+    @property
+    def through(self) -> datetime | None:
+        """When the oldest of them was made; newest come first."""
+
+
+#: Takes what is read (``history`` or ``ledger``), and how far that is.
+OnHeard: TypeAlias = Callable[[str, Heard], None]
 
 
 class Shelf:
@@ -126,8 +148,8 @@ class Kept:
 
     def sync(self, *, show: bool) -> Synced:
         """Bring the archive up to date."""
-        with _Telling(self._client.settings, show) as tell:
-            return self._client.run(self._shelf.sync(tell))
+        with Telling(self._client.settings, show="history" if show else None) as tell:
+            return self._client.run(self._shelf.sync(partial(tell, "history")))
 
     def archive(self) -> Archive:
         """Return the archive as it is."""
@@ -147,8 +169,8 @@ class AsyncKept:
 
     async def sync(self, *, show: bool) -> Synced:
         """Bring the archive up to date."""
-        with _Telling(self._client.settings, show) as tell:
-            return await self._client.run(self._shelf.sync(tell))
+        with Telling(self._client.settings, show="history" if show else None) as tell:
+            return await self._client.run(self._shelf.sync(partial(tell, "history")))
 
     async def archive(self) -> Archive:
         """Return the archive as it is."""
@@ -159,50 +181,61 @@ class AsyncKept:
         return await self._client.run(self._shelf.newest(limit, choice))
 
 
-class _Telling:
+class Telling:
     """A line of progress; one that nobody asked for appears only when it takes long.
 
-    It has no share of the whole: the list of generations does not say how long it is.
+    It has no share of the whole: the lists of a service do not say how long they are.
+
+    Parameters
+    ----------
+    show : str, optional
+        What to show from the start, because it was asked for by name.
     """
 
-    def __init__(self, settings: Settings, show: bool) -> None:
+    def __init__(self, settings: Settings, *, show: str | None = None) -> None:
         self._enabled = settings.progress
-        self._began = time.monotonic()
+        self._began: dict[str, float] = {}
+        self._entered = time.monotonic()
         self._line: Any = None
         self._update: Any = None
-        if show:
-            self._begin()
+        if show is not None:
+            self._begin(show)
 
-    def __enter__(self) -> OnUpdate:
-        return self.told
+    def __enter__(self) -> OnHeard:
+        return self.heard
 
     def __exit__(self, *_: object) -> None:
         if self._line is not None:
             self._line.__exit__(None, None, None)
 
-    def told(self, so_far: Synced) -> None:
+    def heard(self, what: str, so_far: Heard) -> None:
+        """Take how far a reading is."""
+        # one line shows one reading after another: each has a rate of its own
+        began = self._began.setdefault(what, self._entered)
         if self._line is None and so_far.pages > _QUIET_PAGES:
-            self._begin()
+            self._begin(what)
+        now = time.monotonic()
         if self._update is not None:
-            self._update.saying(told(so_far, time.monotonic() - self._began))
+            self._update.saying(told(what, so_far, now - began))
+        self._entered = now
 
-    def _begin(self) -> None:
-        self._line = progress("history", enabled=self._enabled)
+    def _begin(self, what: str) -> None:
+        self._line = progress(what, enabled=self._enabled)
         self._update = self._line.__enter__()
 
 
-def told(so_far: Synced, seconds: float) -> str:
-    """Return how far a sync is, in words.
+def told(what: str, so_far: Heard, seconds: float) -> str:
+    """Return how far a reading is, in words.
 
     Examples
     --------
     >>> from kit.explore.syncing import Synced
-    >>> told(Synced(fetched=12000, pages=12), 4.0)
+    >>> told("history", Synced(fetched=12000, pages=12), 4.0)
     'history: 12,000 rows · 12 pages · 3,000 rows/s'
     """
     rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
-    return "history: " + " · ".join(
+    return f"{what}: " + " · ".join(
         [_some(so_far.fetched, "row"), _some(so_far.pages, "page"), rate, *back]
     )
 

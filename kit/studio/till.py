@@ -25,6 +25,7 @@ from kit.errors import (
 )
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.learned import LearnedQuote, PriceBook
+from kit.explore.learned.quotes import relevant
 from kit.explore.lines import Lines
 from kit.studio import place
 from kit.studio.orders import Order, by_default, by_rule, lengths
@@ -57,6 +58,8 @@ class Till:
     def price(self, order: Order) -> Flow[wire.Quote]:
         """Return the price of an order: by rule, else the service, receipts, the default.
 
+        The default is the price of other settings where some were chosen: its terms say so.
+
         Raises
         ------
         ConfigError
@@ -67,7 +70,7 @@ class Till:
             quote = yield from self._by_service(order)
         if quote is None:
             quote = self._by_receipts(order)
-        return by_default(order) if quote is None else quote
+        return guessed(order) if quote is None else quote
 
     def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price that receipts and the synced history support, or None.
@@ -148,6 +151,17 @@ class Till:
 
             self.book.learn(model, past.samples(model, archive.paid(model.id, past.MOST)))
             self._seen[model.id] = files
+
+
+def guessed(order: Order) -> wire.Quote:
+    """Return the price with every default, with a term that says what makes it a guess."""
+    quote = by_default(order)
+    usual = {p.name: p.default for p in order.model.setting_parameters}
+    given = relevant(order.model, order.given)
+    others = [name for name, value in given.items() if value != usual.get(name)]
+    but = f"; yours differs in {', '.join(others)}" if others else ""
+    kind = f"a guess: the price with the model's defaults{but}"
+    return quote.model_copy(update={"terms": [wire.Term(kind=kind, credits=quote.total)]})
 
 
 def at_most(quote: wire.Quote) -> Decimal:

@@ -29,6 +29,7 @@ from kit.widgets.cards import (
     table,
     warning,
 )
+from kit.widgets.quotes import quote, quote_text
 from kit.widgets.texts import script, title
 
 __all__ = [
@@ -127,17 +128,6 @@ def parameters(items: Iterable[wire.Parameter]) -> str:
     return table(header, rows) if rows else ""
 
 
-def quote(item: wire.Quote) -> str:
-    """Draw a price with the terms it is made of."""
-    rows = [(escape(_term(t)), escape(signed(t.credits))) for t in item.terms]
-    short = ""
-    if item.affordable is False:
-        left = f": {credits(item.balance)}" if item.balance is not None else ""
-        short = warning(f"the balance is too low{left}")
-    terms = table((), rows) if rows else ""
-    return card(credits(item.total), terms + short + faint(f"by {item.source}"))
-
-
 def receipt(item: wire.Receipt) -> str:
     """Draw what a start returned."""
     charged = item.credits_charged
@@ -211,7 +201,7 @@ TEXTS: dict[type[Any], Callable[[Any], str]] = {
     wire.Entry: lambda e: f"<Entry {_joined([e.kind, signed(e.credits), e.model_id or ''])}>",
     wire.Model: lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
     wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, _allowed(p)])}>",
-    wire.Quote: lambda q: f"<Quote {credits(q.total)} · {q.source}>",
+    wire.Quote: quote_text,
     wire.Title: lambda t: f"<Title {t.title!r}>",
     wire.Script: lambda s: f"<Script {s.title!r} · {_length(s)}>",
     wire.Receipt: lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
@@ -284,14 +274,6 @@ def _bound(value: float | None) -> str:
     if value is None:
         return ""
     return str(int(value)) if float(value).is_integer() else f"{value:g}"
-
-
-def _term(term: wire.Term) -> str:
-    if term.kind == "unit":
-        return f"{term.parameter}: {term.value}"
-    if term.kind == "multiplier":
-        return f"{term.parameter}: {term.value} (× {figure(term.factor)})"
-    return term.kind
 
 
 def _length(item: wire.Script) -> str:

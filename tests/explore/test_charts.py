@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -129,3 +130,60 @@ def test_bars_of_nothing_say_that_they_are_zero() -> None:
     chart = Chart(kind="bars", x="check", y="difference", title="t", unit="credits")
 
     assert draw(chart, rows).axes[0].texts[0].get_text() == "0 credits in all 2 rows"
+
+
+def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() -> None:
+    pytest.importorskip("matplotlib")
+    rows = pd.DataFrame({"model": ["m", "m"], "status": ["done", "failed"], "net": [100.0, 0.0]})
+    chart = Chart(kind="bars", x="model", y="net", color="status", title="t", unit="credits")
+
+    assert draw(chart, rows).axes[0].get_xlim() == pytest.approx((0, 116))
+
+
+def test_altair_writes_the_figures_beside_the_bars() -> None:
+    pytest.importorskip("altair")
+    rows = pd.DataFrame({"model": ["a", "b"], "net": [1234.5, -2.0]})
+    found = draw(BARS, rows, "altair").to_dict()
+
+    texts = [line.get("text") for data in found["datasets"].values() for line in data]
+    assert {"1,234.5", "-2"} <= set(texts)
+    low, high = found["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert (low < -2, high > 1234.5) == (True, True)
+
+
+@pytest.mark.parametrize(("level", "drawn_there"), [(3.0, True), (900.0, False)])
+def test_altair_tells_a_level_that_would_flatten_the_rest(level: float, drawn_there: bool) -> None:
+    pytest.importorskip("altair")
+    found = draw(replace(BAND, line=(level, "balance")), frame(BAND), "altair").to_dict()
+
+    marks = [layer["mark"]["type"] for layer in found["layer"]]
+    assert ("rule" in marks) is drawn_there
+    beyond = ["balance, above this chart: 900"]
+    assert found["title"].get("subtitle", []) == ([] if drawn_there else beyond)
+
+
+def test_altair_stacks_columns_and_reads_times_as_utc() -> None:
+    pytest.importorskip("altair")
+    rows = pd.DataFrame(
+        {
+            "day": pd.to_datetime(["2026-01-01", "2026-01-01", "2026-01-02"], utc=True),
+            "model": ["small", "large", "large"],
+            "net": [1.0, 5.0, 2.0],
+        }
+    )
+    found = draw(DAYS, rows, "altair").to_dict()
+
+    (lines,) = found["datasets"].values()
+    stacks = [(line["color"], line["low"], line["high"]) for line in lines]
+    assert stacks == [("large", 0, 5), ("small", 5, 6), ("large", 0, 2)]
+    assert [line["when"] for line in lines] == ["2026-01-01", "2026-01-01", "2026-01-02"]
+    assert found["encoding"]["x"]["scale"] == {"type": "utc"}
+
+
+@pytest.mark.parametrize(("net", "words"), [([], "nothing to draw"), ([0.0], "0 credits in all")])
+def test_altair_says_that_there_is_nothing(net: list[float], words: str) -> None:
+    pytest.importorskip("altair")
+    rows = pd.DataFrame({"model": ["m"] * len(net), "net": pd.Series(net, dtype="float64")})
+
+    (lines,) = draw(BARS, rows, "altair").to_dict()["datasets"].values()
+    assert lines[0]["text"].startswith(words)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import base64
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +63,27 @@ def test_whatever_holds_several_values_varies(values: Any) -> None:
     assert [r["seed"] for r in planned({"seed": values}).requests] == [1, 2]
 
 
+def test_a_set_has_the_same_order_and_the_same_draws_in_every_process() -> None:
+    code = (
+        "from kit.explore.sweeps.grid import planned\n"
+        "words = {f'word {n}' for n in range(9)}\n"
+        "print([planned({'a': words, 'b': (n for n in range(9))}, how).requests\n"
+        "       for how in ('grid', 5)])"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert len(found) == 1
+
+
 def test_a_list_parameter_varies_by_lists_of_lists() -> None:
     assert planned({"tags": ["a", "b"]}, lists=["tags"]).fixed == {"tags": ["a", "b"]}
     assert len(planned({"tags": [["a"], ["b", "c"]]}, lists=["tags"]).requests) == 2
@@ -90,9 +114,9 @@ def test_rows_are_told_apart_by_what_varies() -> None:
 # ── sheets ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def data(color: str) -> str:
+def data(color: str, size: tuple[int, int] = (60, 40)) -> str:
     buffer = io.BytesIO()
-    Image.new("RGB", (60, 40), color).save(buffer, "PNG")
+    Image.new("RGB", size, color).save(buffer, "PNG")
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
@@ -120,6 +144,8 @@ def test_axes_can_be_chosen() -> None:
     assert found.rows[0] == "size s · seed 1"
     with pytest.raises(ConfigError, match="'color' does not vary in this sweep; there is prompt"):
         sheet(x="color")
+    with pytest.raises(ConfigError, match="'seed' cannot go across and down"):
+        sheet(x="seed", y="seed")
 
 
 def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
@@ -147,6 +173,25 @@ def test_a_sheet_is_a_picture_too(tmp_path: Path) -> None:
     assert found.save(tmp_path / "s.html").read_text().startswith("<!doctype html>")
     with pytest.raises(ConfigError, match=r"as .png or .html, not as '.gif'"):
         found.save(tmp_path / "s.gif")
+
+
+def test_wide_pictures_leave_no_gaps_below_them() -> None:
+    wide = sheet().png()
+    tall = sheet(tiles=[Tile(data("#cc0000", (40, 60)), "", "") for _ in range(12)]).png()
+
+    with Image.open(io.BytesIO(wide)) as low, Image.open(io.BytesIO(tall)) as high:
+        assert high.height - low.height == 4 * (60 - 40)
+        assert high.width == low.width
+
+
+def test_a_title_that_is_wider_than_the_tiles_is_whole() -> None:
+    found = laid_out(PLAN, TILES, "a long title " * 9, x="prompt", y="size", size=60)
+
+    with Image.open(io.BytesIO(found.png())) as picture:
+        assert (
+            picture.convert("L").crop((picture.width - 10, 0, picture.width, 50)).getextrema()[0]
+            == 255
+        )
 
 
 # ── ratings ──────────────────────────────────────────────────────────────────────────────────────

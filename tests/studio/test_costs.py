@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from kit.client import calls
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, GenerationFailedError, NotFoundError
 from kit.explore.learned import LearnedQuote
 from kit.studio import AsyncStudio, Studio
 from kit.studio.desk import Desk
+from kit.widgets import preview
+from kit.widgets.form import price
 from tests.client.third_party import Server, ThirdParty
 from tests.conftest import Service
 
@@ -204,3 +209,49 @@ def test_a_typo_costs_no_question(own: Studio, monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(ConfigError, match="did you mean 'model'"):
         own.costs.by("modle")
+
+
+def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> None:
+    usual = studio.estimate("paint", "a lake")
+    other = studio.estimate("paint", "a lake", steps=50, style="ink")
+
+    assert usual.terms[0].kind == "a guess: the price with the model's defaults"
+    assert other.terms[0].kind.startswith(f"{usual.terms[0].kind}; yours differs in ")
+    assert {"steps", "style"} <= set(other.terms[0].kind.replace(",", "").split())
+    assert sum(term.credits for term in other.terms) == other.total
+    assert "a guess" in preview.quote(other)
+    assert "a guess" in price.line(other)
+
+
+class Told:
+    """A line of progress that is kept."""
+
+    labels: ClassVar[list[str]] = []
+
+    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+        self.labels.append(label)
+
+    def close(self) -> None:
+        self.labels.append("")
+
+
+def test_a_long_ledger_shows_how_far_it_is(own: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = calls.list_usage
+    monkeypatch.setattr("kit.widgets.progress._place", Told)
+    monkeypatch.setattr("kit.widgets.progress.EVERY", 0.0)
+    # one entry a page: a long ledger of few entries
+    monkeypatch.setattr("kit.client.calls.list_usage", lambda limit=1: asked(limit=1))
+    Told.labels.clear()
+    loud = Studio(replace(own._desk.settings, progress=True))
+    with loud:
+        loud.costs.summary()
+        first = [label for label in Told.labels if label]
+        assert Told.labels[-1] == ""
+        assert first, "more than three pages are shown"
+        assert all(
+            re.fullmatch(r"ledger: \d+ rows · \d+ pages · [\d,]+ rows/s · back to .*", label)
+            for label in first
+        )
+        Told.labels.clear()
+        loud.costs.reconcile()
+        assert any(label.startswith("ledger: ") for label in Told.labels)

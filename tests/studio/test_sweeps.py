@@ -19,6 +19,8 @@ from tests.client.third_party import Answer, Server, ThirdParty, png
 
 START = "/v1/creative-studio/generations"
 MODELS = "/v1/creative-studio/models"
+#: What the other service's prices are: it has no rules and prices nothing.
+GUESS = "a guess: with the defaults of the model"
 
 
 def starts(other: Server) -> list[Any]:
@@ -37,7 +39,7 @@ def again(settings: Settings, client: Client) -> Studio:
 def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, other: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"])
 
-    assert repr(sweep) == "<Sweep paint × 4: 4 requests, 1 credit>"
+    assert repr(sweep) == f"<Sweep paint × 4: 4 requests, about 1 credit ({GUESS})>"
     assert sweep.quote.total == Decimal(1)
     assert sweep.frame()["price"].tolist() == [0.25] * 4
     assert starts(other) == []
@@ -85,7 +87,10 @@ def test_a_new_kernel_finds_what_was_paid(
     studio.sweep("paint", ["a", "b"]).run()
 
     later = again(settings, client).sweep("paint", ["a", "b", "c"])
-    assert repr(later) == "<Sweep paint × 3: 3 requests, 2 made before, 0.25 credits>"
+    assert repr(later) == (
+        "<Sweep paint × 3: 3 requests, 2 made before, about 0.25 credits "
+        "(a guess from what was paid before)>"
+    )
     assert later.run().frame()["status"].tolist() == ["completed"] * 3
     assert len(starts(other)) == 3
 
@@ -318,6 +323,24 @@ def test_favorites_are_marked_and_joined(studio: Studio) -> None:
     assert made.join(studio.ratings.frame())["rating"].tolist() == [pd.NA, 5, 3]
 
 
+def test_the_sheet_tells_the_numbers_that_ratings_go_by(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a", "b"])
+    assert "#1 · planned" in sweep.sheet().html()
+    assert sweep.sheet().title == f"paint × 2: 2 requests, about 0.5 credits ({GUESS})"
+
+    sweep.run().best(1)
+    captions = [tile.caption for tile in sweep.sheet().tiles.values()]
+    assert captions == ["#0 · 0.25 credits", "#1 · 0.25 credits"]
+
+
+def test_the_price_of_a_sweep_is_as_sure_as_the_least_sure_one(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a", "b"])
+
+    assert (sweep.quote.source, sweep.quote.total) == ("default", Decimal("0.5"))
+    assert f"about 0.5 credits ({GUESS})" in sweep._repr_html_()
+    assert sweep.run().quote.source == "rule"  # nothing is left: 0 is sure
+
+
 def test_rating_what_is_not_there_is_a_sentence(studio: Studio) -> None:
     sweep = studio.sweep("paint", "a")
 
@@ -371,6 +394,12 @@ def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) 
         "request 3:",
     ]
     assert starts(other) == []
+
+
+@pytest.mark.parametrize("rows", [{"prompt": ["a", "b"]}, "a lake", 3, ["a", "b"]])
+def test_what_has_no_rows_is_a_sentence(studio: Studio, rows: Any) -> None:
+    with pytest.raises(ConfigError, match="rows are a DataFrame or a list with a mapping"):
+        studio.generate_many(rows, model="paint")
 
 
 def test_rows_without_a_model_are_named(studio: Studio) -> None:

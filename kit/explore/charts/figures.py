@@ -12,7 +12,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from kit.explore.charts.spec import PALETTE, Chart, drawn
+from kit.explore.charts.spec import PALETTE, Chart, drawn, empty, number, room, wide, within
 
 _INK, _FAINT, _GRID = "#222222", "#666666", "#E3E3E3"
 _SIZE = 10.5
@@ -48,10 +48,8 @@ def draw(
     figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    if rows.empty:
-        _nothing(axes, "nothing to draw")
-    elif chart.kind == "bars" and not rows["y"].any():
-        _nothing(axes, f"0 {chart.unit} in all {len(rows)} rows")
+    if words := empty(chart, rows):
+        _nothing(axes, words)
     else:
         _KINDS[chart.kind](axes, chart, rows)
     axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=_INK, pad=12)
@@ -67,14 +65,14 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stacked(rows)
     places = range(len(table))
     start = pd.Series(0.0, index=table.index)
-    for number, name in enumerate(table.columns):
+    for place, name in enumerate(table.columns):
         values = table[name]
         axes.barh(
             places,
             values,
             left=start,
             height=min(0.68, 0.3 * len(table)),
-            color=PALETTE[number],
+            color=PALETTE[place],
             label=name,
         )
         start = start + values
@@ -83,11 +81,12 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         side = "right" if total < 0 else "left"
         shift = (-1 if total < 0 else 1) * 0.012 * longest
         axes.text(
-            total + shift, place, _number(total), va="center", ha=side, fontsize=_SIZE, color=_INK
+            total + shift, place, number(total), va="center", ha=side, fontsize=_SIZE, color=_INK
         )
     axes.set_yticks(places, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.set_xmargin(0.16)
+    # margins are not enough: bars of no length hold the edge where they end
+    axes.set_xlim(room(start))
     if (start < 0).any():
         axes.axvline(0, color=_FAINT, linewidth=0.8)
     _dress(axes, across=True)
@@ -101,11 +100,11 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     timed = times is not None
     places: Any = list(range(len(table))) if times is None else times.to_pydatetime()
     steps = table.index.to_series().diff().dropna() if timed else pd.Series(dtype="object")
-    wide: Any = 0.8 * (steps.min() / pd.Timedelta(days=1) if len(steps) else 1.0)
+    width = wide(len(table)) * (steps.min() / pd.Timedelta(days=1) if len(steps) else 1.0)
     start = pd.Series(0.0, index=table.index)
-    for number, name in enumerate(table.columns):
-        color = PALETTE[number]
-        axes.bar(places, table[name], bottom=start, width=wide, color=color, label=name)
+    for place, name in enumerate(table.columns):
+        color = PALETTE[place]
+        axes.bar(places, table[name], bottom=start, width=width, color=color, label=name)
         start = start + table[name]
     if timed:
         _dates(axes)
@@ -122,20 +121,20 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     dot = "o" if len(days) == 1 else ""
     axes.plot(days, rows["y"], color=PALETTE[0], linewidth=2.2, marker=dot)
     last = rows.iloc[-1]
-    text = f" {_number(float(last['y']))}"
+    text = f" {number(float(last['y']))}"
     axes.annotate(text, (days[-1], last["y"]), fontsize=_SIZE, color=_INK, va="center")
     axes.set_ylim(bottom=0)
     if chart.line:
         level, name = chart.line
-        within = level <= 3 * float(rows["high"].max() or 1)
-        if within:
+        shown = within(level, rows)
+        if shown:
             axes.axhline(level, color=PALETTE[3], linewidth=1.6, linestyle=(0, (5, 3)))
-        note = name if within else f"{name}, above this chart:"
+        note = name if shown else f"{name}, above this chart:"
         axes.annotate(
-            f"{note} {_number(level)}",
-            (0.01, level if within else 1.0),
-            xycoords=("axes fraction", "data" if within else "axes fraction"),
-            xytext=(0, 4 if within else -12),
+            f"{note} {number(level)}",
+            (0.01, level if shown else 1.0),
+            xycoords=("axes fraction", "data" if shown else "axes fraction"),
+            xytext=(0, 4 if shown else -12),
             textcoords="offset points",
             fontsize=_SIZE,
             color=PALETTE[3],
@@ -181,15 +180,10 @@ def _dress(axes: Axes, *, across: bool = False) -> None:
     axes.set_axisbelow(True)
     numbers = axes.xaxis if across else axes.yaxis
     numbers.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    numbers.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    numbers.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
 def _dates(axes: Axes) -> None:
     locator: Any = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-
-
-def _number(value: float) -> str:
-    text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text

@@ -89,6 +89,51 @@ def drawn(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     return sums.reset_index(drop=True)
 
 
+def empty(chart: Chart, rows: pd.DataFrame) -> str:
+    """Return what to write where there is nothing to draw; nothing where there is."""
+    if rows.empty:
+        return "nothing to draw"
+    if chart.kind == "bars" and not rows["y"].any():
+        return f"0 {chart.unit} in all {len(rows)} rows"
+    return ""
+
+
+def within(level: float, rows: pd.DataFrame) -> bool:
+    """Whether a level can be drawn beside a band without flattening it."""
+    return level <= 3 * float(rows["high"].max() or 1)
+
+
+def room(totals: pd.Series[Any]) -> tuple[float, float]:
+    """Return from where to where lying bars go, with room for the figures beside them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> room(pd.Series([10.0, 2.0]))
+    (0.0, 11.6)
+    """
+    low, high = min(0.0, float(totals.min())), max(0.0, float(totals.max()))
+    more = 0.16 * (high - low)
+    return low - more if low < 0 else 0.0, high + more if high > 0 else 0.0
+
+
+def wide(count: int) -> float:
+    """Return how much of its place an upright bar takes; gaps finer than pixels pale the colors."""
+    return 0.8 if count <= 120 else 1.0
+
+
+def number(value: float) -> str:
+    """Return a figure for a chart.
+
+    Examples
+    --------
+    >>> number(1234.5), number(0.1), number(-0.0001)
+    ('1,234.5', '0.1', '0')
+    """
+    text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
 def _named(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return values as texts that fit beside a bar."""
     texts = values.astype("object").where(values.notna(), "none").astype(str)

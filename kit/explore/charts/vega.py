@@ -8,10 +8,11 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from kit.explore.charts.spec import PALETTE, Chart, drawn
+from kit.explore.charts.spec import PALETTE, Chart, drawn, empty, number, room, wide, within
 
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")
+_INK, _FAINT = "#222222", "#666666"
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
@@ -25,12 +26,24 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
     if alt.renderers.active in _ONLINE:
         _go_offline()
     rows = drawn(chart, frame)
-    made = _KINDS[chart.kind](chart, rows)
-    size = {"width": width, "height": height or (alt.Step(24) if chart.kind == "bars" else 260)}
-    title = alt.TitleParams(chart.title, anchor="start", fontSize=15)
+    words = empty(chart, rows)
+    made = _words(words) if words else _KINDS[chart.kind](chart, rows)
+    bars = chart.kind == "bars" and not words
+    size = {"width": width, "height": height or (alt.Step(24) if bars else 260)}
+    title = alt.TitleParams(
+        chart.title,
+        anchor="start",
+        fontSize=15,
+        subtitle=[_beyond(chart, rows)] if _beyond(chart, rows) else alt.Undefined,
+        subtitleColor=PALETTE[3],
+        subtitleFontSize=13,
+    )
     return (
         made.properties(title=title, **size)
-        .configure_axis(labelFontSize=13, titleFontSize=13, gridColor="#E3E3E3", labelLimit=260)
+        .configure_axis(
+            labelFontSize=13, titleFontSize=13, titleFontWeight="normal", gridColor="#E3E3E3"
+        )
+        .configure_axisY(labelLimit=260)
         .configure_legend(labelFontSize=13, titleFontSize=13)
         .configure_view(stroke=None)
     )
@@ -46,62 +59,124 @@ def _go_offline() -> None:
 
 def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     order = list(dict.fromkeys(rows["x"]))
-    return (
-        alt.Chart(rows)
-        .mark_bar()
-        .encode(
-            y=alt.Y("x:N", sort=order, title=None),
-            x=alt.X("sum(y):Q", title=chart.unit),
-            **_color(chart, rows),
-            tooltip=_tooltip(chart),
-        )
+    totals = rows.groupby("x", sort=False)["y"].sum().reset_index()
+    totals["text"] = [number(total) for total in totals["y"]]
+    y = alt.Y("x:N", sort=order, title=None)
+    # as wide as the figures beside the bars need it, and not rounded up to the next tick
+    low, high = room(totals["y"])
+    scale = alt.Scale(domain=[low, high], nice=False)
+    x = alt.X("sum(y):Q", title=chart.unit, scale=scale, axis=alt.Axis(tickCount=6))
+    bars = alt.Chart(_ranked(rows)).mark_bar()
+    made = bars.encode(
+        y=y, x=x, order="rank:Q", **_color(chart, rows), tooltip=_tooltip(chart, "x:N")
     )
+    for side, align, shift in (("datum.y < 0", "right", -4), ("datum.y >= 0", "left", 4)):
+        text = alt.Chart(totals).transform_filter(side)
+        text = text.mark_text(align=align, dx=shift, fontSize=13, color=_INK)
+        made = made + text.encode(y=y, x=alt.X("y:Q", scale=scale), text="text:N")
+    if low < 0:
+        zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=_FAINT)
+        made = made + zero.encode(x=alt.X("y:Q", scale=scale))
+    return made
 
 
 def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     timed = pd.api.types.is_datetime64_any_dtype(rows["x"])
-    return (
-        alt.Chart(rows)
-        .mark_bar()
-        .encode(
-            x=alt.X("x:T" if timed else "x:O", title=None),
-            y=alt.Y("sum(y):Q", title=chart.unit),
-            **_color(chart, rows),
-            tooltip=_tooltip(chart, "T" if timed else "O"),
-        )
-    )
+    # stacked here: bars between two times are not stacked by Vega-Lite
+    rows = _ranked(rows).sort_values(["x", "rank"])
+    rows["high"] = rows.groupby("x")["y"].cumsum()
+    rows["low"] = rows["high"] - rows["y"]
+    y = alt.Y("low:Q", title=chart.unit, axis=alt.Axis(tickCount=6))
+    rest = {"y": y, "y2": "high:Q", **_color(chart, rows)}
+    if not timed:
+        whole = alt.Chart(rows).mark_bar()
+        return whole.encode(x=alt.X("x:O", title=None), **rest, tooltip=_tooltip(chart, "x:O"))
+    moments = pd.Series(rows["x"].unique()).sort_values()
+    step = moments.diff().min() if len(moments) > 1 else pd.Timedelta(days=1)
+    half = step * wide(len(moments)) / 2
+    rows["begin"], rows["end"] = rows["x"] - half, rows["x"] + half
+    rows["when"] = _days(rows["x"])
+    whole = alt.Chart(rows).mark_bar()
+    return whole.encode(x=_time("begin"), x2="end:T", **rest, tooltip=_tooltip(chart, "when:N"))
 
 
 def _band(chart: Chart, rows: pd.DataFrame) -> Any:
-    whole = alt.Chart(rows)
-    x = alt.X("x:T", title=None)
+    rows = rows.assign(when=_days(rows["x"]))
+    whole, x = alt.Chart(rows), _time("x")
     area = whole.mark_area(opacity=0.22, color=PALETTE[0]).encode(
-        x=x, y=alt.Y("low:Q", title=chart.unit), y2="high:Q"
+        x=x, y=alt.Y("low:Q", title=chart.unit, axis=alt.Axis(tickCount=6)), y2="high:Q"
     )
-    line = whole.mark_line(color=PALETTE[0], strokeWidth=2.5).encode(
-        x=x, y="y:Q", tooltip=["x:T", "y:Q", "low:Q", "high:Q"]
+    figures = [
+        alt.Tooltip(f"{name}:Q", title=title, format=",.3~f")
+        for name, title in (("y", chart.unit), ("low", "at least"), ("high", "at most"))
+    ]
+    line = whole.mark_line(color=PALETTE[0], strokeWidth=2.5, point=len(rows) == 1).encode(
+        x=x, y="y:Q", tooltip=[alt.Tooltip("when:N", title=chart.x), *figures]
     )
-    if chart.line is None:
-        return area + line
-    level = pd.DataFrame({"y": [chart.line[0]], "name": [chart.line[1]]})
-    rule = alt.Chart(level).mark_rule(color=PALETTE[3], strokeDash=[5, 3], size=2)
-    return area + line + rule.encode(y="y:Q", tooltip=["name:N", "y:Q"])
+    last = rows.tail(1).assign(text=[number(float(rows["y"].iloc[-1]))])
+    end = alt.Chart(last).mark_text(align="left", dx=5, fontSize=13, color=_INK)
+    made = area + line + end.encode(x=x, y="y:Q", text="text:N")
+    if chart.line is None or _beyond(chart, rows):
+        return made
+    level, name = chart.line
+    whole = alt.Chart(pd.DataFrame({"y": [level], "text": [f"{name} {number(level)}"]}))
+    rule = whole.mark_rule(color=PALETTE[3], strokeDash=[5, 3], size=2).encode(y="y:Q")
+    text = whole.mark_text(align="left", dx=4, dy=-8, fontSize=13, color=PALETTE[3])
+    return made + rule + text.encode(y="y:Q", x=alt.value(0), text="text:N")
 
 
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 
 
+def _words(words: str) -> Any:
+    whole = alt.Chart(pd.DataFrame({"text": [words]}))
+    return whole.mark_text(fontSize=13, color=_FAINT).encode(text="text:N")
+
+
+def _beyond(chart: Chart, rows: pd.DataFrame) -> str:
+    """Return what a level is that is too high to be drawn: it would flatten all the rest."""
+    if chart.line is None or rows.empty or within(chart.line[0], rows):
+        return ""
+    return f"{chart.line[1]}, above this chart: {number(chart.line[0])}"
+
+
+def _time(name: str) -> Any:
+    """Return an axis of times; they are UTC wherever the browser is."""
+    axis = alt.Axis(tickCount=8, labelOverlap=True, grid=False)
+    return alt.X(f"{name}:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
+
+
+def _days(moments: pd.Series[Any]) -> pd.Series[Any]:
+    """Return times as text, the hours only where there are any."""
+    whole = (moments == moments.dt.normalize()).all()
+    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
+    return words
+
+
+def _sizes(rows: pd.DataFrame) -> list[str]:
+    """Return the colored groups, the largest first."""
+    sizes = rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False)
+    return list(sizes.index)
+
+
+def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the place of their group, so that the largest is stacked first."""
+    places = {name: place for place, name in enumerate(_sizes(rows))}
+    return rows.assign(rank=rows["color"].map(places))
+
+
 def _color(chart: Chart, rows: pd.DataFrame) -> dict[str, Any]:
     if chart.color is None:
         return {"color": alt.value(PALETTE[0])}
-    sizes = rows.groupby("color")["y"].sum().abs().sort_values(ascending=False)
-    scale = alt.Scale(domain=list(sizes.index), range=list(PALETTE))
+    names = _sizes(rows)
+    scale = alt.Scale(domain=names, range=list(PALETTE[: len(names)]))
     return {"color": alt.Color("color:N", scale=scale, title=chart.color)}
 
 
-def _tooltip(chart: Chart, kind: str = "N") -> list[Any]:
+def _tooltip(chart: Chart, named: str) -> list[Any]:
+    amount = "sum(y):Q" if chart.kind == "bars" else "y:Q"
     return [
-        alt.Tooltip(f"x:{kind}", title=chart.x),
+        alt.Tooltip(named, title=chart.x),
         *([alt.Tooltip("color:N", title=chart.color)] if chart.color else []),
-        alt.Tooltip("sum(y):Q", title=chart.unit, format=",.3~f"),
+        alt.Tooltip(amount, title=chart.unit, format=",.3~f"),
     ]

@@ -26,54 +26,70 @@ _MOST = 60_000_000
 def drawn(sheet: Sheet) -> bytes:
     """Return a sheet as a PNG."""
     side = _SIDE if any(sheet.rows) else 0
-    size = sheet.size
+    size, tall = sheet.size, _tall(sheet)
     head = max((len(_lines(name, size)) for name in sheet.columns if name), default=0)
     head = head * (_TEXT + 4) + 4 if head else 0
     foot = (_TEXT + 5) * (2 if any(tile.label for tile in sheet.tiles.values()) else 1)
     while size > 48:
-        width, height = _extent(sheet, size, side, head, foot)
+        width, height = _extent(sheet, size, round(size * tall), side, head, foot)
         if width * height <= _MOST:
             break
         size = size * 3 // 4
-    width, height = _extent(sheet, size, side, head, foot)
-    paper = Image.new("RGB", (width, height), _PAPER)
+    high = round(size * tall)
+    paper = Image.new("RGB", _extent(sheet, size, high, side, head, foot), _PAPER)
     pen = ImageDraw.Draw(paper)
     pen.text((_GAP, _GAP), sheet.title, _INK, _font(_TITLE))
     top = _TITLE + 3 * _GAP
     for column, name in enumerate(sheet.columns):
         _written(pen, (side + _GAP + column * (size + _GAP), top), name, size)
     for row, name in enumerate(sheet.rows):
-        y = top + head + row * (size + foot + _GAP)
+        y = top + head + row * (high + foot + _GAP)
         _written(pen, (_GAP, y), name, side - _GAP)
         for column in range(len(sheet.columns)):
             tile = sheet.tiles.get((row, column))
             if tile is not None:
-                _placed(paper, pen, tile, side + _GAP + column * (size + _GAP), y, size)
+                place = (side + _GAP + column * (size + _GAP), y, size, high)
+                _placed(paper, pen, tile, place)
     buffer = io.BytesIO()
     paper.save(buffer, "PNG")
     return buffer.getvalue()
 
 
-def _extent(sheet: Sheet, size: int, side: int, head: int, foot: int) -> tuple[int, int]:
+def _tall(sheet: Sheet) -> float:
+    """Return the height of the tallest picture, of a width of 1: wide ones leave no gaps below."""
+    found = []
+    for tile in sheet.tiles.values():
+        file = raw(tile)
+        if file is not None:
+            with Image.open(file) as opened:
+                found.append(opened.height / opened.width)
+    # without any picture there are only words, in boxes
+    return min(1.0, max(found, default=0.5))
+
+
+def _extent(sheet: Sheet, size: int, high: int, side: int, head: int, foot: int) -> tuple[int, int]:
     width = side + _GAP + len(sheet.columns) * (size + _GAP)
-    height = _TITLE + 3 * _GAP + head + len(sheet.rows) * (size + foot + _GAP)
-    return max(width, 320), height
+    height = _TITLE + 3 * _GAP + head + len(sheet.rows) * (high + foot + _GAP)
+    title = 2 * _GAP + round(_font(_TITLE).getlength(sheet.title))
+    return max(width, title, 320), height
 
 
 def _placed(
-    paper: Image.Image, pen: ImageDraw.ImageDraw, tile: Tile, x: int, y: int, size: int
+    paper: Image.Image, pen: ImageDraw.ImageDraw, tile: Tile, place: tuple[int, int, int, int]
 ) -> None:
+    """Draw a tile; its place is where it begins, and the width and height of its picture."""
+    x, y, size, high = place
     file = raw(tile)
     if file is None:
-        pen.rounded_rectangle((x, y, x + size, y + size), 6, _EMPTY)
+        pen.rounded_rectangle((x, y, x + size - 1, y + high - 1), 6, _EMPTY)
     else:
         with Image.open(file) as opened:
             picture = opened.convert("RGB")
-        picture.thumbnail((size, size))
-        paper.paste(picture, (x + (size - picture.width) // 2, y + (size - picture.height) // 2))
+        picture.thumbnail((size, high))
+        paper.paste(picture, (x + (size - picture.width) // 2, y + (high - picture.height) // 2))
     caption = f"★ {tile.caption}" if tile.favorite else tile.caption
     for line, words in enumerate(filter(None, (caption, tile.label))):
-        at = (x, y + size + 2 + line * (_TEXT + 5))
+        at = (x, y + high + 2 + line * (_TEXT + 5))
         pen.text(at, _fitted(words, size), _FAINT if line == 0 else _INK, _font(_TEXT))
 
 

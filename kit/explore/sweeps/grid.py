@@ -76,7 +76,7 @@ def planned(
         if how < 1:
             raise ConfigError("a sweep draws at least one request")
         _bounded(how)
-        picked = sorted(random.Random(_content(values)).sample(range(size), how))  # noqa: S311
+        picked = sorted(random.Random(_content({**axes, **fixed})).sample(range(size), how))  # noqa: S311
         return Plan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
     _bounded(size)
     every = itertools.product(*axes.values())
@@ -117,6 +117,8 @@ def _many(value: Any) -> list[Any] | None:
     """Return the values of something that holds several, or None for a single one."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return None
+    if isinstance(value, (set, frozenset)):  # their order differs from process to process
+        return sorted(value, key=lambda item: (str(type(item)), item))
     return list(value)
 
 

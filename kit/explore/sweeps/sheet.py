@@ -128,8 +128,10 @@ def laid_out(
     Raises
     ------
     ConfigError
-        The plan has no such axis.
+        The plan has no such axis, or one is to go both ways.
     """
+    if x is not None and x == y:
+        raise ConfigError(f"{x!r} cannot go across and down; x and y are two that vary")
     for name in (x, y):
         if name is not None and name not in plan.axes:
             there = ", ".join(plan.axes) or "none"

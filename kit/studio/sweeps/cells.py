@@ -24,6 +24,8 @@ from kit.studio.till import at_most
 
 #: Problems that one message names.
 _NAMED = 20
+#: Where prices come from, the least sure first.
+_SOURCES = ("default", "receipts", "service", "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,12 @@ def made(desk: Desk, cell: Cell, notes: Lines, sweep: str, on_update: OnUpdate) 
         yield from downloads.output(desk.cache, begun)
     except KitError:
         return  # it is paid and there: whoever shows it asks again
+
+
+def source(cells: Sequence[Cell]) -> str:
+    """Return where the least sure price of what is still to be made comes from."""
+    found = {cell.quote.source for cell in cells if cell.quote and not cell.known}
+    return min(found or {"rule"}, key=_SOURCES.index)
 
 
 def key_of(sweep: str, cell: Cell) -> str:

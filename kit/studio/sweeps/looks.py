@@ -12,7 +12,7 @@ from kit.errors import KitError
 from kit.explore.ratings import BEST, Ratings
 from kit.studio import showing
 from kit.studio.generation import Held
-from kit.studio.sweeps.cells import Cell
+from kit.studio.sweeps.cells import Cell, source
 from kit.widgets import preview
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class Result:
 
 PLANNED = Result()
 
+#: Where a price comes from -> why it is no more than a guess.
+_GUESSES = {
+    "receipts": "a guess from what was paid before",
+    "default": "a guess: with the defaults of the model",
+}
+
 
 def told(results: Sequence[Result], cells: Sequence[Cell], credits: Decimal | None) -> str:
     """Return how far a sweep is, or what it will cost, in words."""
@@ -55,21 +61,34 @@ def told(results: Sequence[Result], cells: Sequence[Cell], credits: Decimal | No
         return ", ".join(f"{count} {state}" for state, count in counts.items())
     known = sum(cell.known is not None for cell in cells)
     before = f", {known} made before" if known else ""
-    return f"{len(cells)} requests{before}, {preview.credits(credits)}"
+    return f"{_many(len(cells))}{before}, {priced(cells, credits)}"
+
+
+def priced(cells: Sequence[Cell], credits: Decimal | None) -> str:
+    """Return what cells will cost, in words; a guess says that it is one."""
+    why = None if credits is None else _GUESSES.get(source(cells))
+    return f"about {preview.credits(credits)} ({why})" if why else preview.credits(credits)
+
+
+def _many(count: int) -> str:
+    return f"{count} request{'' if count == 1 else 's'}"
 
 
 def tile(
     result: Result,
+    number: int,
     values: Mapping[str, Any],
     hold: Callable[[wire.Generation], Held],
     ratings: Ratings,
     size: int,
     among: int,
-) -> Tile | None:
-    """Return the tile of a result, or None where nothing was tried.
+) -> Tile:
+    """Return the tile of a result; its caption begins with the number that ratings go by.
 
     Parameters
     ----------
+    number : int
+        Of its cell.
     values : mapping
         What varies, for the label.
     size : int
@@ -82,7 +101,7 @@ def tile(
 
     label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
     if result.generation is None:
-        return Tile(None, result.error[:60], label) if result.error else None
+        return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
     held = hold(result.generation)
     try:
         content = showing.thumbnail(held)
@@ -93,4 +112,4 @@ def tile(
     caption = preview.credits(held.credits)
     if result.status != "completed":
         caption = f"{result.status} · {caption}"
-    return Tile(picture, caption, label, favorite=ratings[held.id] == BEST)
+    return Tile(picture, f"#{number} · {caption}", label, favorite=ratings[held.id] == BEST)

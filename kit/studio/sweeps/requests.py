@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="Sweep[Any]")
 
 _MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
+_NO_ROWS = (
+    "rows are a DataFrame or a list with a mapping for each: [{'prompt': 'a lake'}, ...]; "
+    "pd.DataFrame(...) makes rows of columns"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def rows(
     Raises
     ------
     ConfigError
-        There is no row, or one that names no model.
+        What is given has no rows, or a row names no model.
     """
     given = [_cleaned(row) for row in _records(frame)]
     if not given:
@@ -114,7 +118,15 @@ def _request(model: str, media: Any, values: Mapping[str, Any]) -> Request:
 
 
 def _records(frame: Any) -> list[Mapping[str, Any]]:
-    return frame.to_dict("records") if hasattr(frame, "to_dict") else list(frame)
+    if hasattr(frame, "columns"):
+        found: list[Mapping[str, Any]] = frame.to_dict("records")
+        return found
+    if isinstance(frame, (str, bytes, Mapping)) or not isinstance(frame, Iterable):
+        raise ConfigError(_NO_ROWS)
+    rows = list(frame)
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise ConfigError(_NO_ROWS)
+    return rows
 
 
 def _cleaned(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Sweep(Generic[H]):
 
     @property
     def quote(self) -> wire.Quote:
-        """The price of what is still to be made.
+        """The price of what is still to be made; its source is the least sure of theirs.
 
         Raises
         ------
@@ -103,9 +103,11 @@ class Sweep(Generic[H]):
         if total is None:
             raise ConfigError(f"nobody says what every request of {self.title} costs")
         left = [c for n, c in enumerate(self._cells) if self._open(n) and not c.known]
-        sources = {cell.quote.source for cell in left if cell.quote}
+        error = sum((cell.at_most for cell in left), Decimal(0)) - total
         kind = f"{len(left)} requests, {len(self) - len(left)} made before"
-        source = sources.pop() if len(sources) == 1 else "rule" if not sources else "default"
+        if error:
+            kind += f", ± {error:f}"
+        source = cells.source(left)
         return wire.Quote(total=total, source=source, terms=[wire.Term(kind=kind, credits=total)])
 
     @property
@@ -173,7 +175,7 @@ class Sweep(Generic[H]):
         return table(self.plan, prices, results, receipts, self.ratings.all())
 
     def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
-        """Return the results as a contact sheet, with what each cost.
+        """Return the results as a contact sheet, with the number and the cost of each.
 
         Parameters
         ----------
@@ -185,11 +187,11 @@ class Sweep(Generic[H]):
         from kit.explore.sweeps.sheet import laid_out
 
         tiles = [
-            looks.tile(self._result(n), request, self._hold, self.ratings, size, len(self))
-            for n, request in enumerate(self.plan.requests)
+            looks.tile(self._result(n), n, asked, self._hold, self.ratings, size, len(self))
+            for n, asked in enumerate(self.plan.requests)
         ]
-        spent = self.frame()["net"].sum()
-        title = f"{self.title}: {self._told()}, {round(float(spent), 3):g} credits"
+        spent = f", {round(float(self.frame()['net'].sum()), 3):g} credits" if self._results else ""
+        title = f"{self.title}: {self._told()}{spent}"
         return laid_out(self.plan, tiles, title, x=x, y=y, size=size)
 
     def best(self, *numbers: int) -> list[H]:
@@ -211,7 +213,9 @@ class Sweep(Generic[H]):
             raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
         facts = self._result(number).generation
         if facts is None:
-            raise ConfigError(f"the cell {number} has no result to rate yet")
+            raise ConfigError(
+                f"the cell {number} has no result to rate yet; run() makes it, or finds it"
+            )
         self.ratings.rate(facts.id, rating, note)
 
     def _waited(self) -> Sweep[H]:
