@@ -25,7 +25,8 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     scene = read(job.prompt, seed=job.seed, palette=values["palette"])
     pixels = picture(scene, values, progress.part(0.0, 0.7))
-    path, content_type = write(pixels, job.folder, "poster", values["format"])
+    # Its gradients and edges look the same with color at half the detail of light.
+    path, content_type = write(pixels, job.folder, "poster", values["format"], fine_color=False)
     progress.report(0.9)
     thumbnail = write_thumbnail(pixels, job.folder)
     progress.report(1.0)

@@ -17,10 +17,14 @@ _COARSE = 128  # smooth things are painted this small and enlarged
 
 
 def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[Plane]:
-    """Yield curtains of northern lights, green below and violet above."""
+    """Yield curtains of northern lights, green below and violet above.
+
+    All share one gradient, so that three of them are laid over each other while they are small.
+    """
     bottom = int(horizon)
     small = np.arange(320, dtype=np.float64)
     heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    dark = np.ones((_COARSE, 320), np.float32)
     for number in range(3):
         bend = cv2.GaussianBlur(field(rng, 2, 320, cells=(2, 4), octaves=3)[:1], (0, 0), 6)
         foot = 0.78 - 0.17 * number + 0.16 * bend
@@ -29,12 +33,13 @@ def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[P
         above = (foot - heights) / reach
         curtain = np.where(above > 0, np.exp(-above * 2.1), np.exp(above * 16))
         curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * np.sin(small / 320 * np.pi))
-        alpha = enlarged(curtain * (150 - 30 * number), (stage.columns, bottom))
-        tint = np.linspace(0.0, 1.0, bottom)
-        color = ramp(
-            [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))], tint
-        )
-        yield Plane("cloud", 0.0, 0, color[:, :, None], alpha)
+        dark *= 1.0 - np.minimum(curtain * ((150 - 30 * number) / 255), 1.0)
+    alpha = enlarged((1.0 - dark) * 255, (stage.columns, bottom))
+    tint = np.linspace(0.0, 1.0, bottom)
+    color = ramp(
+        [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))], tint
+    )
+    yield Plane("cloud", 0.0, 0, color[:, :, None], alpha)
 
 
 def streaks(

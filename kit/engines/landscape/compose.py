@@ -103,8 +103,9 @@ def painted(picture: Picture, falling: Sequence[Plane] = ()) -> Iterator[Strip]:
     if wet is None:
         yield from strips(stage, picture.heaven.fill, (*picture.back, *falling))
         return
-    land = strips(stage, picture.heaven.fill, picture.back, until=wet.shore)
-    above = gathered(stage, land, rows=wet.shore)
+    above = np.empty((3, wet.shore, stage.columns), np.float32)
+    for _ in strips(stage, picture.heaven.fill, picture.back, until=wet.shore, into=above):
+        pass
     mirror = Mirror(above, stage, wet, picture.palette)
     yield from strips(stage, mirror.fill, (*picture.front, *falling))
 

@@ -27,7 +27,12 @@ _PAPER = 99  # seed of its noise
 
 
 def strips(
-    stage: Stage, backdrop: Backdrop, planes: Sequence[Plane], *, until: int | None = None
+    stage: Stage,
+    backdrop: Backdrop,
+    planes: Sequence[Plane],
+    *,
+    until: int | None = None,
+    into: Floats | None = None,
 ) -> Iterator[Strip]:
     """Yield painted strips from the top down; the next one is painted into the same memory.
 
@@ -37,14 +42,17 @@ def strips(
         From the farthest to the nearest.
     until : int, optional
         Row of the stage where to stop; all rows without it.
+    into : ndarray of float32, optional
+        A canvas of shape (3, rows, columns) that takes them all, so that none is lost.
     """
     last = stage.rows if until is None else until
     tall = _tall(stage)
-    canvas = np.empty((3, tall, stage.columns), np.float32)
+    canvas = np.empty((3, tall, stage.columns), np.float32) if into is None else into
     solid = [plane.solid_from() for plane in planes]
     for start in range(0, last, tall):
         stop = min(start + tall, last)
-        strip = canvas[:, : stop - start]
+        first = 0 if into is None else start
+        strip = canvas[:, first : first + stop - start]
         hiding = [
             number
             for number, (plane, row) in enumerate(zip(planes, solid, strict=True))

@@ -28,17 +28,23 @@ class Water:
     ----------
     shore : int
         Row where it begins.
-    swell, counter : ndarray of float32
-        Two waves: how far they shift each pixel of the mirror image, in pixels. A still picture
-        shows the first; a moving one swings between them.
+    swell : ndarray of float32
+        A wave: how far it shifts each pixel of the mirror image, in pixels.
+    against : ndarray of float32
+        A second one, a few columns wide; see `counter`.
     glitter : ndarray of uint8
         Where the light dances.
     """
 
     shore: int
     swell: Floats
-    counter: Floats
+    against: Floats
     glitter: Bytes
+
+    @property
+    def counter(self) -> Floats:
+        """The second wave in full: a moving picture swings between the two."""
+        return _widened(self.against, self.swell.shape[1])
 
 
 def water(rng: np.random.Generator, stage: Stage, light: Light, shore: int, rough: float) -> Water:
@@ -47,8 +53,9 @@ def water(rng: np.random.Generator, stage: Stage, light: Light, shore: int, roug
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
     deep = (np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32)
     reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + rough)
-    swell, counter = (_wave(rng, stage, deep) * reach for _ in range(2))
-    return Water(shore, swell, counter, _glitter(rng, stage, light, shore, rows))
+    swell, against = (_wave(rng, deep) * reach for _ in range(2))
+    glitter = _glitter(rng, stage, light, shore, rows)
+    return Water(shore, _widened(swell, stage.columns), against, glitter)
 
 
 class Mirror:
@@ -104,15 +111,18 @@ def own_color(palette: Palette) -> Floats:
     return paint(mix(palette.sky[1], palette.land[1], 0.5))
 
 
-def _wave(rng: np.random.Generator, stage: Stage, deep: Floats) -> Floats:
+def _wave(rng: np.random.Generator, deep: Floats) -> Floats:
     # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective,
     # while they are as narrow as their widest ripple lets them be.
     flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
     columns = np.arange(_NARROW, dtype=np.float32)[None]
     grid = (np.repeat(columns, len(deep), axis=0), np.repeat(deep, _NARROW, axis=1))
-    narrow = cv2.remap(flat, *grid, cv2.INTER_LINEAR)
-    size = (stage.columns, len(deep))
-    return np.asarray(cv2.resize(narrow, size, interpolation=cv2.INTER_CUBIC))
+    return np.asarray(cv2.remap(flat, *grid, cv2.INTER_LINEAR))
+
+
+def _widened(wave: Floats, columns: int) -> Floats:
+    size = (columns, len(wave))
+    return np.asarray(cv2.resize(wave, size, interpolation=cv2.INTER_CUBIC))
 
 
 def _glitter(rng: np.random.Generator, stage: Stage, light: Light, shore: int, rows: int) -> Bytes:

@@ -91,7 +91,12 @@ def gradient(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> 
 
 def blended(one: Plane, other: Plane, share: Plane) -> Plane:
     """Return the light a share of the way from one to another."""
-    return np.asarray(one + (other - one) * share, np.float32)
+    change = np.asarray(other - one, np.float32)
+    if np.broadcast_shapes(change.shape, share.shape) != change.shape:
+        return np.asarray(one + change * share, np.float32)
+    change *= share
+    change += one
+    return change
 
 
 def softened(plane: Plane, sigma: float) -> Plane:

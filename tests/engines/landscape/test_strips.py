@@ -64,3 +64,14 @@ def test_the_mirror_in_the_water_ends_at_the_shore() -> None:
 
     assert np.array_equal(flat(picture)[:, : shore - 120], dry[:, : shore - 120])
     assert not np.array_equal(flat(picture)[:, shore + 5 :], dry[:, shore + 5 :])
+
+
+def test_strips_painted_into_a_canvas_stay_there() -> None:
+    planes = [ridge(90, 0.9), ridge(170, 0.3)]
+    whole = gathered(STAGE, strips(STAGE, gray, planes))
+    canvas = np.empty_like(whole)
+
+    shapes = [strip.shape for _, strip in strips(STAGE, gray, planes, into=canvas)]
+
+    assert len(shapes) > 1
+    assert canvas == pytest.approx(whole, abs=1e-6)

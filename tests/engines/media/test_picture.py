@@ -48,3 +48,14 @@ def test_a_thumbnail_has_at_most_512_pixels_a_side(
 
     with Image.open(path) as found:
         assert (found.format, found.size) == ("JPEG", expected)
+
+
+def test_a_jpeg_of_coarser_color_is_smaller_and_as_light() -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (80, 80, 3), np.uint8)
+    fine, coarse = (picture.encoded(noise, "jpeg", fine_color=fine) for fine in (True, False))
+
+    assert len(coarse) < 0.9 * len(fine)
+    light = [
+        np.asarray(Image.open(io.BytesIO(file)).convert("L"), float) for file in (fine, coarse)
+    ]
+    assert np.abs(light[0] - light[1]).mean() < 12

@@ -54,9 +54,9 @@ class Face:
     ----------
     along, up : ndarray
         Meters along the wall and above the road, of each pixel.
-    step_along, step_up : ndarray or float
+    step_along, step_up : ndarray or float32
         Meters that one pixel spans.
-    z : ndarray or float
+    z : ndarray or float32
         Distance from the camera.
     sunlit : ndarray or float
         Direct sunlight that falls on it, 0 to 1.
@@ -66,9 +66,9 @@ class Face:
 
     along: Plane
     up: Plane
-    step_along: Plane | float
-    step_up: Plane | float
-    z: Plane | float
+    step_along: Plane | np.float32
+    step_up: Plane | np.float32
+    z: Plane | np.float32
     sunlit: Plane | float
     backward: bool
 
@@ -104,7 +104,7 @@ class Walls:
         shop = self._shop(face, block)
         return blended(upper, shop, _edge(SHOP - face.up, face.step_up))
 
-    def _wall(self, face: Face, block: Block, up: Plane, step: Plane | float) -> Plane:
+    def _wall(self, face: Face, block: Block, up: Plane, step: Plane | np.float32) -> Plane:
         colors = _WALLS[block.style]
         level, chroma, hue = colors[int(block.tone * len(colors)) % len(colors)]
         stone = light((level, chroma, hue))
@@ -126,7 +126,7 @@ class Walls:
         face: Face,
         block: Block,
         cell: tuple[Plane, Plane],
-        step: tuple[Plane | float, Plane | float],
+        step: tuple[Plane | np.float32, Plane | np.float32],
     ) -> Plane:
         column, floor = np.floor(cell[0]), np.floor(cell[1])
         x, y = column.astype(np.int32) + block.number, floor.astype(np.int32) + block.number // 64
@@ -139,7 +139,7 @@ class Walls:
         across = np.abs(cell[0] - column - np.float32(0.5))
         curtain = smooth_step(0.10 + 0.25 * block.tone, 0.16 + 0.25 * block.tone, across)
         rooms = on * (0.32 + 0.95 * inside) * (1.0 - 0.55 * curtain * (kind > 0.35))
-        rooms = rooms * np.where(kind > 0.8, 0.5, 1.0)
+        rooms = rooms * (1.0 - np.float32(0.5) * (kind > 0.8))
         lamp = _picked(self._lamps, kind * 3.99)
         sky = np.clip(face.up / 40.0, 0.0, 1.0)
         mirrored = self._mirror + (self._top - self._mirror) * sky
@@ -174,7 +174,8 @@ class Walls:
         lit = self._sun * face.sunlit + self._fill * 0.5
         frame = light((0.30, 0.02, 60)) * (lit + self._street * (0.25 * neon))
         board = (0.30 * tint + 0.05) * lit + tint * (neon * 0.10)
-        name = tint * (neon * np.where(power < 0.72, 1.7, 0.10)) + (0.3 * tint + 0.25) * lit
+        bright = np.float32(0.10) + np.float32(1.6) * (power < 0.72)
+        name = tint * (neon * bright) + (0.3 * tint + 0.25) * lit
         board = blended(board, name, self._letters(face, bay, number))
         return blended(blended(frame, inside, pane), board, band)
 
@@ -221,13 +222,13 @@ def front_of(view: View, block: Block, columns: slice, rows: slice, sunlit: floa
     z = block.near
     along = np.abs(view.across()[:, columns]) * np.float32(z)
     up = np.float32(view.eye) + view.up()[rows] * np.float32(z)
-    step = z / view.focal
+    step = np.float32(z / view.focal)  # a plain float would make planes of doubles
     return Face(
         along=along,
         up=up,
         step_along=step,
         step_up=step,
-        z=z,
+        z=np.float32(z),
         sunlit=sunlit,
         backward=block.side < 0,
     )
@@ -255,7 +256,7 @@ def _courses(face: Face, block: Block) -> Plane:
     return np.maximum(flat, post)
 
 
-def _pulse(at: Plane, start: float, long: float, step: Plane | float) -> Plane:
+def _pulse(at: Plane, start: float, long: float, step: Plane | np.float32) -> Plane:
     """Return a pulse that repeats every 1, averaged over `step`, so that it never flickers."""
     half = np.maximum(step, 1e-4) * np.float32(0.5)
     total = _filled(at - start + half, long) - _filled(at - start - half, long)
@@ -267,7 +268,7 @@ def _filled(at: Plane, long: float) -> Plane:
     return np.asarray(whole * np.float32(long) + np.minimum(at - whole, np.float32(long)))
 
 
-def _edge(inside: Plane, step: Plane | float) -> Plane:
+def _edge(inside: Plane, step: Plane | np.float32) -> Plane:
     """Return the coverage of a pixel whose middle lies `inside` meters behind an edge."""
     return np.asarray(np.clip(inside / step + 0.5, 0.0, 1.0), np.float32)
 

@@ -35,32 +35,47 @@ class Stencil:
         # Drawn larger and reduced, since OpenCV smooths no edges in planes of light.
         self.scale = max(1.0, min(3.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
         size = (int(np.ceil(tall * self.scale)) + 1, int(np.ceil(wide * self.scale)) + 1)
-        self.color = np.zeros((*size, 3), np.float32)
-        self.shine = np.zeros((*size, 3), np.float32)
-        self.alpha = np.zeros(size, np.float32)
+        # Color and cover lie in one sheet, so that a shape is drawn once.
+        self.body = np.zeros((*size, 4), np.float32)
+        self.shine: Plane | None = None
+
+    @property
+    def color(self) -> Plane:
+        """The share of light that it throws back, shape (rows, columns, 3)."""
+        return self.body[..., :3]
+
+    @property
+    def alpha(self) -> Plane:
+        """How much of each pixel it covers, 0 to 1, shape (rows, columns)."""
+        return self.body[..., 3]
 
     def fill(self, points: Points, color: Plane, *, cover: float = 1.0) -> None:
         """Fill a polygon with the share of light that it throws back."""
-        outline = [self._placed(points)]
-        cv2.fillPoly(self.color, outline, color.ravel().tolist())
-        cv2.fillPoly(self.alpha, outline, cover)
+        cv2.fillPoly(self.body, [self._placed(points)], [*color.ravel().tolist(), cover])
+
+    def fill_all(self, outlines: Plane, colors: Plane) -> None:
+        """Fill convex outlines, shape (n, corners, 2), each in its color, the first one lowest."""
+        inks = np.pad(colors, ((0, 0), (0, 1)), constant_values=1.0).tolist()
+        for outline, ink in zip(self._placed(outlines), inks, strict=True):
+            cv2.fillConvexPoly(self.body, outline, ink)
 
     def glow(self, points: Points, shine: Plane) -> None:
         """Give a polygon light of its own."""
+        if self.shine is None:
+            self.shine = np.zeros((*self.body.shape[:2], 3), np.float32)
         cv2.fillPoly(self.shine, [self._placed(points)], shine.ravel().tolist())
 
     def trace(self, points: Points, wide: float, color: Plane) -> None:
         """Draw a line `wide` meters thick."""
         thick = max(1, round(wide * self.scale))
-        line = [self._placed(points)]
-        cv2.polylines(self.color, line, False, color.ravel().tolist(), thick)
-        cv2.polylines(self.alpha, line, False, 1.0, thick)
+        ink = [*color.ravel().tolist(), 1.0]
+        cv2.polylines(self.body, [self._placed(points)], False, ink, thick)
 
     def _placed(self, points: Points) -> NDArray[np.int32]:
         at = np.asarray(points, np.float64)
-        x = (at[:, 0] + self.wide / 2) * self.scale
-        y = self.color.shape[0] - 1 - at[:, 1] * self.scale
-        return np.round(np.stack([x, y], axis=1)).astype(np.int32)
+        placed = at * (self.scale, -self.scale)
+        placed += (self.wide / 2 * self.scale, self.body.shape[0] - 1)
+        return np.round(placed).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +120,8 @@ def stand(
         max(1, round(stencil.wide * stencil.pixels)),
         max(1, round(stencil.tall * stencil.pixels)),
     )
-    alpha = cv2.resize(stencil.alpha, size, interpolation=cv2.INTER_AREA)
-    color, shine = (
-        np.moveaxis(cv2.resize(sheet, size, interpolation=cv2.INTER_AREA), -1, 0)
-        for sheet in (stencil.color, stencil.shine)
-    )
+    *planes, alpha = cv2.split(cv2.resize(stencil.body, size, interpolation=cv2.INTER_AREA))
+    color = np.stack(planes)
     left = round(view.column(spot.x, spot.z) - size[0] / 2)
     foot = round(view.row(0.0, spot.z))
     lit = light(hour.ambient) * np.float32(0.75 * hour.fill)
@@ -121,13 +133,20 @@ def stand(
     back = back + light(hour.sun) * np.float32(0.16 * hour.power * hour.ahead)
     # Premultiplied: the reduced color already holds only the covered share of each pixel.
     body = color * lit + back * rim
-    glow = shine * np.float32(hour.neon)
+    glow = _shining(stencil, size) * np.float32(hour.neon)
     fade = np.float32(1.0 - np.exp(-spot.z * hour.thick))
     if hour.wet or hour.neon > 0.3:
         mirror = np.float32(0.12 + 0.5 * hour.wet)
         _mirror(picture, (left, foot), alpha, body * (1.0 - fade), mirror)
         _streak(picture, (left, foot), glow * ((1.0 - fade) * mirror))
     _over(picture, haze, (left, foot - size[1]), alpha, body + glow, fade)
+
+
+def _shining(stencil: Stencil, size: tuple[int, int]) -> Plane:
+    """Return the light of a drawing itself, in a shape that fits (3, height, width)."""
+    if stencil.shine is None:
+        return np.zeros((3, 1, 1), np.float32)
+    return np.stack(cv2.split(cv2.resize(stencil.shine, size, interpolation=cv2.INTER_AREA)))
 
 
 def _over(

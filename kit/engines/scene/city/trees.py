@@ -32,12 +32,12 @@ def tree(rng: np.random.Generator, stencil: Stencil, season: str) -> None:
     at = pick + rng.normal(0.0, (0.42, 0.36), (count, 2))
     # From the shaded inside to the sunlit top, so that lit leaves lie in front.
     order = np.argsort(at[:, 1] + rng.normal(0.0, 0.5, count))
-    for x, y in at[order]:
-        share = np.clip((y - 2.6) / (top - 1.8) + rng.normal(0.0, 0.22), 0.0, 1.0)
-        color = deep * np.float32(0.75) + (bright - deep * np.float32(0.75)) * np.float32(share)
-        turn = rng.uniform(0.0, np.pi)
-        leaf = float(rng.uniform(2.1, 5.0)) / np.sqrt(count)
-        stencil.fill(_leaf(float(x), float(y), leaf, turn), color)
+    at = at[order]
+    share = np.clip((at[:, 1] - 2.6) / (top - 1.8) + rng.normal(0.0, 0.22, count), 0.0, 1.0)
+    dark = 0.75 * deep[:, 0, 0]
+    colors = dark + (bright[:, 0, 0] - dark) * share[:, None]
+    sizes = rng.uniform(2.1, 5.0, count) / np.sqrt(count)
+    stencil.fill_all(_leaves(at, sizes, rng.uniform(0.0, np.pi, count)), colors)
 
 
 def lamp(stencil: Stencil, side: int, *, on: bool) -> None:
@@ -80,7 +80,9 @@ def _branches(rng: np.random.Generator, stencil: Stencil, top: float) -> Plane:
     return np.array(tips)
 
 
-def _leaf(x: float, y: float, size: float, turn: float) -> Plane:
-    angles = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False) + turn
-    reach = size * (0.85 + 0.15 * np.cos(2.0 * (angles - 2.0 * turn)))
-    return np.stack([x + 1.2 * reach * np.cos(angles), y + 0.8 * reach * np.sin(angles)], axis=1)
+def _leaves(at: Plane, sizes: Plane, turns: Plane) -> Plane:
+    """Return the outlines of leaves, shape (n, corners, 2)."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False) + turns[:, None]
+    reach = sizes[:, None] * (0.85 + 0.15 * np.cos(2.0 * (angles - 2.0 * turns[:, None])))
+    round_ = np.stack([1.2 * reach * np.cos(angles), 0.8 * reach * np.sin(angles)], axis=2)
+    return np.asarray(at[:, None] + round_)

@@ -142,7 +142,7 @@ def _valley(
     if country.flooded:
         floor = floor - 10.0 + 24 * smooth_step(250, 470, z + 80 * bend_z + 60 * bend_x)
         floor += 26 * smooth_step(0.55, 1.05, outward + 0.22 * bend_x) * smooth_step(40, 170, z)
-        near = -np.sign(scene.subject or 1.0) * side
+        near = -float(np.sign(scene.subject or 1.0)) * side
         reach = float(rng.uniform(4, 22)) + 36 * near + 12 * bend_x
         floor += (9.5 + 0.45 * scene.camera.height) * smooth_step(10, -16, z - reach)
     else:

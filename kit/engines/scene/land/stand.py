@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.media.color import Floats
-from kit.engines.scene.land.sprites import Patch, Sprite
+from kit.engines.scene.land.sprites import Sprite, Window
 from kit.engines.scene.land.voxel import Camera
 
 _LEAST = 3  # pixels; smaller trees do not show
@@ -64,53 +64,59 @@ def plant(
         tall = round(float(trees.tall[number]) * camera.focal / z)
         if tall < _LEAST:
             continue
-        wide = sprites[which[number]].wide(tall)
+        shape = sprites[which[number]]
+        wide = shape.wide(tall)
         left = round(camera.column(float(trees.x[number]), z) - wide / 2)
         top = round(camera.row(float(trees.foot[number]), z)) - tall + 1
-        window = _window((left, top), (wide, tall), camera)
-        if window is None:
+        windows = _windows(shape, (left, top), tall, camera, mirrored)
+        if not windows:
             continue
-        cover, shade = _cut(sprites[which[number]], (left, top), tall, window, mirrored)
         lost = float(trees.lost[number])
         middle = min(max(left + wide // 2, 0), camera.columns - 1)
-        color = trees.color[:, number] * (1 - lost)
-        _draw(planes, depth, window, cover, shade, (color, air[:, 0, middle] * lost), z)
+        lights = (trees.color[:, number] * (1 - lost), air[:, 0, middle] * lost)
+        cut = shape.cutter(tall)
+        for window in windows:
+            rows = _moved(window[0], -top)
+            columns = _moved(window[1], -left)
+            if mirrored:
+                cover, shade = (part[:, ::-1] for part in cut((rows, _turned(columns, wide))))
+            else:
+                cover, shade = cut((rows, columns))
+            _draw(planes, depth, window, cover, shade, lights, z)
 
 
-def _window(
-    corner: tuple[int, int], size: tuple[int, int], camera: Camera
-) -> tuple[slice, slice] | None:
-    """Return the rows and columns of the frame that a plant covers, if any."""
-    rows = slice(max(corner[1], 0), min(corner[1] + size[1], camera.rows))
-    columns = slice(max(corner[0], 0), min(corner[0] + size[0], camera.columns))
-    return (rows, columns) if rows.start < rows.stop and columns.start < columns.stop else None
+def _windows(
+    shape: Sprite, corner: tuple[int, int], tall: int, camera: Camera, mirrored: bool
+) -> list[Window]:
+    """Return the rows and columns of the frame that the parts of a plant cover, if any."""
+    left, top = corner
+    wide = shape.wide(tall)
+    found = []
+    for own_rows, own in shape.parts(tall):
+        rows = _within(_moved(own_rows, top), camera.rows)
+        columns = _within(_moved(_turned(own, wide) if mirrored else own, left), camera.columns)
+        if rows.start < rows.stop and columns.start < columns.stop:
+            found.append((rows, columns))
+    return found
 
 
-def _cut(
-    plant_: Sprite,
-    corner: tuple[int, int],
-    tall: int,
-    window: tuple[slice, slice],
-    mirrored: bool,
-) -> Patch:
-    """Return what of a plant lies in the window; a large one is enlarged there alone."""
-    rows, columns = window
-    high, wide = rows.stop - rows.start, columns.stop - columns.start
-    left, top = columns.start - corner[0], rows.start - corner[1]
-    if mirrored:
-        left = plant_.wide(tall) - left - wide
-    if tall > plant_.levels[0][0].shape[0]:
-        cover, shade = plant_.window(tall, (left, top), (wide, high))
-    else:
-        cut = (slice(top, top + high), slice(left, left + wide))
-        cover, shade = (part[cut] for part in plant_.at(tall))
-    return (cover[:, ::-1], shade[:, ::-1]) if mirrored else (cover, shade)
+def _moved(part: slice, way: int) -> slice:
+    return slice(part.start + way, part.stop + way)
+
+
+def _turned(part: slice, wide: int) -> slice:
+    """Return the columns of a part when the plant, `wide` pixels, is seen in a mirror."""
+    return slice(wide - part.stop, wide - part.start)
+
+
+def _within(part: slice, length: int) -> slice:
+    return slice(max(part.start, 0), min(part.stop, length))
 
 
 def _draw(
     planes: Floats,
     depth: Floats,
-    window: tuple[slice, slice],
+    window: Window,
     cover: Floats,
     shade: Floats,
     lights: tuple[Floats, Floats],
@@ -119,7 +125,11 @@ def _draw(
     """Blend a plant over the planes where it is not hidden."""
     behind = depth[window]
     alpha = cover * (behind > z * 0.985)
-    for plane, own, air in zip(planes, *lights, strict=True):
-        patch = plane[window]
-        patch += (shade * own + air - patch) * alpha
+    own, air = (np.asarray(light, np.float32)[:, None, None] for light in lights)
+    patch = planes[:, *window]
+    change = shade * own
+    change += air
+    change -= patch
+    change *= alpha
+    patch += change
     behind[alpha > 0.5] = z

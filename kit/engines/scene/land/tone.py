@@ -50,7 +50,12 @@ def gradient(stops: list[Oklch], at: Floats) -> Floats:
 
 def mixed(one: Floats, other: Floats, share: Floats) -> Floats:
     """Return a blend of planes: `one` where the share is 0, `other` where it is 1."""
-    return np.asarray(one + (other - one) * share)
+    change = np.asarray(other - one)
+    if np.broadcast_shapes(change.shape, share.shape) != change.shape:
+        return np.asarray(one + change * share)
+    change *= share
+    change += one  # in place: fresh memory costs more than the sums
+    return change
 
 
 def bloom(planes: Floats, strength: float, *, threshold: float = 0.9) -> None:

@@ -71,3 +71,26 @@ def test_every_plant_is_drawn_with_gaps_and_in_several_shapes(kind: str) -> None
     assert shapes[0].levels[0][0].shape != shapes[1].levels[0][0].shape or not np.array_equal(
         shapes[0].levels[0][0], shapes[1].levels[0][0]
     )
+
+
+@pytest.mark.parametrize("tall", [40, 300, 1500])
+@pytest.mark.parametrize("kind", ["spruce", "trunk", "leaves"])
+def test_the_parts_of_a_plant_hold_all_of_it(kind: str, tall: int) -> None:
+    shape = sprites(kind)[0]
+    wide = shape.wide(tall)
+    cut, held = shape.cutter(tall), np.zeros((tall, wide), np.float32)
+    for part in shape.parts(tall):
+        held[part] = cut(part)[0]
+
+    whole = cut((slice(0, tall), slice(0, wide)))[0]
+
+    assert np.abs(held - whole).max() < 0.1
+    assert whole.max() > 0.9
+
+
+def test_a_large_trunk_leaves_most_of_its_frame_alone() -> None:
+    shape = sprites("trunk")[0]
+    parts = shape.parts(900)
+    drawn = sum((r.stop - r.start) * (c.stop - c.start) for r, c in parts)
+
+    assert drawn < 0.7 * 900 * shape.wide(900)
