@@ -27,6 +27,7 @@ _PACKAGES = {
     "jupyterlab": (4, 5),
     "ipywidgets": (8, 9),
     "jupyterlab-widgets": (3, 4),
+    "anywidget": (0, 1),
     "ipykernel": (6, 8),
     "pandas": (2, 4),
     "httpx": (0, 1),

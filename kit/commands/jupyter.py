@@ -1,4 +1,4 @@
-"""Whether JupyterLab, its widget extension and the kernel fit together, for ``kit doctor``.
+"""Whether JupyterLab, its widget extensions and the kernel fit together, for ``kit doctor``.
 
 They may come from different environments: what Lab shows is drawn by the extension that Lab finds
 first, and what runs is decided by the kernel that it starts.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,9 +17,45 @@ from typing import Any
 
 from kit.commands.findings import Finding
 
-_EXTENSION = "@jupyter-widgets/jupyterlab-manager"
-#: Major release of ipywidgets -> that of the extension which draws its widgets.
-_FITS = {8: 5, 7: 3}
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A part of Lab that draws the widgets of a package.
+
+    Parameters
+    ----------
+    folder : str
+        Where it lies among Lab's extensions.
+    fits : callable
+        The package's release -> how that of the extension begins; None where that is not known.
+    cure : str
+        What installs it.
+    """
+
+    name: str
+    package: str
+    folder: str
+    fits: Callable[[str], str | None]
+    cure: str
+
+
+_EXTENSIONS = (
+    Extension(
+        "widget extension",
+        "ipywidgets",
+        "@jupyter-widgets/jupyterlab-manager",
+        lambda release: {"8": "5", "7": "3"}.get(release.partition(".")[0]),
+        "pip install --force-reinstall 'jupyterlab_widgets>=3,<4' and reload the page",
+    ),
+    # it asks for its own minor release
+    Extension(
+        "extension of drop zones and keys",
+        "anywidget",
+        "anywidget",
+        lambda release: ".".join(release.split(".")[:2]) or None,
+        "pip install --force-reinstall anywidget and reload the page",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +72,15 @@ class Place:
         The interpreter that the kernel ``python3`` is started with; None where there is no kernel.
     lab : Path or None
         The ``jupyter-lab`` that the shell would start.
-    ipywidgets : str
-        Its release here.
+    releases : mapping
+        Packages with widgets -> their releases here.
     """
 
     extensions: Sequence[Path]
     configs: Sequence[Path]
     kernel: Path | None
     lab: Path | None
-    ipywidgets: str
+    releases: Mapping[str, str]
 
     @classmethod
     def here(cls) -> Place:
@@ -52,16 +88,12 @@ class Place:
         from jupyter_core.paths import jupyter_config_path, jupyter_path
 
         lab = shutil.which("jupyter-lab")
-        try:
-            release = version("ipywidgets")
-        except PackageNotFoundError:
-            release = ""
         return cls(
             extensions=[Path(folder) for folder in jupyter_path("labextensions")],
             configs=[Path(folder) for folder in jupyter_config_path()],
             kernel=_kernel(),
             lab=Path(lab) if lab else None,
-            ipywidgets=release,
+            releases={each.package: _release(each.package) for each in _EXTENSIONS},
         )
 
 
@@ -69,7 +101,8 @@ def examine(place: Place | None = None) -> Iterator[Finding]:
     """Yield what was found of Lab, extension and kernel; each mismatch names its one cure."""
     place = place or Place.here()
     yield _lab(place)
-    yield _extension(place)
+    for extension in _EXTENSIONS:
+        yield _extension(place, extension)
     yield _started(place)
 
 
@@ -85,29 +118,23 @@ def _lab(place: Place) -> Finding:
     return Finding(name, True, f"{place.lab} belongs to another environment", cure)
 
 
-def _extension(place: Place) -> Finding:
-    name = "widget extension"
-    cure = "pip install --force-reinstall 'jupyterlab_widgets>=3,<4' and reload the page"
+def _extension(place: Place, wanted: Extension) -> Finding:
     # Lab takes the first that it finds, and never looks further
-    found = next((path for path in map(_described, place.extensions) if path.is_file()), None)
-    if found is None:
-        return Finding(name, False, "Lab has no extension that draws widgets", cure)
-    release = str(_json(found).get("version", "?"))
-    folder = found.parent
-    if any(_disabled(config) for config in place.configs):
-        remedy = f"jupyter labextension enable {_EXTENSION}"
-        return Finding(name, False, f"{release} is switched off", remedy)
-    wanted = _FITS.get(_major(place.ipywidgets))
-    if wanted is not None and _major(release) != wanted:
-        shadowed = sum(_described(each).is_file() for each in place.extensions) > 1
-        return Finding(
-            name,
-            False,
-            f"{release} in {folder} does not fit ipywidgets {place.ipywidgets}, which needs "
-            f"{wanted}.x",
-            f"remove the folder {folder}: it hides the right one" if shadowed else cure,
-        )
-    return Finding(name, True, f"{release} for ipywidgets {place.ipywidgets}")
+    described = [folder / wanted.folder / "package.json" for folder in place.extensions]
+    there = [path for path in described if path.is_file()]
+    if not there:
+        return Finding(wanted.name, False, "Lab has none that draws these widgets", wanted.cure)
+    release, folder = str(_json(there[0]).get("version", "?")), there[0].parent
+    if any(_disabled(config, wanted.folder) for config in place.configs):
+        remedy = f"jupyter labextension enable {wanted.folder}"
+        return Finding(wanted.name, False, f"{release} is switched off", remedy)
+    package = f"{wanted.package} {place.releases[wanted.package]}"
+    begins = wanted.fits(place.releases[wanted.package])
+    if begins is not None and not f"{release}.".startswith(f"{begins}."):
+        hidden = f"remove the folder {folder}: it hides the right one"
+        found = f"{release} in {folder} does not fit {package}, which needs {begins}.x"
+        return Finding(wanted.name, False, found, hidden if len(there) > 1 else wanted.cure)
+    return Finding(wanted.name, True, f"{release} for {package}")
 
 
 def _started(place: Place) -> Finding:
@@ -131,13 +158,16 @@ def _kernel() -> Path | None:
     return Path(command) if Path(command).is_absolute() else Path(sys.executable)
 
 
-def _described(folder: Path) -> Path:
-    return folder / _EXTENSION / "package.json"
-
-
-def _disabled(config: Path) -> bool:
+def _disabled(config: Path, extension: str) -> bool:
     listed = _json(config / "labconfig" / "page_config.json").get("disabledExtensions", {})
-    return bool(listed.get(_EXTENSION)) if isinstance(listed, dict) else _EXTENSION in listed
+    return bool(listed.get(extension)) if isinstance(listed, dict) else extension in listed
+
+
+def _release(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -146,8 +176,3 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _major(release: str) -> int:
-    first = release.partition(".")[0]
-    return int(first) if first.isdigit() else 0

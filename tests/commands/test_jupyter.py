@@ -12,12 +12,13 @@ from kit.commands.jupyter import Place, examine
 
 HERE = Path(sys.executable)
 EXTENSION = "@jupyter-widgets/jupyterlab-manager"
+DROPS = "extension of drop zones and keys"
 
 
-def extension(folder: Path, release: str) -> Path:
-    """Put a widget extension into a folder and return the folder."""
-    (folder / EXTENSION).mkdir(parents=True)
-    (folder / EXTENSION / "package.json").write_text(json.dumps({"version": release}))
+def extension(folder: Path, release: str, name: str = EXTENSION) -> Path:
+    """Put an extension into a folder and return the folder."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "package.json").write_text(json.dumps({"version": release}))
     return folder
 
 
@@ -25,7 +26,9 @@ def extension(folder: Path, release: str) -> Path:
 def place(tmp_path: Path) -> Place:
     """Everything as it should be."""
     right = extension(tmp_path / "share", "5.0.16")
-    return Place([tmp_path / "nothing", right], [tmp_path], HERE, HERE.with_name("lab"), "8.1.9")
+    extension(right, "0.11.0", "anywidget")
+    releases = {"ipywidgets": "8.1.9", "anywidget": "0.11.0"}
+    return Place([tmp_path / "nothing", right], [tmp_path], HERE, HERE.with_name("lab"), releases)
 
 
 def of(place: Place) -> dict[str, Finding]:
@@ -35,6 +38,7 @@ def of(place: Place) -> dict[str, Finding]:
 def test_what_fits_is_fine(place: Place) -> None:
     assert all(finding.ok for finding in of(place).values())
     assert of(place)["widget extension"].found == "5.0.16 for ipywidgets 8.1.9"
+    assert of(place)[DROPS].found == "0.11.0 for anywidget 0.11.0"
 
 
 def test_an_older_extension_that_hides_the_right_one_is_named(place: Place, tmp_path: Path) -> None:
@@ -84,3 +88,22 @@ def test_a_lab_of_another_environment_is_named(place: Place) -> None:
     assert "belongs to another environment" in found.found
     assert "kit lab" in found.remedy
     assert of(replace(place, lab=None))["JupyterLab's environment"].ok
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.10.2", "1.11.0"])
+def test_what_draws_drop_zones_has_the_minor_release_of_its_package(
+    place: Place, tmp_path: Path, release: str
+) -> None:
+    old = extension(tmp_path / "home", release, "anywidget")
+
+    found = of(replace(place, extensions=[old, *place.extensions]))[DROPS]
+
+    assert not found.ok
+    assert "does not fit anywidget 0.11.0, which needs 0.11.x" in found.found
+    assert found.remedy == f"remove the folder {old / 'anywidget'}: it hides the right one"
+
+
+def test_drop_zones_that_nothing_draws_are_named(place: Place) -> None:
+    found = of(replace(place, extensions=[]))[DROPS]
+
+    assert (found.ok, "anywidget" in found.remedy) == (False, True)

@@ -68,7 +68,7 @@ def test_altair_draws_the_same_without_a_network(chart: Chart) -> None:
 
     assert drawn["title"]["text"] == chart.title
     assert altair.renderers.active not in ("default", "html")
-    assert altair.renderers.active == "svg" or altair.renderers.options == {"offline": True}
+    assert (altair.renderers.active, altair.renderers.options) == ("jupyter", {"offline": True})
 
 
 def test_a_title_and_a_unit_are_on_the_chart() -> None:

@@ -1,8 +1,7 @@
-"""Charts by Altair, drawn without a network; interactive where anywidget is installed."""
+"""Charts by Altair, interactive, and drawn without a network."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import altair as alt
@@ -24,7 +23,7 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
         Pixels of the plot; bars are 24 pixels high where no height is given.
     """
     if alt.renderers.active in _ONLINE:
-        _go_offline()
+        alt.renderers.enable("jupyter", offline=True)
     rows = drawn(chart, frame)
     words = empty(chart, rows)
     made = _words(words) if words else _KINDS[chart.kind](chart, rows)
@@ -47,14 +46,6 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
         .configure_legend(labelFontSize=13, titleFontSize=13)
         .configure_view(stroke=None)
     )
-
-
-def _go_offline() -> None:
-    """Choose the renderer for interaction where its widget is installed, else a still picture."""
-    if find_spec("anywidget") is None:
-        alt.renderers.enable("svg")
-    else:
-        alt.renderers.enable("jupyter", offline=True)
 
 
 def _bars(chart: Chart, rows: pd.DataFrame) -> Any:

@@ -35,7 +35,7 @@ class CostFrame(pd.DataFrame):
         ----------
         engine : str
             ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
-            without a network, and interactive where the package anywidget is installed.
+            without a network, and interactive.
         **options
             For the engine: ``width`` and ``height`` in inches (matplotlib) or pixels (altair).
 
