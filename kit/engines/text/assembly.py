@@ -35,7 +35,7 @@ _AMISS = 500.0
 _LOOKED_AT = 400
 _STUTTER = 1.0
 #: Cost of going on without a bridge where one is due.
-_ABRUPT = 2.0
+_ABRUPT = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,16 +158,17 @@ def filled(
         Filled(
             text=" ".join(said),
             told=plan.told,
-            fits=cost < _AMISS and (lead is None or _tells(plan, lead)),
+            fits=cost < _AMISS and (lead is None or _tells(plan, lead, telling)),
         )
         for cost, said, plan in _smooth(best)
     )
     return next(found for found in texts if found.text not in unlike)
 
 
-def _tells(plan: _Plan, lead: Entry) -> bool:
+def _tells(plan: _Plan, lead: Entry, telling: Telling) -> bool:
     """Whether a plan tells of its lead so that it makes sense."""
-    return (lead.more if lead.whole else lead.text) in plan.parts
+    whole = lead.more and (telling.whole or lead.whole)
+    return (lead.more if whole else lead.text) in plan.parts
 
 
 def _smooth(
@@ -211,7 +212,7 @@ def _searched(
     for number, entry in enumerate(looked_at):
         grown = {} if entry is lead else dict(best)
         if entry is lead:
-            grown = {_slot(start): _Plan(cost=6.0)}  # without its lead a script misses its title
+            grown = {_slot(start): _Plan(cost=40.0)}  # without its lead a script misses its title
         for plan in best.values():
             for longer in _told(plan, entry, 0.2 * number, telling, is_lead=entry is lead):
                 slot = _slot(longer)
@@ -231,7 +232,7 @@ def _told(
     """Yield the plans that go on with an entry: short or long, with or without a bridge."""
     due = bool(plan.told) and len(plan.told) % telling.every == 0
     # One story right after another reads like its end.
-    abrupt = 2 * _ABRUPT if telling.whole else _ABRUPT
+    abrupt = 4 * _ABRUPT if telling.whole else _ABRUPT
     for parts, extra in _ways(entry, telling, is_lead=is_lead):
         yield plan.adding(entry, parts, cost + extra + (abrupt if due else 0.0), telling)
         bridge = _bridge(plan, entry, parts, telling) if plan.told else None
@@ -242,10 +243,11 @@ def _told(
 
 def _ways(entry: Entry, telling: Telling, *, is_lead: bool) -> list[tuple[tuple[str, ...], float]]:
     """Return the entry told in full and, where that makes sense, in one sentence; with costs."""
-    full, brief = 0.0, 1.5 if is_lead else 0.3
+    # A title often speaks of what only the whole entry tells.
+    full, brief = 0.0, 3.5 if is_lead else 0.3
     whole = telling.whole or entry.whole
     if whole:
-        brief = 4.0
+        brief = 5.5
     elif telling.brief and is_lead:
         full, brief = 3.0, 0.0
     ways = [(_parts(entry), full)]

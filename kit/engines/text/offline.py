@@ -35,6 +35,8 @@ _LONG = 8.0
 _SHORT = 4.5
 #: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
 _BRIEF_UP_TO = 20
+#: Bridges that a script up to this length chooses from.
+_SHORTEST = 5
 #: Seconds up to which it has no room to name its title and tell of another thing: it does not.
 _TIGHT_UP_TO = 14
 
@@ -142,8 +144,13 @@ def _told(
     """Return a script that tells of something that the others do not tell of."""
     length, telling = draft.order.duration_seconds, draft.telling(told)
     found = filled(entries, draft.ends(), length, telling, lead=draft.lead, unlike=texts)
-    if found.fits or not (draft.own and draft.lead):
+    if found.fits or not draft.lead:
         return found
+    if not draft.own:
+        # A hook on something that is not told misleads, so the provocation makes room for it.
+        bare = replace(draft, bare=True)
+        again = filled(entries, bare.ends(), length, telling, lead=draft.lead, unlike=texts)
+        return again if again.fits else found
     # There is no room for its lead and for news, so the lead is named and the news is told.
     others = [entry for entry in entries if entry.subject not in told]
     aside = filled(others, replace(draft, aside=True).ends(), length, telling, unlike=texts)
@@ -162,17 +169,26 @@ class _Draft:
     voice: Voice
     own: bool  # goes its own way where another script took the obvious one
     aside: bool = False  # names its lead and tells of something else
+    bare: bool = False  # goes without what provokes
 
     def telling(self, told: Collection[str]) -> Telling:
         return Telling(
             naming=self.voice.say("bridge_to", subject="{subject}"),
-            plain=self.voice.say("bridge"),
+            plain=self._bridges(),
             every=_BRIDGED[self.source.manner],
             whole=self.source.manner == "stories",
             brief=self._brief(),
             stale=told,
             rate=self.order.rate,
         )
+
+    def _bridges(self) -> list[str]:
+        """Return the bridges; of a short script, those that leave it time for what they lead to."""
+        lines = self.voice.say("bridge")
+        if self.order.duration_seconds > _BRIEF_UP_TO:
+            return lines
+        short = sorted(lines, key=seconds)[:_SHORTEST]
+        return [line for line in lines if line in short]
 
     def ends(self) -> list[Ends]:
         """Return beginnings and ends, long and short, so that one of them fits."""
@@ -204,7 +220,9 @@ class _Draft:
     def _names(self) -> list[_Choice]:
         """Return the ways to name the title; a script about its lead names it anyway."""
         if self.aside and self.lead:
-            return _choices(self.voice.say("aside", subject=self.lead.subject), 0.0)
+            # The hook spoke of the lead, so it has to be told whom it spoke of.
+            aside = "aside_hooked" if self.order.use_hook and self.angle else "aside"
+            return _choices(self.voice.say(aside, subject=self.lead.subject), 0.0)
         known = self.lead and stems(self.title) <= stems(self.lead.subject)
         hooked = self.order.use_hook
         if self.lead and (known or hooked or not self._brief() or self._tight()):
@@ -234,7 +252,14 @@ class _Draft:
         return [((*line, turn[n % len(turn)]), cost - 0.6) for n, (line, cost) in enumerate(lines)]
 
     def _frames(self) -> list[_Choice]:
-        return _choices(self.voice.say("frame"), 0.0) if self.order.use_ragebait else [((), 0.0)]
+        if not self._provokes():
+            return [((), 0.0)]
+        # Some only make sense after something was claimed.
+        after = self.voice.say("frame_hooked") if self.order.use_hook else []
+        return _choices([*self.voice.say("frame"), *after], 0.0)
+
+    def _provokes(self) -> bool:
+        return self.order.use_ragebait and not self.bare
 
     def _closings(self) -> list[_Choice]:
         noun = self.source.noun
@@ -243,7 +268,7 @@ class _Draft:
         if not self.order.use_cta:
             return [((), 0.3), *_choices(self.voice.say("close"), 0.0)]
         calls = _choices(self.voice.say("cta", noun=noun), 0.0)
-        sharp = _choices(self.voice.say("cta_frame"), 0.0) if self.order.use_ragebait else []
+        sharp = _choices(self.voice.say("cta_frame"), 0.0) if self._provokes() else []
         both = [((*a, *b), cost + more) for (a, cost), (b, more) in zip(sharp, calls, strict=False)]
         return [*both, *calls]
 

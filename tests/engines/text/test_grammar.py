@@ -13,6 +13,7 @@ SLOTS = {
     "hook": {"subject"},
     "line": {"title"},
     "aside": {"subject"},
+    "aside_hooked": {"subject"},
     "bridge_to": {"subject"},
     "cta": {"noun"},
 }

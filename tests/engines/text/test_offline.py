@@ -149,7 +149,7 @@ def test_an_angle_without_the_switch_is_not_said() -> None:
 def test_a_switch_adds_its_lines(topic: str, switch: str) -> None:
     title = suggest_title(topic, seed=7).title
     lines = {
-        "use_cta": "Follow|follow|Tell me|Save|Send|Share|Comment|try|Which",
+        "use_cta": "Follow|follow|Tell me|Save|Send|Share|Say so|try|Which",
         "use_ragebait": ".",
     }
 
@@ -276,3 +276,22 @@ def test_titles_begin_again_only_when_all_were_given(topic: str) -> None:
     names = [name for entry in bank(topic).entries for name in entry.titles]
 
     assert suggest_title(topic, seed=3, avoid=[*names, *names[1:]]).title == names[0]
+
+
+def test_a_hook_on_a_lead_that_is_only_named_says_whom_it_spoke_of() -> None:
+    lead = next(entry for entry in bank("HEALTH").entries if entry.subject == "smallpox")
+    order = Order(
+        topic="HEALTH",
+        title=lead.titles[0],
+        duration_seconds=12,
+        hook_angle=lead.hook,
+        use_hook=True,
+        use_cta=True,
+        variations=2,
+    )
+
+    second = sentences(write_scripts(order, seed=1)[1])
+
+    assert second[0] == lead.hook
+    assert lead.subject in second[1]
+    assert not second[1].startswith(("Leave", "Now", "Look"))
