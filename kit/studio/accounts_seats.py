@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from kit import wire
 from kit.client import calls, flows, profiles
-from kit.client.bridge import bridge
 from kit.client.settings import Settings, origin, resolve
 from kit.errors import ConfigError
 from kit.studio.desk import Desk
@@ -58,6 +57,8 @@ class Seat:
         """Close the connections; what is under way ends first, and a later call opens its own."""
         closing = self.client.close()
         if closing is not None:
+            from kit.client.bridge import bridge  # loads an event loop, which blocking code lacks
+
             bridge.submit(closing)
 
 
