@@ -6,6 +6,7 @@ one style of each kind: what makes a form slow to show is the number of its widg
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -50,13 +51,14 @@ class Field:
     write: Callable[[Any], None]
     heard: Any
     touched: bool = field(default=False)
+    _told: str | None = field(default=None, init=False)
 
     def tell(self, problem: str | None) -> None:
         """Show what is wrong at the control, or its help where nothing is."""
-        text = looks.problem(problem) if problem else looks.help_text(self.parameter)
-        if self.note.value == text:
+        if self._told == problem:
             return
-        self.note.value = text
+        self._told = problem
+        self.note.value = looks.problem(problem) if problem else looks.help_text(self.parameter)
         change = self.widget.add_class if problem else self.widget.remove_class
         change("kit-wrong")
 
@@ -73,15 +75,29 @@ class Stock:
         """Return a widget of a kind that brings neither a layout nor a style of its own."""
         if kind not in self._shared:
             self._shared[kind] = self._for(kind)
-        return kind(**self._shared[kind], **traits)
+        # without its keys each widget would look through all its traits for those that are sent
+        return kind(**self._shared[kind], keys=[*_sent(kind)], **traits)
 
     def _for(self, kind: Any) -> dict[str, Any]:
-        style = kind.class_traits().get("style")
+        style = _style(kind)
         if style is None:
             return {"layout": self._layout}
-        if style.klass not in self._styles:
-            self._styles[style.klass] = style.klass()
-        return {"layout": self._layout, "style": self._styles[style.klass]}
+        if style not in self._styles:
+            self._styles[style] = style()
+        return {"layout": self._layout, "style": self._styles[style]}
+
+
+@functools.cache
+def _style(kind: Any) -> Any:
+    """Return the class of a kind of widget's style, None for one that has none."""
+    style = kind.class_traits().get("style")
+    return style and style.klass
+
+
+@functools.cache
+def _sent(kind: Any) -> tuple[str, ...]:
+    """Return the names of the traits that a kind of widget sends to the browser."""
+    return tuple(kind.class_traits(sync=True))
 
 
 #: What stands in the form, what is heard, how it is read, how it is written.
