@@ -4,6 +4,7 @@ Read with an AST, so imports inside functions and under TYPE_CHECKING count too.
 """
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,8 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(path: Path) -> set[str]:
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
     """Return the modules that a file imports, as far as names tell."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -93,7 +95,7 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+    return frozenset(names)
 
 
 FILES = sorted((ROOT / "kit").rglob("*.py"))
