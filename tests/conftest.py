@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import settings as trying
 
 # Before anything reads it: what the user has set is not what is tested.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
@@ -34,6 +35,10 @@ from kit.service.http.context import Context, clock  # noqa: E402
 from kit.service.settings import Settings  # noqa: E402
 from kit.service.store.database import Transaction  # noqa: E402
 from kit.service.store.sqlite import SQLite  # noqa: E402
+
+# What a test tries is right or wrong, however busy the machine is.
+trying.register_profile("kit", deadline=None)
+trying.load_profile("kit")
 
 ALL_SCOPES = ("scripts:generate", "creative:generate")
 

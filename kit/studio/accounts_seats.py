@@ -161,7 +161,7 @@ class Seats:
 
     def _seat(self, name: str, settings: Settings, saved: str) -> Seat:
         client = type(self.own.client)(settings)
-        return Seat(name, Desk(settings), client, saved=saved)
+        return Seat(name, Desk(settings, passing=not saved), client, saved=saved)
 
     def _taken(self, seat: Seat) -> Seat:
         with self._lock:

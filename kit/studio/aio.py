@@ -76,7 +76,7 @@ class AsyncStudio:
             started=self._pending,
             receipts=self._desk.journal.credits,
             kept=AsyncKept(self.client, self._desk),
-            show=lambda frame, size: table(frame, self._desk, self.client, self._held, size),
+            show=partial(table, self._desk, self.client, self._held),
         )
         preview.register()
 

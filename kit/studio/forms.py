@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
     from kit.client.sync import Client
     from kit.widgets.form import Form, Request
+    from kit.widgets.form.service import Settle
 
 Made = Generation | AsyncGeneration
 
@@ -85,16 +86,17 @@ class Counter:
         """Return a finished generation as HTML."""
         return generation._repr_mimebundle_()["text/html"]
 
-    def keep(self, name: str, content: bytes | memoryview) -> Path:
+    def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
         """Keep a file once, however often it comes, and return where it is."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
         digest = hashlib.sha256(content).hexdigest()[:16]
         path = self.uploads / digest / safe
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            beside = path.with_suffix(".part")
-            beside.write_bytes(content)
-            beside.replace(path)
+            if settle is None or not settle(path):
+                beside = path.with_suffix(".part")
+                beside.write_bytes(content)
+                beside.replace(path)
         return path
 
     def path(self, medium: Any) -> Path:
@@ -120,12 +122,15 @@ def form(
     given: Mapping[str, Any],
 ) -> Form:
     """Return the form of a model, holding what was given."""
-    from kit.widgets.form import Form, Presets
+    from kit.widgets.form import Form, Presets, code
 
+    settings, awaited = desk.settings, made.__name__.startswith("Async") and not desk.passing
+    profile = "" if desk.keys else settings.name
     return Form(
         model,
         {"prompt": prompt, "media": media, "parameters": {n: plain(v) for n, v in given.items()}},
         service=Counter(desk, client, made),
         presets=Presets(desk.settings.data / "notebook" / "presets", model.id),
-        awaited=made.__name__.startswith("Async"),
+        awaited=awaited,
+        studio=code.studio(profile, settings.base_url if desk.passing else "", awaited=awaited),
     )

@@ -75,7 +75,7 @@ class Studio:
             started=self._pending,
             receipts=self._desk.journal.credits,
             kept=Kept(self.client, self._desk),
-            show=lambda frame, size: table(frame, self._desk, self.client, self._held, size),
+            show=partial(table, self._desk, self.client, self._held),
         )
         preview.register()
 

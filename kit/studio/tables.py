@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from kit.widgets.table import HistoryTable
 
+    Renew = Callable[[], pd.DataFrame]
+    Show = Callable[[pd.DataFrame, int, Renew | None], HistoryTable]
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudioHistory(History[Generation]):
@@ -22,10 +25,10 @@ class StudioHistory(History[Generation]):
     Parameters
     ----------
     show : callable
-        Makes a table of a frame and a number of rows a page.
+        Makes a table of a frame, a number of rows a page, and what returns the frame anew.
     """
 
-    show: Callable[[pd.DataFrame, int], HistoryTable] = field(kw_only=True)
+    show: Show = field(kw_only=True)
 
     def table(
         self,
@@ -50,14 +53,20 @@ class StudioHistory(History[Generation]):
         --------
         ``table = studio.history.table(status="completed")`` and then ``table.selected``
         """
-        return self.show(self.frame(limit, **filters) if frame is None else frame, size)
+        if frame is not None:
+            return self.show(frame, size, None)
+
+        def renew() -> pd.DataFrame:
+            return self.frame(limit, **filters)
+
+        return self.show(renew(), size, renew)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
     """The awaited twin of `StudioHistory`."""
 
-    show: Callable[[pd.DataFrame, int], HistoryTable] = field(kw_only=True)
+    show: Show = field(kw_only=True)
 
     async def table(
         self,
@@ -68,4 +77,14 @@ class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
         **filters: Any,
     ) -> HistoryTable:
         """Return a table of the history: sort, filter, turn pages and choose in it."""
-        return self.show(await self.frame(limit, **filters) if frame is None else frame, size)
+        import asyncio
+
+        if frame is not None:
+            return self.show(frame, size, None)
+        loop = asyncio.get_running_loop()
+
+        def renew() -> pd.DataFrame:
+            """Return the frame as it is now; called on a thread, while the loop is free."""
+            return asyncio.run_coroutine_threadsafe(self.frame(limit, **filters), loop).result()
+
+        return self.show(await self.frame(limit, **filters), size, renew)

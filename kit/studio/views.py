@@ -95,11 +95,12 @@ def compare(*generations: Any, studio: AnyStudio | None = None, size: int = 320)
 
 
 def table(
-    frame: pd.DataFrame,
     desk: Desk,
     client: Client | AsyncClient,
     hold: Callable[[wire.Generation], Held],
+    frame: pd.DataFrame,
     size: int,
+    renew: Callable[[], pd.DataFrame] | None,
 ) -> HistoryTable:
     """Return the table of a history frame, which fetches its pictures through a client."""
     from kit.widgets.table import HistoryTable
@@ -113,6 +114,7 @@ def table(
         near=lambda name: showing.kept_thumbnail(desk.cache, name),
         preview=lambda name: _live(found(name)),
         get=found,
+        renew=renew,
         size=size,
     )
 

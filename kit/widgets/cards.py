@@ -19,11 +19,20 @@ CARD = (
 )
 FAINT = "color:var(--jp-ui-font-color2,#808080)"
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
+# The theme's own signal colors are made for surfaces: as words they are too faint, by day and by
+# night, so they are drawn toward the color of the text.
+_SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) 70%,var(--jp-ui-font-color1,currentcolor))"
+#: For the sheet of a widget with menus: the arrow of theirs is black, which no dark theme shows.
+ARROW = (
+    '--jp-widgets-dropdown-arrow:url("data:image/svg+xml,'
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E"
+    "%3Cpath d='M5 7l4 4 4-4' fill='none' stroke='%23808080' stroke-width='2'/%3E%3C/svg%3E\")"
+)
 #: The state of a generation; its word always stands beside the color.
 COLORS = {
-    "completed": "var(--jp-success-color1,#388e3c)",
-    "failed": "var(--jp-error-color1,#d32f2f)",
-    "canceled": "var(--jp-warn-color1,#f57c00)",
+    "completed": _SIGNAL.format("success", "#388e3c"),
+    "failed": _SIGNAL.format("error", "#d32f2f"),
+    "canceled": _SIGNAL.format("warn", "#f57c00"),
 }
 
 

@@ -93,12 +93,16 @@ def twin(name: str, html: str) -> str:
     """Return kept HTML that stands in for a widget where there is no kernel.
 
     While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
-    is only a line about a model that was not found, which the style sheet in here hides; where that
+    is only a line: that it is loading, for as long as there is no kernel, or that its model was not
+    found. The style sheet in here hides such a line, and nothing else: it is text without any
+    element, which neither a widget is, nor one that broke, nor any other output. Where a notebook
     is not trusted, the widget is not shown anyway.
     """
-    lost = ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
+    lost = ".jp-OutputArea-output:not(:has(*))"
     after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
-    return f'<style>{after} {{ display: none }}</style><div class="{name}">{html}</div>'
+    # JupyterLab paints every other row of a table in the color of the page: bars across a card.
+    plain = f".{name} tr {{ background: none !important }}"
+    return f'<style>{after} {{ display: none }} {plain}</style><div class="{name}">{html}</div>'
 
 
 def hidden(name: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.client import journal as module
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.wire import Generation, Receipt
@@ -75,6 +76,54 @@ def test_a_line_cut_short_by_a_crash_is_skipped(journal: Journal, path: Path) ->
     journal.started(receipt("c"))
 
     assert journal.pending() == ["a", "c"]
+
+
+def test_a_last_line_cut_short_takes_no_other_along(journal: Journal, path: Path) -> None:
+    journal.started(receipt("a"))
+    with path.open("a") as file:
+        file.write('{"id": "b", "at": "20')
+
+    journal.started(receipt("c"))
+
+    assert journal.pending() == ["a", "c"]
+    assert Journal(path).pending() == ["a", "c"]
+
+
+def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
+    journal.started(receipt("a", "0.10"), request="x")
+    assert journal.pending() == ["a"]
+
+    other = Journal(path)
+    other.finished(Generation(id="a", status="completed"))
+    other.started(receipt("b", "0.25"), request="x")
+
+    assert journal.pending() == ["b"]
+    assert journal.charged("b") == Decimal("0.25")
+    assert journal.charged("c") is None
+    assert journal.starts() == {"x": [("a", True), ("b", True)]}
+
+
+def test_a_journal_that_was_put_aside_begins_anew(journal: Journal, path: Path) -> None:
+    journal.started(receipt("a"))
+    assert journal.pending() == ["a"]
+    path.rename(path.with_suffix(".old"))
+    assert journal.pending() == []
+
+    journal.started(receipt("b"))
+
+    assert journal.pending() == ["b"]
+
+
+def test_a_long_journal_is_read_once(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+    read = module._parsed
+    monkeypatch.setattr(module, "_parsed", lambda line: parsed.append(line) or read(line))
+    for number in range(50):
+        journal.started(receipt(f"g{number}"))
+    for _ in range(20):
+        journal.credits()
+
+    assert len(parsed) == 50
 
 
 def test_lines_of_many_threads_do_not_mix(journal: Journal) -> None:

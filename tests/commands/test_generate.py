@@ -63,19 +63,3 @@ def test_models_are_listed_as_operation_2_has_them(kit: Kit) -> None:
     assert {"poster", "flat"} <= {model["id"] for model in listed["image"]}
     assert kit("models", "--type", "video", "--json").json["image"] == []
     assert "drift" in kit("models").out
-
-
-def test_the_doctor_finds_nothing_wrong(kit: Kit) -> None:
-    found = kit("doctor", "--json")
-
-    assert [finding for finding in found.json if not finding["ok"]] == []
-    assert found.code == 0
-
-
-def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-
-    done = kit("doctor", "--data", tmp_path / "file" / "data")
-
-    assert done.code == 1
-    assert "set KIT_DATA to another folder" in done.out

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets
 import pytest
 
+import kit
 from kit.client import profiles
 from kit.client.settings import Settings
 from kit.errors import ConfigError, InvalidApiKeyError
@@ -208,6 +209,7 @@ def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, othe
     assert form.model.id == "carve"
 
     assert form.submit().result().model_id == "carve"
+    assert form.code() == 'kit.connect(profile="work").generate("carve")'
 
     start = "/v1/creative-studio/generations"
     assert [len(server.requests("POST", start)) for server in (neighbor, other)] == [1, 0]
@@ -233,10 +235,34 @@ def test_the_awaited_panel_creates_awaited_generations_there(
     pages = Pages(studio, astudio._desk, astudio.client, AsyncGeneration)
     there = pages.of(pages._library.seats.open("work"))
 
-    assert there._form(there._studio.models["carve"]).code().startswith("await studio.")
+    form = there._form(there._studio.models["carve"])
+    assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
     assert isinstance(there._face[1], type(astudio.client))
     there.close()
     asyncio.run(astudio.close())
+
+
+def test_code_for_who_signed_in_without_saving_asks_for_the_key(
+    studio: Studio, neighbor: Server
+) -> None:
+    pages = Pages(studio, studio._desk, studio.client, Generation)
+    there = pages.of(pages._library.seats.enter(neighbor.url, KEY, "")[0])
+
+    code = there._form(there._studio.models["carve"]).code()
+
+    assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
+    assert pages._form(pages._studio.models["paint"]).code() == 'studio.generate("paint")'
+    there.close()
+
+
+def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:
+    work = kit.connect(profile="work")
+
+    form = work.form("carve")
+
+    assert form.code() == 'kit.connect(profile="work").generate("carve")'
+    assert "kit.connect(profile=&quot;work&quot;).form(" in form._repr_mimebundle_()["text/html"]
+    work.close()
 
 
 def test_a_saved_panel_says_where_it_was_and_what_there_was(panel: Panel, other: Server) -> None:

@@ -108,6 +108,24 @@ def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
     assert one.is_relative_to(studio.client.settings.data / "notebook" / "uploads")
 
 
+def test_a_file_that_can_be_put_there_is_not_written(studio: Studio) -> None:
+    service = studio.form("retouch")._service
+    assert service is not None
+    put: list[Path] = []
+
+    def settle(path: Path) -> bool:
+        put.append(path)
+        return bool(path.write_bytes(b"put"))
+
+    one = service.keep("a.png", png(), settle)
+    two = service.keep("a.png", png(), settle)
+    other = service.keep("b.png", png(), lambda _: False)
+
+    assert put == [one] == [two]
+    assert one.read_bytes() == b"put"
+    assert other.read_bytes() == png()
+
+
 def test_a_price_that_nobody_can_work_out_is_a_guess(studio: Studio) -> None:
     form = studio.form("paint", "a lake")
 

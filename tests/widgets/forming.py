@@ -110,7 +110,7 @@ class Shop:
     def uploads(self) -> Path:
         return self.folder
 
-    def keep(self, name: str, content: bytes | memoryview) -> Path:
+    def keep(self, name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         path = self.folder / name
         path.write_bytes(content)
         return path

@@ -10,10 +10,10 @@ from PIL import Image
 from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
-from kit.widgets.form.drop import Offer
 from kit.widgets.form.fields import Stock
 from kit.widgets.form.files import invitation, preview, refusal
 from kit.widgets.form.picker import Picker, entries
+from kit.widgets.form.transfer import Offer
 from tests.widgets.dropping import Page
 from tests.widgets.forming import Shop, Stage, control, model, note
 
@@ -229,6 +229,14 @@ def test_a_zone_says_what_it_takes() -> None:
     }
 
 
+def test_a_zone_brings_its_script_and_its_looks_to_the_page(form: Form) -> None:
+    state = widget(form, "mediaUploads.portrait").children[1].get_state()
+
+    assert "export default" in state["_esm"]
+    assert ".kit-drop" in state["_css"]
+    assert state["label"] == "portrait"
+
+
 def test_a_form_without_a_service_takes_no_file(stage: Stage, folder: Path) -> None:
     form = Form(MODEL, background=stage.background)
 
@@ -238,7 +246,7 @@ def test_a_form_without_a_service_takes_no_file(stage: Stage, folder: Path) -> N
 
 
 def test_a_file_that_cannot_be_kept_is_said(shop: Shop, stage: Stage) -> None:
-    def full(name: str, content: bytes | memoryview) -> Path:
+    def full(name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         raise UploadError("the disk is full")
 
     shop.keep = full  # type: ignore[method-assign]

@@ -9,7 +9,7 @@ import pytest
 from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.widgets.form import Form, Request
-from kit.widgets.form.runs import MOST
+from kit.widgets.form.runs import KEPT, MOST
 from tests.widgets.forming import Shop, Stage, click, control, model, price
 
 
@@ -28,6 +28,12 @@ def form(stage: Stage, shop: Shop) -> Form:
     form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
     stage.run()
     return form
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every click counts, as if time passed between them."""
+    monkeypatch.setattr("kit.widgets.form.face.DOUBLE", 0.0)
 
 
 def shown(form: Form) -> list[str]:
@@ -59,6 +65,17 @@ def test_what_was_typed_just_before_the_click_counts(form: Form, stage: Stage, s
     assert shop.orders[0].prompt == "a late lake"
 
 
+def test_a_double_click_is_one_click(form: Form, stage: Stage, shop: Shop) -> None:
+    form._face.go.click()
+    form._face.go.click()
+    stage.wait(0.2)
+    form._face.go.click()  # the run was started, the second half of the click comes late
+    stage.wait(0.2)
+
+    assert len(shop.orders) == 1
+
+
+@pytest.mark.usefixtures("unhurried")
 def test_ten_clicks_make_ten_results(form: Form, stage: Stage, shop: Shop) -> None:
     for _ in range(10):
         click(form, stage)
@@ -68,12 +85,46 @@ def test_ten_clicks_make_ten_results(form: Form, stage: Stage, shop: Shop) -> No
     assert shown(form)[-1].endswith("gen_1")
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
     for _ in range(MOST + 3):
         click(form, stage)
 
     assert len(shown(form)) == MOST
     assert len(form.runs) == MOST + 3
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:
+    assert "gen_" not in form._repr_mimebundle_()["text/html"]
+    for _ in range(KEPT + 1):
+        click(form, stage)
+
+    kept = form._repr_mimebundle_()["text/html"]
+
+    assert [f"gen_{n}" in kept for n in range(1, KEPT + 2)] == [False, *[True] * KEPT]
+    assert kept.index("gen_4") < kept.index("gen_2")
+
+
+def test_a_notebook_keeps_no_failure_as_a_result(form: Form, stage: Stage, shop: Shop) -> None:
+    shop.error = InsufficientCreditsError("too little")
+    click(form, stage)
+
+    assert "too little" not in form._repr_mimebundle_()["text/html"]
+
+
+def test_what_a_run_cost_changes_the_price_of_the_next(stage: Stage, shop: Shop) -> None:
+    form = Form(model(pricing=None), {"prompt": "x"}, service=shop, background=stage.background)
+    stage.wait()
+    asked = len(shop.quoted)
+    shop.price = Decimal("0.25")
+
+    click(form, stage)
+    stage.wait()
+
+    assert asked == 1
+    assert len(shop.quoted) == 2
+    assert "0.25 credits" in price(form)
 
 
 def test_progress_is_shown_while_it_runs(form: Form, stage: Stage, shop: Shop) -> None:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import kit
 from kit import local, wire
 from kit.client import downloads
-from kit.commands.gallery.page import Card, Medium, page
+from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.closeup import closeup
+from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
+from kit.engines.media import sound, stills
+from kit.engines.media.encoding import Track, container_at
+from kit.engines.media.footage import Footage
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.studio.generation import Generation
 from kit.widgets import media as pictures
@@ -77,7 +83,7 @@ def _make(
     started = [_started(studio, example, inputs) for example in examples]
     cards = []
     for number, (example, begun) in enumerate(zip(examples, started, strict=True), start=1):
-        cards.append(_card(example, begun, files, number))
+        cards.append(_card(example, begun, inputs, files, number))
         say(f"[{number}/{len(examples)}] {_line(cards[-1])}")
     shown = {name: _input(path, files) for name, path in inputs.items()}
     sections = [
@@ -100,12 +106,18 @@ def _started(
         return error
 
 
-def _card(example: Example, begun: Generation | KitError, files: Path, number: int) -> Card:
+def _card(
+    example: Example,
+    begun: Generation | KitError,
+    inputs: Mapping[str, Path],
+    files: Path,
+    number: int,
+) -> Card:
     if isinstance(begun, KitError):
         return Card(example=example, error=str(begun))
     try:
         done = begun.wait()
-        medium = _output(done, files, f"{example.model.id}-{number}")
+        medium = _output(example, done, inputs, files / f"{example.model.id}-{number}")
     except GenerationFailedError as error:
         # The sentence alone: the id in the message is of a service that is thrown away.
         said = getattr(error.generation, "error", None)
@@ -119,7 +131,7 @@ def _card(example: Example, begun: Generation | KitError, files: Path, number: i
     return Card(example=example, medium=medium, credits=done.credits, seconds=seconds)
 
 
-def _output(done: Generation, files: Path, name: str) -> Medium:
+def _output(example: Example, done: Generation, inputs: Mapping[str, Path], target: Path) -> Medium:
     facts, path = done.output.facts, done.output.path()
     medium = Medium(
         kind=(facts.content_type or "").partition("/")[0],
@@ -128,17 +140,32 @@ def _output(done: Generation, files: Path, name: str) -> Medium:
         length=facts.duration_seconds,
     )
     if medium.kind != "video":
+        source = next((name for names in example.media.values() for name in names), None)
+        if example.close and source:
+            return medium.shown_as(_picture(closeup(inputs[source], path)), close=True)
         return medium.shown_as(_picture(path.read_bytes()))
     poster = done.client.run(downloads.poster(done.desk.cache, done.facts))
-    return medium.shown_as(_poster(poster, path), file=_beside(path, files, name))
+    shown = medium.shown_as(_poster(poster, path), file=_beside(path, target))
+    return replace(shown, sound=_has_sound(path))
 
 
 def _input(path: Path, files: Path) -> Medium:
     kind = {".mp4": "video", ".wav": "audio"}.get(path.suffix, "image")
+    if kind == "audio":
+        return Medium(kind=kind, file=_heard(path, files / f"{path.stem}.m4a"))
     if kind == "image":
-        return Medium(kind=kind).shown_as(_picture(path.read_bytes()))
-    still = _poster(None, path) if kind == "video" else ""
-    return Medium(kind=kind).shown_as(still, file=_beside(path, files, path.stem))
+        height, width = stills.opened(path).pixels.shape[:2]
+        return Medium(kind=kind, width=width, height=height).shown_as(_picture(path.read_bytes()))
+    with Footage(path) as footage:
+        found = Medium(
+            kind=kind, width=footage.width, height=footage.height, sound=footage.has_sound
+        )
+    return found.shown_as(_poster(None, path), file=_beside(path, files / path.stem))
+
+
+def _has_sound(path: Path) -> bool:
+    with Footage(path) as footage:
+        return footage.has_sound
 
 
 def _picture(content: bytes) -> str:
@@ -150,14 +177,25 @@ def _poster(poster: bytes | None, path: Path) -> str:
     return _picture(still) if still else ""
 
 
-def _beside(path: Path, files: Path, name: str) -> str:
-    """Copy a file beside the page and return its address from there."""
-    files.mkdir(exist_ok=True)
-    copy = files / f"{name}{path.suffix}"
+def _beside(path: Path, target: Path) -> str:
+    """Copy a file beside the page, without an extension in `target`; return its address there."""
+    target.parent.mkdir(exist_ok=True)
+    copy = target.with_name(f"{target.name}{path.suffix}")
     shutil.copyfile(path, copy)
-    return f"{files.name}/{copy.name}"
+    return f"{copy.parent.name}/{copy.name}"
+
+
+def _heard(path: Path, target: Path) -> str:
+    """Write a sound beside the page, a tenth as large; return its address there."""
+    target.parent.mkdir(exist_ok=True)
+    found = sound.opened(path)
+    with container_at(target) as container:
+        track = Track(container, ".mp4", found)
+        track.up_to(found.seconds)
+        track.finish()
+    return f"{target.parent.name}/{target.name}"
 
 
 def _line(card: Card) -> str:
-    name = f"{card.example.model.id} {card.example.caption}".strip()
+    name = f"{card.example.model.id} {card.example.title}".strip()
     return f"{name}: {card.error}" if card.error is not None else f"{name}: {card.told()}"

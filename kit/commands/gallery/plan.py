@@ -14,7 +14,7 @@ from typing import Any
 from kit import wire
 from kit.commands.gallery.taste import NONE, TASTES, WORDS, Variant
 
-__all__ = ["MOST", "Example", "plan"]
+__all__ = ["MOST", "Example", "plan", "typed"]
 
 #: Examples of one model, by what it makes.
 MOST = {"image": 12, "video": 5}
@@ -32,7 +32,11 @@ _FEW = {"aspect_ratio": 2}
 #: Words of a setting that do nothing by themselves.
 _IDLE = frozenset({"auto", "none", "keep", "still"})
 #: Settings that keep an example of a video small and short, as far as a model has them.
-_SMALL: Mapping[str, Any] = {"resolution": ("360p", "480p"), "duration": 3}
+_SMALL: Mapping[str, Any] = {
+    "resolution": ("360p", "480p"),
+    "quality": ("small",),
+    "duration": 3,
+}
 _SEED = 7
 _PROMPT = "a mountain lake at dawn with mist over the water"
 #: Part of a medium's name, or its kind -> the sample that fills it; the first that fits.
@@ -57,23 +61,51 @@ class Example:
     Parameters
     ----------
     caption : str
-        What is special about it; empty where everything is as the model has it.
+        What is special about it beside its settings; often empty.
+    told : mapping of str to any
+        The settings that make it what it is; empty where everything is as the model has it.
+    settings : mapping of str to any
+        All that are asked for, with those that only keep it small and its runs alike.
     media : mapping of str to sequence of str
         Names of samples by parameter name; see `kit.engines.samples`.
+    close : bool
+        Show a part of the result closely, beside the same part of the picture it was made from.
     """
 
     model: wire.Model
     caption: str = ""
     prompt: str | None = None
+    told: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     media: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    close: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called in a line: its caption and its settings."""
+        settings = " ".join(f"{name}={typed(value)}" for name, value in self.told.items())
+        return ", ".join(part for part in (self.caption, settings) if part)
+
+
+def typed(value: Any) -> str:
+    """Return a value as it is typed behind ``name=``.
+
+    Examples
+    --------
+    >>> typed(True), typed(0.5), typed("navy to black")
+    ('true', '0.5', '"navy to black"')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f'"{text}"' if " " in text else text
 
 
 def plan(models: Iterable[wire.Model]) -> list[Example]:
     """Return the examples of some models, model by model.
 
-    Each model has at least one, an image model at most 12 and a video model at most 5. One setting
-    changes at a time, beside what it needs to be seen.
+    Each model has at least one, and those that no taste is known for at most as many as `MOST`
+    says. One setting changes at a time, beside what it needs to be seen.
     """
     return list(chain.from_iterable(map(_of, models)))
 
@@ -94,7 +126,7 @@ def _base(model: wire.Model) -> Example:
     prompt = taste.prompt or (_PROMPT if model.prompt_required else None)
     return Example(
         model=model,
-        caption=_told(taste.settings),
+        told=_telling(taste.settings),
         prompt=prompt if model.supports_prompt else None,
         settings={**_modest(model), **taste.settings},
         media={**_filled(model), **taste.media},
@@ -158,19 +190,14 @@ def _varied(base: Example, variant: Variant) -> Example:
     prompt = variant.prompt if variant.prompt and base.model.supports_prompt else base.prompt
     return Example(
         model=base.model,
-        caption=variant.caption or _told(variant.settings),
+        caption=variant.caption,
         prompt=prompt,
+        told=variant.settings,
         settings={**base.settings, **variant.settings},
         media={name: files for name, files in ({**base.media, **variant.media}).items() if files},
+        close=variant.close,
     )
 
 
-def _told(settings: Mapping[str, Any]) -> str:
-    shown = {name: value for name, value in settings.items() if name not in _TECHNICAL}
-    return ", ".join(f"{name}: {_word(value)}" for name, value in (shown or settings).items())
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _telling(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in settings.items() if name not in _TECHNICAL} or settings

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 __all__ = [
+    "ABOUT",
     "SAMPLES",
     "clip",
     "grainy",
@@ -18,6 +19,7 @@ __all__ = [
     "picture",
     "portrait",
     "small",
+    "speaker",
     "voice",
     "written",
 ]
@@ -79,6 +81,13 @@ def clip(folder: Path, number: int = 0) -> Path:
     return film(folder / f"clip-{number}.mp4", number)
 
 
+def speaker(folder: Path) -> Path:
+    """Return a clip of `portrait` held by hand, three seconds without sound, an MP4."""
+    from kit.engines.samples.films import close
+
+    return close(folder / "speaker.mp4")
+
+
 def voice(folder: Path) -> Path:
     """Return something like speech, a WAV of about three seconds: vowels, hisses and pauses."""
     from kit.engines.samples.sounds import saved, spoken
@@ -103,8 +112,23 @@ SAMPLES: Mapping[str, Callable[[Path], Path]] = {
     "clip": clip,
     "clip-1": lambda folder: clip(folder, 1),
     "clip-2": lambda folder: clip(folder, 2),
+    "speaker": speaker,
     "voice": voice,
     "music": music,
+}
+#: Name -> what is seen or heard, for who cannot.
+ABOUT: Mapping[str, str] = {
+    "portrait": "an invented person with long brown hair who looks at the camera",
+    "picture": "a painted mountain lake with a red and yellow balloon over it",
+    "mask": "white where the balloon is in the picture, black elsewhere",
+    "grainy": "the picture of the lake with the noise of a small sensor at night",
+    "small": "the picture of the lake at a quarter of its size",
+    "clip": "a balloon over a mountain lake, filmed by hand, with music",
+    "clip-1": "red desert mesas at sunset, filmed by hand, with music",
+    "clip-2": "a sea at sunset, filmed by hand, with music",
+    "speaker": "the portrait, filmed by hand, without sound",
+    "voice": "something like speech, three seconds",
+    "music": "quiet plucked music, eight seconds",
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.sound import Sound, cut
+from kit.engines.samples.face import portrait
 from kit.engines.samples.sounds import played
 from kit.engines.samples.views import painted, with_balloon
 
@@ -24,6 +25,9 @@ _PLACES = (
     ("a sea at sunset with low waves", 8, False),
 )
 _ACROSS = 900
+#: Size of a film of a face, and how far its picture goes beyond it.
+_CLOSE = (384, 480)
+_EDGE = 16
 _SHAKE = 3.0
 
 
@@ -42,6 +46,19 @@ def film(path: Path, number: int = 0) -> Path:
             if balloon:
                 pixels = with_balloon(ground, 0.62 + 0.2 * share, 0.46 - 0.1 * share, 0.12)
             clip.add(rgb_frame(_framed(pixels, share, shake[moment])))
+    return path
+
+
+def close(path: Path) -> Path:
+    """Write a film of the sample portrait, by a hand that shakes a little, and return where."""
+    width, height = _CLOSE
+    ground = portrait(width + 2 * _EDGE, height + 2 * _EDGE)
+    shake = _shake(round(SECONDS * FPS), seed=3)
+    with Clip(path, width, height, fps=FPS) as clip:
+        for across, down in shake:
+            matrix = np.array([[1, 0, across - _EDGE], [0, 1, down - _EDGE]], np.float32)
+            moved = cv2.warpAffine(ground, matrix, _CLOSE, borderMode=cv2.BORDER_REFLECT)
+            clip.add(rgb_frame(np.asarray(moved)))
     return path
 
 

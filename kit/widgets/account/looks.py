@@ -14,7 +14,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.cards import FAINT, FONT, card, credits, facts, warning
+from kit.widgets.cards import ARROW, FAINT, FONT, card, credits, facts, warning
 from kit.widgets.keys import Key, Spent
 
 _SHEET = """
@@ -38,7 +38,6 @@ _SHEET = """
 .kit-account .kit-new{margin:4px 0;padding:10px 12px;gap:8px;border-radius:6px;
  border:1px solid var(--jp-brand-color1,#1976d2)}
 .kit-account .kit-new>*{margin:0}
-.kit-account .kit-new code{user-select:all;overflow-wrap:anywhere;font-size:13px}
 .kit-account .kit-signing{gap:8px;padding:12px;border-radius:6px;overflow:visible;
  border:1px solid var(--jp-border-color2,#9996)}
 .kit-account .kit-signing>*{margin:0;width:auto;max-width:100%}
@@ -50,7 +49,7 @@ _SHEET = """
 .kit-account select:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
  outline-offset:1px}
 """
-STYLE = f"<style>{' '.join(_SHEET.split())}</style>"
+STYLE = f"<style>{' '.join(_SHEET.split())} .kit-account{{{ARROW}}}</style>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +92,6 @@ def key(item: Key) -> str:
     return (
         f'<div style="{FONT}"><code>{escape(item.prefix)}…</code> <b>{escape(item.name)}</b> '
         f'<span style="{FAINT}">{escape(" · ".join(words))}</span></div>'
-    )
-
-
-def fresh(text: str) -> str:
-    """Return a new key, the only time that it is shown."""
-    return (
-        f'<div style="{FONT}" role="status">Copy the key now, it is not shown again.<br>'
-        f"<code>{escape(text)}</code></div>"
     )
 
 

@@ -1,7 +1,7 @@
 """The keys of an account: what there is, what can be made, what can be revoked.
 
-A new key is shown in a box that is emptied when the reader is done with it, or after two minutes:
-what a widget shows is part of the notebook's widget state for as long as it is shown.
+A new key is shown in a box of its own that is emptied when the reader is done with it, or after two
+minutes; see `Revealed` for why it is no text of a widget.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kit.widgets.account import looks
 from kit.widgets.account.looks import button, heading
 from kit.widgets.form.service import Background
 from kit.widgets.keys import Key, Keys
+from kit.widgets.revealed import Revealed
 
 #: Seconds that a new key is shown at most.
 SHOWN_SECONDS = 120.0
@@ -115,7 +116,7 @@ class Ring(ipywidgets.VBox):
     def _reveal(self, text: str) -> None:
         """Show a key once, and take every trace of it away again."""
         self._hide()
-        box = ipywidgets.HTML(looks.fresh(text))
+        box = Revealed(text, hint="Copy the key now, it is not shown again.")
         done = button("I have copied it", lambda _: hide())
         self._new.children = (box, done)
         self._new.add_class("kit-new")
@@ -125,7 +126,7 @@ class Ring(ipywidgets.VBox):
             self._hide = lambda: None
             self._new.children = ()
             self._new.remove_class("kit-new")
-            box.value = ""
+            box.forget()
             box.close()
             done.close()
 

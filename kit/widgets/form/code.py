@@ -11,13 +11,42 @@ from kit.widgets.form.service import Request
 _WIDTH = 88
 
 
-def statement(request: Request, *, awaited: bool = False, verb: str = "generate") -> str:
+def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
+    """Return the expression for the studio that a form belongs to; no key is ever in it.
+
+    Parameters
+    ----------
+    profile : str
+        The saved profile that it was connected with; ``default`` is what everybody has.
+    address : str
+        Where somebody signed in without saving anything; the expression asks for the key.
+
+    Examples
+    --------
+    >>> studio(), studio("default"), studio("work")
+    ('studio', 'studio', 'kit.connect(profile="work")')
+    >>> studio("work", awaited=True)
+    '(await kit.aconnect(profile="work"))'
+    """
+    if address:
+        return f'kit.login({_text(address)}, profile="")'
+    if profile in ("", "default"):
+        return "studio"
+    given = f"(profile={_text(profile)})"
+    return f"(await kit.aconnect{given})" if awaited else f"kit.connect{given}"
+
+
+def statement(
+    request: Request, *, awaited: bool = False, verb: str = "generate", studio: str = "studio"
+) -> str:
     """Return the statement that makes a request; values that are the defaults are left out.
 
     Parameters
     ----------
     verb : str
         What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
+    studio : str
+        The expression for it; see `studio`.
 
     Examples
     --------
@@ -32,7 +61,7 @@ def statement(request: Request, *, awaited: bool = False, verb: str = "generate"
     if media:
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
-    call = f"{'await ' if awaited else ''}studio.{verb}"
+    call = f"{'await ' if awaited else ''}{studio}.{verb}"
     short = f"{call}({', '.join(arguments)})"
     if len(short) <= _WIDTH and "\n" not in short:
         return short

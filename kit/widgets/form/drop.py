@@ -1,19 +1,13 @@
 """A drop zone: files of any size come from the browser to the kernel, in pieces.
 
-Nothing of a file is ever in the widget's state. What has arrived lies in a file without a name, so
-that whatever ends a transfer, or the kernel, leaves nothing behind.
+Nothing of a file is ever in the widget's state; see `Transfer` for where it is.
 """
 
 from __future__ import annotations
 
-import mmap
 import secrets
-import shutil
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +16,8 @@ import anywidget
 import traitlets
 
 from kit.errors import KitError
-from kit.widgets.form.service import Background, Debounced
+from kit.widgets.form.service import Background, Debounced, Keep
+from kit.widgets.form.transfer import Offer, Transfer
 
 #: Seconds without a piece after which a transfer is given up: the page is closed, as it seems.
 PATIENCE = 300.0
@@ -30,105 +25,6 @@ _GIVEN_UP = "The upload was given up: choose the file again."
 _HINT = "a place to drop files, in a notebook that runs; a path does the same"
 
 Answer = dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A file that the browser would send.
-
-    Parameters
-    ----------
-    type : str
-        As the browser tells it, by the name of the file; empty where it knows none.
-    size : int
-        In bytes.
-    """
-
-    name: str
-    type: str
-    size: int
-
-
-class Transfer:
-    """Files on their way, one after the other, each to be kept when it is whole.
-
-    Parameters
-    ----------
-    folder : Path or None
-        On which disk they are until then; None is the system's place for temporary files.
-
-    Raises
-    ------
-    OSError
-        There is not enough room for the largest of them, twice: until it is kept, and kept.
-    """
-
-    def __init__(self, name: str, offers: Sequence[Offer], folder: Path | None) -> None:
-        self.name = name
-        self._offers = offers
-        self._file, self._at = 0, 0
-        self.keeping = False
-        place = folder or Path(tempfile.gettempdir())
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        needed = 2 * max(offer.size for offer in offers)
-        if shutil.disk_usage(place).free < needed:
-            raise OSError(
-                f"the kernel's disk has no room for it: {needed / 1e6:,.0f} MB are needed"
-            )
-        self._spool = tempfile.TemporaryFile(dir=place)  # noqa: SIM115 - open until the end
-
-    @property
-    def offer(self) -> Offer:
-        """The file that is on its way."""
-        return self._offers[self._file]
-
-    def wants(self) -> dict[str, Any]:
-        """Return what the browser has to do next."""
-        if self.keeping:
-            return {"wait": True}
-        if self._file == len(self._offers):
-            return {"done": True}
-        return {"file": self._file, "at": self._at}
-
-    def write(self, file: int, at: int, piece: bytes) -> bool:
-        """Write a piece, and return whether its file is whole; one that is not wanted is ignored.
-
-        Raises
-        ------
-        ValueError
-            The file is not the one that was offered.
-        """
-        if self.wants() != {"file": file, "at": at}:
-            return False
-        if not 0 < len(piece) <= self.offer.size - at:
-            raise ValueError(f"{self.offer.name} has changed: choose it again")
-        self._spool.write(piece)
-        self._at += len(piece)
-        self.keeping = self._at == self.offer.size
-        return self.keeping
-
-    @contextmanager
-    def content(self) -> Iterator[memoryview]:
-        """Yield all of the file that is whole, without holding it in memory."""
-        self._spool.flush()
-        with (
-            mmap.mmap(self._spool.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
-            memoryview(mapped) as content,
-        ):
-            yield content
-
-    def advance(self) -> None:
-        """Go on to the next file."""
-        self._file, self._at, self.keeping = self._file + 1, 0, False
-        if self._file == len(self._offers):
-            self.close()
-        else:
-            self._spool.seek(0)
-            self._spool.truncate()
-
-    def close(self) -> None:
-        """Forget what has arrived and is not kept."""
-        self._spool.close()
 
 
 class Drop(anywidget.AnyWidget):
@@ -139,8 +35,8 @@ class Drop(anywidget.AnyWidget):
     check : callable
         Takes the files before any of them is sent; returns what is wrong with them, or None.
     keep : callable
-        Takes the name and the content of a file that is whole; returns where it is kept. It runs in
-        the background, and may read the content until it returns.
+        Takes a file that is whole; see `Service.keep`. It runs in the background, and may read the
+        content until it returns.
     take : callable
         Takes the path of a file that is kept, unless its upload was canceled meanwhile.
     background : Background
@@ -167,7 +63,7 @@ class Drop(anywidget.AnyWidget):
         self,
         *,
         check: Callable[[Sequence[Offer]], str | None],
-        keep: Callable[[str, memoryview], Path],
+        keep: Keep,
         take: Callable[[Path], None],
         background: Background,
         folder: Path | None = None,
@@ -261,8 +157,9 @@ class Drop(anywidget.AnyWidget):
         """Keep a file that is whole, then ask for the next one."""
         problem = None
         try:
-            with transfer.content() as content:
-                path = self._keep(transfer.offer.name, content)
+            spool = transfer.spool
+            with spool.content() as content:
+                path = self._keep(transfer.offer.name, content, spool.settle)
             if self._transfer is transfer:
                 self._take(path)
         except Exception as error:  # noqa: BLE001 - as above

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets
 
 from kit.widgets.cards import card, facts, faint
-from kit.widgets.form import code, looks, price, values
+from kit.widgets.form import looks, price, values
 from kit.widgets.form.fields import Field, Stock
 from kit.widgets.form.service import Request
 from kit.widgets.twins import Twin, again
 from kit.wire import Model, Quote
 
+#: Seconds after a click in which another one is the second half of a double click.
+DOUBLE = 0.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
 
@@ -46,7 +49,8 @@ class Face:
         self._fields = fields
         self.price = stock.new(ipywidgets.HTML)
         self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
-        self.go.on_click(lambda _: generate())
+        self._click = -DOUBLE
+        self.go.on_click(lambda _: self._clicked(generate))
         self._panels: dict[str, Any] = {}
         self._results: list[Any] = []
         cells = [cell for one in fields for cell in (one.widget, one.note)]
@@ -57,6 +61,13 @@ class Face:
             stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
             stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
         ]
+
+    def _clicked(self, generate: Callable[[], None]) -> None:
+        now = time.monotonic()
+        if self.go.disabled or now - self._click < DOUBLE:
+            return  # it was sent before the page knew that the button rests
+        self._click = now
+        generate()
 
     @property
     def parts(self) -> list[Any]:
@@ -85,11 +96,11 @@ class Face:
         if any(one.touched for one in self._fields):
             self.twin.follow()  # what Python sets is in the cell already, what is typed is not
 
-    def kept(self, request: Request, quote: Quote | None, *, awaited: bool) -> str:
-        """Return the form as a notebook keeps it: its values, and how to get it back."""
+    def kept(self, request: Request, quote: Quote | None, back: str) -> str:
+        """Return the form as a notebook keeps it: its values, and the code to get it back."""
         rows = facts({name: str(value) for name, value in values.rows(request)})
         html = card(self._model.title or self._model.id, rows + faint(price.text(quote)))
-        return html + again(code.statement(request, awaited=awaited, verb="form"))
+        return html + again(back)
 
 
 def _tool(stock: Stock, word: str, act: Callable[[], None]) -> Any:

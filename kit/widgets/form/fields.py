@@ -75,8 +75,10 @@ class Stock:
         """Return a widget of a kind that brings neither a layout nor a style of its own."""
         if kind not in self._shared:
             self._shared[kind] = self._for(kind)
-        # without its keys each widget would look through all its traits for those that are sent
-        return kind(**self._shared[kind], keys=[*_sent(kind)], **traits)
+        # Without its keys each widget would look through all its traits for those that are sent;
+        # one with a script of its own has to, because it adds some when it is made.
+        keys = {} if hasattr(kind, "_esm") else {"keys": [*_sent(kind)]}
+        return kind(**self._shared[kind], **keys, **traits)
 
     def _for(self, kind: Any) -> dict[str, Any]:
         style = _style(kind)

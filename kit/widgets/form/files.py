@@ -23,7 +23,7 @@ from kit.widgets.form.service import Background, Service
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:
-    from kit.widgets.form.drop import Offer
+    from kit.widgets.form.transfer import Offer
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
@@ -73,7 +73,7 @@ class Files:
             label=parameter.name.replace("_", " "),
             **invitation(parameter),
             check=self._refusal if service else lambda _: "this form has no place for files",
-            keep=service.keep if service else lambda name, _: Path(name),
+            keep=service.keep if service else lambda name, *_: Path(name),
             take=self.add,
             background=background,
             folder=service.uploads if service else None,

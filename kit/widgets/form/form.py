@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ class Form(ipywidgets.VBox):
         Where values are kept by name.
     awaited : bool
         Whether `code` writes ``await``.
+    studio : str
+        What `code` calls the studio.
 
     Examples
     --------
@@ -64,12 +67,13 @@ class Form(ipywidgets.VBox):
         presets: Presets | None = None,
         background: Background | None = None,
         awaited: bool = False,
+        studio: str = "studio",
     ) -> None:
         self.model = model
         self.presets = presets
         self._service = service
         self._background = background or Background()
-        self._awaited = awaited
+        self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
         self._silent = False
         self._refused: dict[str, str] = {}
@@ -150,7 +154,7 @@ class Form(ipywidgets.VBox):
 
     def code(self) -> str:
         """Return the statement that does the same; values that are the defaults are left out."""
-        return code.statement(self._checked().request, awaited=self._awaited)
+        return self._statement(self._checked().request)
 
     def reset(self) -> None:
         """Go back to the values that the form began with."""
@@ -167,8 +171,9 @@ class Form(ipywidgets.VBox):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         checked = self._checked()
-        html = self._face.kept(checked.request, self._prices.alone(checked), awaited=self._awaited)
-        return {**bundle, "text/plain": repr(self), "text/html": html}
+        back = self._statement(checked.request, verb="form")
+        html = self._face.kept(checked.request, self._prices.alone(checked), back)
+        return {**bundle, "text/plain": repr(self), "text/html": html + self._runs.kept()}
 
     def _ipython_display_(self) -> None:
         self._face.twin.show(self._repr_mimebundle_)
@@ -262,7 +267,7 @@ class Form(ipywidgets.VBox):
         if isinstance(run.error, BadRequestError) and isinstance(run.error.details, list):
             self._refused = {d.get("field", ""): d.get("message", "") for d in run.error.details}
             self._safely(self._refresh)()
-        self._prices.learn_balance()  # a run ends in the background
+        self._prices.settle()  # a run ends in the background
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 

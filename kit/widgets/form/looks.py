@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from html import escape
 
 from kit.widgets import rules
+from kit.widgets.cards import ARROW
 from kit.wire import Model, Parameter
 
 _SHEET = """
 .kit-form{container-type:inline-size;max-width:760px;padding:14px 16px;border-radius:8px;gap:10px;
  border:1px solid var(--jp-border-color2,#9996);background:var(--jp-layout-color1,transparent);
  color:var(--jp-ui-font-color1,inherit);overflow:visible}
+.widget-hbox>.kit-form{flex:1 1 0;min-width:min(100%,300px)}
+.widget-hbox>.kit-form+.kit-form{margin-left:10px}
 .kit-form>*,.kit-fields>*{margin:0;max-width:100%}
 .kit-form .widget-html-content{line-height:1.45;font-size:12px}
 .kit-fields{display:grid!important;grid-template-columns:minmax(0,11fr) minmax(0,7fr);
@@ -27,6 +30,8 @@ _SHEET = """
 .kit-fields input,.kit-fields select,.kit-fields textarea{min-width:0;border-radius:4px}
 .kit-fields .widget-readout{min-width:52px;flex:none;border-radius:4px;text-align:center;
  border:1px solid var(--jp-border-color1,#9996);background:var(--jp-input-background,transparent)}
+.kit-form .noUi-handle{border-color:var(--jp-ui-font-color2,#808080)}
+.kit-form textarea::placeholder{color:var(--jp-ui-font-color2,#808080)}
 .kit-fields .widget-checkbox{align-items:center}
 .kit-fields .widget-checkbox .widget-label-basic{display:flex;flex-direction:row-reverse;
  justify-content:flex-end;align-items:center;width:100%}
@@ -44,7 +49,8 @@ _SHEET = """
 .kit-wide+.widget-html:not(:has(span)){display:none}
 .kit-wide textarea{resize:vertical}.kit-row textarea{white-space:pre}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-bad{color:var(--jp-error-color1,#d32f2f);overflow-wrap:anywhere}
+.kit-bad{overflow-wrap:anywhere;color:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 70%,
+ var(--jp-ui-font-color1,currentcolor))}
 .kit-wrong input,.kit-wrong textarea,.kit-wrong select{
  border-color:var(--jp-error-color1,#d32f2f)!important}
 .kit-form .kit-picker{padding-left:140px;gap:4px}
@@ -63,7 +69,7 @@ _SHEET = """
 @container(max-width:560px){.kit-fields{grid-template-columns:minmax(0,1fr);gap:4px}
  .kit-fields>.widget-html{margin:0 0 8px!important}}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} .kit-form{{{ARROW}}}</style>"
 
 
 def heading(model: Model) -> str:

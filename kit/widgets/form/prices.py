@@ -81,6 +81,12 @@ class Prices:
         if self._service is not None:
             self._background.begin(self.learn_balance)
 
+    def settle(self) -> None:
+        """Learn anew what a run may have changed: the balance, and what such a run costs."""
+        with self._lock:
+            self._answer = None
+        self.learn_balance()
+
     def learn_balance(self) -> None:
         """Learn what there is to spend; this may wait."""
         if self._service is None:

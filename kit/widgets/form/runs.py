@@ -23,8 +23,8 @@ from kit.widgets.progress import EVERY, bar
 #: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
 #: notebook's Stop button does not wake an idle loop.
 TICK, HEARTBEAT = 1.0, 0.2
-#: Results that stay below a form.
-MOST = 12
+#: Results that stay below a form, and those of them that its notebook keeps.
+MOST, KEPT = 12, 3
 
 
 class Run:
@@ -53,6 +53,7 @@ class Run:
         self.facts: wire.Generation | None = None
         self.error: BaseException | None = None
         self.seconds: float | None = None
+        self.html = ""
         self._service = service
         self._background = background
         self._expected = expected
@@ -149,6 +150,7 @@ class Run:
 
     def _end(self, made: Any, error: BaseException | None, html: str) -> None:
         self.seconds, self.error = self._background.clock() - self._began, error
+        self.html = html
         self.widget.children = (_result(html),)
         for done in (self._line, self._cancel):
             done.close()  # else the kernel and the page keep them for good
@@ -225,6 +227,11 @@ class Runs:
         self._show([one.widget for one in reversed(self.all[-MOST:])])
         run.start()
         return run
+
+    def kept(self) -> str:
+        """Return the newest results, the newest first, as a notebook keeps them."""
+        done = [run.html for run in self.all if run.state == "completed"]
+        return "".join(reversed(done[-KEPT:]))
 
     def latest(self) -> Run | None:
         """Return the last run that the service has taken."""

@@ -16,6 +16,9 @@ from typing import Any, Protocol
 
 from kit import wire
 
+Settle = Callable[[Path], bool]
+Keep = Callable[[str, memoryview, Settle], Path]
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -73,8 +76,15 @@ class Service(Protocol):
     def show(self, generation: Any) -> str:
         """Return a finished generation as HTML, with its media and its price."""
 
-    def keep(self, name: str, content: bytes | memoryview) -> Path:
-        """Keep a file that came through the browser and return where it is."""
+    def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
+        """Keep a file that came through the browser and return where it is.
+
+        Parameters
+        ----------
+        settle : callable, optional
+            Puts the content at a path where there is nothing yet, without copying it, and returns
+            whether that could be done.
+        """
 
     def path(self, medium: Any) -> Path:
         """Return where a medium is, keeping what is no file yet; raises `KitError`."""

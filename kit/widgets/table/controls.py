@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from kit.widgets.table.drawing import STYLE, Column, tracks
+from kit.widgets.table.drawing import Column, classes, kind, sheet, tracks
 
 SHOWN = w.Layout(width="100%", margin="0")
 HIDDEN = w.Layout(display="none")
@@ -34,6 +34,7 @@ class Controls:
     back: Any
     number: Any
     forth: Any
+    renew: Any
     words: Any
     clear: Any
     preview: Any
@@ -54,8 +55,8 @@ def build(
         tooltip="part of a prompt, or the beginning of an id; Enter searches",
         layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
     )
-    status = w.Dropdown(options=_any("status", statuses), tooltip="status", layout=field)
-    model = w.Dropdown(options=_any("model", models), tooltip="model", layout=field)
+    status = w.Dropdown(options=any_of("status", statuses), tooltip="status", layout=field)
+    model = w.Dropdown(options=any_of("model", models), tooltip="model", layout=field)
     day = w.Layout(width="auto", flex="0 1 180px")
     since = w.DatePicker(description="from", style=plain, layout=day)
     until = w.DatePicker(description="to", style=plain, layout=day)
@@ -68,39 +69,48 @@ def build(
     number = w.BoundedIntText(value=1, min=1, max=1, tooltip="page", layout=w.Layout(width="84px"))
     words = w.HTML()
     clear = w.Button(description="choose none", layout=w.Layout(width="auto"))
-    preview, problem, style = w.HTML(), w.HTML(), w.HTML(STYLE)
+    renew = w.Button(
+        icon="refresh",
+        tooltip="look again",
+        layout=w.Layout(width="40px", display="none"),
+    )
+    preview, problem, style = w.HTML(), w.HTML(), w.HTML(sheet(shown))
     head = w.GridBox(
         [style, w.HTML(), *heads.values()],
         layout=w.Layout(grid_template_columns=tracks(shown), width="100%"),
     )
     head.add_class("kit-table-head")
+    grid = w.GridBox([page, over], layout=w.Layout(grid_template_columns="100%", width="100%"))
+    body = w.VBox([head, grid], layout=w.Layout(width="100%"))
+    body.add_class("kit-table-wide")
     wrap = w.Layout(flex_flow="row wrap", align_items="center", width="100%")
     whole = w.VBox(
         [
             w.Box([text, status, model, since, until], layout=wrap),
-            head,
-            w.GridBox([page, over], layout=w.Layout(grid_template_columns="100%", width="100%")),
-            w.Box([back, number, forth, words, clear], layout=wrap),
+            body,
+            w.Box([back, number, forth, renew, words, clear], layout=wrap),
             problem,
             preview,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),
     )
     whole.add_class("kit-table")
+    whole.add_class(kind(shown))
     return Controls(
         text, status, model, since, until, heads, page, boxes,
-        back, number, forth, words, clear, preview, problem, style, whole,
+        back, number, forth, renew, words, clear, preview, problem, style, whole,
     )  # fmt: skip
 
 
-def _any(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
+def any_of(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the options of a filter: any, or one of these values."""
     return [(f"any {noun}", ""), *((value, value) for value in values)]
 
 
 def _head(column: Column) -> Any:
     button = w.Button(description=column.title, tooltip=f"sort by {column.title}")
-    if column.number:
-        button.add_class("kit-number")
+    for name in classes(column):
+        button.add_class(name)
     return button
 
 

@@ -29,13 +29,14 @@ class Column:
     ----------
     sources : tuple of str
         Columns of the frame; the first that it has is shown.
-    width : str
-        CSS width of its track.
+    width, narrow : str
+        CSS width of its track, and that on a narrow page; without the latter it is left out there.
     """
 
     title: str
     sources: tuple[str, ...]
     width: str
+    narrow: str
     text: Callable[[Any], str]
     number: bool = False
 
@@ -53,17 +54,25 @@ def _seconds(value: Any) -> str:
 
 
 COLUMNS = (
-    Column("when (UTC)", ("created_at",), "136px", _when),
-    Column("model", ("model_id",), "96px", str),
-    Column("status", ("status",), "98px", str),
-    Column("prompt", ("prompt",), "minmax(96px,1fr)", str),
-    Column("credits", ("net", "credits"), "88px", _credits, number=True),
-    Column("took", ("seconds",), "72px", _seconds, number=True),
+    Column("when (UTC)", ("created_at",), "136px", "136px", _when),
+    Column("model", ("model_id",), "96px", "minmax(56px,76px)", str),
+    Column("status", ("status",), "98px", "98px", str),
+    Column("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", str),
+    Column("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
+    Column("took", ("seconds",), "72px", "", _seconds, number=True),
 )
 #: Tracks before the columns: the box, the thumbnail.
 _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 
+#: Pixels across below which a table is narrow.
+_NARROW = 660
+
 STYLE = f"""<style>
+.kit-table {{ {cards.ARROW}; container-type: inline-size; }}
+.widget-hbox > .kit-table {{ flex: 1 1 0; min-width: min(100%, 420px); }}
+.kit-table-wide {{ overflow: auto hidden; }}
+.kit-table-wide > * {{ min-width: 524px; overflow: visible; }}
+.kit-table-head, .kit-table-page {{ overflow: visible; }}
 .kit-table-page {{ font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif);
   color: var(--jp-ui-font-color1, inherit); }}
 .kit-table-row {{ display: grid; height: {ROW}px; box-sizing: border-box; align-items: center;
@@ -104,6 +113,26 @@ def columns(frame: pd.DataFrame) -> list[tuple[str, Column]]:
 def tracks(shown: Sequence[tuple[str, Column]]) -> str:
     """Return the tracks of the grid that head and rows share."""
     return " ".join((_BEFORE, *(column.width for _, column in shown)))
+
+
+def kind(shown: Sequence[tuple[str, Column]]) -> str:
+    """Return the class of all tables that have these columns.
+
+    Examples
+    --------
+    >>> kind([("status", COLUMNS[2]), ("seconds", COLUMNS[5])])
+    'kit-table-2-5'
+    """
+    return "-".join(("kit-table", *(str(COLUMNS.index(column)) for _, column in shown)))
+
+
+def sheet(shown: Sequence[tuple[str, Column]]) -> str:
+    """Return the style sheet of a table with these columns; a narrow one shows fewer."""
+    narrow = " ".join((_BEFORE, *(column.narrow for _, column in shown if column.narrow)))
+    name = kind(shown)
+    return f"""{STYLE}<style>@container (max-width: {_NARROW}px) {{
+.{name} .kit-table-head, .{name} .kit-table-row {{ grid-template-columns: {narrow} !important; }}
+.{name} .kit-table-spare {{ display: none; }} }}</style>"""
 
 
 def cells(page: pd.DataFrame, shown: Sequence[tuple[str, Column]]) -> list[list[str]]:
@@ -161,8 +190,15 @@ def _colored(source: str, text: str) -> str:
     return cards.status(text) if source == "status" and text else escape(text)
 
 
+def classes(column: Column) -> list[str]:
+    """Return the classes of a column's cells and of its head."""
+    spare = [] if column.narrow else ["kit-table-spare"]
+    return [*(["kit-number"] if column.number else []), *spare]
+
+
 def _class(column: Column) -> str:
-    return ' class="kit-number"' if column.number else ""
+    names = classes(column)
+    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _picture(content: bytes | None, style: str = "") -> str:

@@ -46,6 +46,8 @@ class HistoryTable:
         Returns the HTML of a generation by its id; it may block.
     get : callable, optional
         Returns a generation by its id, for `selected`.
+    renew : callable, optional
+        Returns the frame as it is now; it may block.
     size : int
         Rows a page.
     background : Background, optional
@@ -64,11 +66,13 @@ class HistoryTable:
         near: Fetch = lambda _: None,
         preview: Callable[[str], str] | None = None,
         get: Callable[[str], Any] | None = None,
+        renew: Callable[[], pd.DataFrame] | None = None,
         size: int = 20,
         background: Background | None = None,
     ) -> None:
         self._frame = frame
         self._get = get
+        self._renew = renew
         self._preview = preview
         self._size = max(1, size)
         self._background = background or Background()
@@ -154,7 +158,7 @@ class HistoryTable:
         self._filled.wait(_PATIENCE)
         html = self.html()
         name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
-        self.controls.style.value = drawing.STYLE + twins.hidden(name)
+        self.controls.style.value = drawing.sheet(drawing.columns(self._frame)) + twins.hidden(name)
         show({"text/plain": "", "text/html": twins.twin(name, html)})
         widget = self.controls.whole._repr_mimebundle_()
         show({**widget, "text/plain": repr(self)})
@@ -180,10 +184,30 @@ class HistoryTable:
                     turn_to=lambda number: setattr(self, "page", number),
                     step=lambda pages: setattr(self, "page", self.page + pages),
                     clear=lambda: self.select(()),
+                    renew=lambda: self._background.begin(self._renewed),
                 )
                 self._screen = Screen(self._frame, self._size, hears, self._lock)
+                if self._renew is not None:
+                    self._screen.controls.renew.layout.display = None
                 self._draw()
             return self._screen
+
+    def _renewed(self) -> None:
+        """Ask for the frame anew and stay where one is; runs in the background."""
+        assert self._renew is not None  # noqa: S101 - there is no button without it
+        try:
+            frame, problem = self._renew(), ""
+        except (KitError, OSError) as error:
+            frame, problem = None, cards.warning(str(error))
+        with self._lock:
+            if frame is not None:
+                self._frame, self._found = frame, rows.positions(frame, self._view)
+                self._chosen = {name: None for name in self._chosen if name in frame.index}
+                self._page = min(self._page, self.pages - 1)
+            if self._screen is not None:
+                self._screen.show_choices(self._frame)
+                self._draw()
+                self._screen.controls.problem.value = problem
 
     def _look_for(self, name: str, wanted: Any) -> None:
         self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})

@@ -17,7 +17,7 @@ import pandas as pd
 
 from kit.widgets import cards
 from kit.widgets.table import drawing, rows
-from kit.widgets.table.controls import HIDDEN, SHOWN, Controls, build
+from kit.widgets.table.controls import HIDDEN, SHOWN, Controls, any_of, build
 from kit.widgets.table.rows import View
 
 #: Fields of a view that have a widget.
@@ -42,6 +42,8 @@ class Hears:
         Takes how many pages to go on, or back.
     clear : callable
         Takes nothing: no row is to be chosen.
+    renew : callable
+        Takes nothing: the frame is to be asked for anew.
     """
 
     look_for: Callable[[str, Any], None]
@@ -50,6 +52,7 @@ class Hears:
     turn_to: Callable[[int], None]
     step: Callable[[int], None]
     clear: Callable[[], None]
+    renew: Callable[[], None]
 
 
 class Screen:
@@ -65,9 +68,14 @@ class Screen:
         self._lock = lock
         self._quiet = False
         self._columns = drawing.columns(frame)
-        statuses, models = rows.choices(frame, "status"), rows.choices(frame, "model_id")
-        self.controls: Controls = build(self._columns, statuses, models, size)
+        self.controls: Controls = build(self._columns, *_choices(frame), size)
         self._listen(hears)
+
+    def show_choices(self, frame: pd.DataFrame) -> None:
+        """Offer what there is in another frame; what is looked for stays, if it is there."""
+        with self._quietly():
+            for name, values in zip(("status", "model"), _choices(frame), strict=True):
+                getattr(self.controls, name).options = any_of(name, values)
 
     def show_view(self, view: View) -> None:
         """Show what is looked for, and by which column it is sorted."""
@@ -125,6 +133,7 @@ class Screen:
         self._clicks(made.back, partial(hears.step, -1))
         self._clicks(made.forth, partial(hears.step, 1))
         self._clicks(made.clear, hears.clear)
+        self._clicks(made.renew, hears.renew)
 
     def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:
         guarded = self._guarded(call)
@@ -149,3 +158,7 @@ class Screen:
                 self.controls.problem.value = problem
 
         return callback
+
+
+def _choices(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+    return rows.choices(frame, "status"), rows.choices(frame, "model_id")

@@ -11,7 +11,7 @@ from html import escape
 
 from kit import wire
 from kit.widgets import texts
-from kit.widgets.cards import card, credits, facts, faint, figure
+from kit.widgets.cards import ARROW, card, credits, facts, faint, figure
 from kit.widgets.twins import again
 
 #: Words in a second of speech, where a service does not say how long its script takes.
@@ -28,6 +28,8 @@ _SHEET = """
 .kit-writing>*{width:auto;margin:0 0 8px;overflow:visible}
 .kit-writing .widget-label{flex:0 0 104px;width:104px;text-align:left;font-weight:500}
 .kit-writing .widget-text,.kit-writing .widget-dropdown,.kit-writing .widget-slider{width:100%}
+.kit-writing .noUi-handle{border-color:var(--jp-ui-font-color2,#808080)}
+.kit-writing textarea::placeholder{color:var(--jp-ui-font-color2,#808080)}
 .kit-writing input,.kit-writing select,.kit-writing textarea{min-width:0;border-radius:4px}
 .kit-writing>.widget-vbox:empty,
 .kit-writing>.widget-html:not(:has(.widget-html-content>*)){display:none}
@@ -47,7 +49,8 @@ _SHEET = """
 .kit-writing .widget-radio-box{width:100%;max-width:none;margin:0}
 .kit-writing .widget-radio-box label{width:100%;height:auto;white-space:normal;line-height:1.5}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-bad{color:var(--jp-error-color1,#d32f2f);overflow-wrap:anywhere}
+.kit-bad{overflow-wrap:anywhere;color:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 70%,
+ var(--jp-ui-font-color1,currentcolor))}
 .kit-scripts{display:grid!important;gap:12px;overflow:visible;
  grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
 .kit-script{padding:10px 12px;border-radius:6px;border:1px solid var(--jp-border-color2,#9996);
@@ -65,7 +68,7 @@ _SHEET = """
 .kit-writing select:focus-visible,.kit-writing textarea:focus-visible{
  outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} .kit-writing{{{ARROW}}}</style>"
 
 # Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
 # one copies what is selected. A page that strips the action leaves a field to select from.

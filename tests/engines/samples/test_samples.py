@@ -95,6 +95,20 @@ def test_clips_by_other_numbers_show_other_places(made: Made) -> None:
     assert np.abs(one - other).mean() > 20
 
 
+def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> None:
+    with Footage(made("speaker")) as footage:
+        assert not footage.has_sound
+        assert footage.seconds == pytest.approx(3.0, abs=0.05)
+        frames = list(footage.frames(4.0))
+
+    assert all(len(faces.find(frame)) == 1 for frame in frames)
+    assert any(np.abs(frames[0].astype(int) - frame).mean() > 1 for frame in frames[1:])
+
+
+def test_every_sample_is_described() -> None:
+    assert samples.ABOUT.keys() == samples.SAMPLES.keys()
+
+
 def test_the_voice_speaks_and_pauses() -> None:
     voice = sounds.spoken()[0]
     windows = voice[: len(voice) // 2400 * 2400].reshape(-1, 2400)

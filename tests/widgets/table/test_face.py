@@ -275,3 +275,48 @@ def test_what_travels_is_one_page_however_long_the_history(later: Later, rows: i
 
     assert len(face.controls.page.value) < 12_000
     assert len(face.html()) < 12_000
+
+
+def test_a_table_is_asked_for_anew_and_stays_where_it_is(later: Later) -> None:
+    now = history().assign(status="completed")
+    face = table(later, renew=lambda: now.iloc[1:])
+    face.select([str(now.index[0]), str(now.index[1])])
+    face.view = View(sort="prompt")
+    face.page = 2
+
+    face.controls.renew.click()
+    assert len(face) == 6
+    later.do()
+
+    assert (len(face), face.page, face.view.sort) == (5, 2, "prompt")
+    assert face.ids == [str(now.index[1])]
+    assert [value for _, value in face.controls.status.options] == ["", "completed"]
+
+
+def test_what_fails_while_it_is_asked_for_anew_is_told_and_the_rows_stay(later: Later) -> None:
+    def renew() -> pd.DataFrame:
+        raise NoAnswerError("nobody answers")
+
+    face = table(later, renew=renew)
+    face.controls.renew.click()
+    later.do()
+
+    assert "nobody answers" in face.controls.problem.value
+    assert len(face) == 6
+
+
+def test_only_a_table_that_can_be_asked_for_anew_has_the_button(later: Later) -> None:
+    assert table(later).controls.renew.layout.display == "none"
+    assert table(later, renew=history).controls.renew.layout.display is None
+
+
+def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
+    face = table(later)
+    style, page = face.controls.style.value, face.controls.page.value
+
+    (names,) = re.findall(r"class='?\"?kit-table-row", page)[:1]
+    assert names
+    assert page.count("kit-table-spare") == 4
+    assert "kit-table-spare" in face.controls.heads["seconds"]._dom_classes
+    assert set(face.controls.whole._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
+    assert ".kit-table-0-1-2-3-4-5 .kit-table-row" in style

@@ -1,0 +1,84 @@
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from kit import wire
+from kit.commands import models
+from kit.commands.gallery import make
+from kit.commands.gallery.plan import Example
+from kit.engines.media import sound
+from tests.commands.conftest import Kit
+
+
+def test_a_gallery_is_made_through_the_service(kit: Kit, tmp_path: Path) -> None:
+    done = kit("models", "--gallery", "page.html", "--model", "clay")
+
+    assert done.code == 0
+    assert done.out.strip() == "page.html"
+    assert "[1/1] clay: 0.2 credits" in done.err
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "data:image/" in text
+    assert 'href="#input-portrait"' in text
+    assert "1 models" not in text
+
+
+def test_an_example_that_fails_is_a_card_with_its_sentence(kit: Kit, tmp_path: Path) -> None:
+    def planned(found: Iterable[wire.Model]) -> list[Example]:
+        (flat,) = found
+        deeds: list[dict[str, object]] = [{"does": "works"}, {"does": "fails"}, {"count": 99}]
+        return [Example(model=flat, prompt="a lake", settings=deed) for deed in deeds]
+
+    target = tmp_path / "page.html"
+    told: list[str] = []
+
+    assert make(target, ["flat"], say=told.append, planned=planned) == 2
+    text = target.read_text(encoding="utf-8")
+    assert text.count('<figure class="failed"') == 2
+    assert "the clay is too dry" in text
+    assert "must be at most 10" in text
+    assert any("the clay is too dry" in line for line in told)
+    with pytest.raises(typer.Exit) as end:
+        models.show(target, ["flat"], planned=planned)
+    assert end.value.exit_code == 1
+
+
+def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
+    kit: Kit, tmp_path: Path
+) -> None:
+    def planned(found: Iterable[wire.Model]) -> list[Example]:
+        (model,) = found
+        small = {"duration": 1, "resolution": "360p"}
+        media = {"image": ("portrait",), "soundtrack": ("voice",)}
+        return [Example(model=model, settings=small, media=media)]
+
+    target = tmp_path / "page.html"
+
+    assert make(target, ["ken-burns"], planned=planned) == 0
+    text = target.read_text(encoding="utf-8")
+    files = {path.name for path in (tmp_path / "page_files").iterdir()}
+    assert files == {"ken-burns-1.mp4", "voice.m4a"}
+    assert all(f'src="page_files/{name}"' in text for name in files)
+    assert 'class="frame" data-sound=""' in text
+    heard = sound.opened(tmp_path / "page_files" / "voice.m4a")
+    assert heard.seconds == pytest.approx(3.1, abs=0.1)
+    assert np.abs(heard.samples).max() > 0.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--gallery", "no/such/page.html"), "no/such does not exist"),
+        (("--gallery", "page.html", "--model", "postr"), "did you mean 'poster'?"),
+        (("--model", "poster"), "--model goes with --gallery"),
+    ],
+)
+def test_a_gallery_that_cannot_be_made_is_refused(
+    kit: Kit, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = kit("models", *arguments)
+
+    assert done.code in (1, 2)
+    assert sentence in done.err

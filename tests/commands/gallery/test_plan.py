@@ -1,0 +1,158 @@
+import pytest
+
+from kit import parameters, wire
+from kit.commands.gallery.plan import MOST, Example, plan, typed
+from kit.commands.gallery.taste import NONE, TASTES
+from kit.engines import samples
+from kit.engines.base import Definition
+from tests.commands.gallery.models import BUILT_IN, model_of
+
+#: Samples that are no pictures.
+KINDS = {
+    **dict.fromkeys(("clip", "clip-1", "clip-2", "speaker"), "video"),
+    **dict.fromkeys(("voice", "music"), "audio"),
+}
+
+
+def choice(name: str, *values: str) -> wire.Parameter:
+    return wire.Parameter(name=name, default=values[0], enum=list(values))
+
+
+def medium(name: str, kind: str, **more: object) -> wire.Parameter:
+    return wire.Parameter(name=name, type=kind, media=True, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("definition", BUILT_IN.values(), ids=BUILT_IN)
+def test_every_model_has_examples_that_the_service_would_take(definition: Definition) -> None:
+    model = model_of(definition)
+
+    examples = plan([model])
+
+    assert 1 <= len(examples) <= (TASTES.get(model.id, NONE).most or MOST[model.asset_type])
+    takes = {p.name: p.type for p in model.media_parameters}
+    for example in examples:
+        parameters.check(
+            model, prompt=example.prompt, parameters=example.settings, media=example.media
+        )
+        for name, files in example.media.items():
+            assert set(files) <= samples.SAMPLES.keys()
+            assert {KINDS.get(file, "image") for file in files} == {takes[name]}
+
+
+@pytest.mark.parametrize("definition", BUILT_IN.values(), ids=BUILT_IN)
+def test_no_two_examples_of_a_model_are_alike(definition: Definition) -> None:
+    examples = plan([model_of(definition)])
+
+    asked = [(e.prompt, dict(e.settings), dict(e.media)) for e in examples]
+    assert all(one not in asked[:place] for place, one in enumerate(asked))
+    assert len({(example.title, example.prompt) for example in examples}) == len(examples)
+    assert len(examples) > 1
+
+
+def test_words_are_chosen_for_models_that_exist() -> None:
+    assert TASTES.keys() <= BUILT_IN.keys()
+
+
+def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
+    settings = [choice("format", "png", "jpeg"), choice("hue", "red", "blue", "green")]
+    model = wire.Model(id="new", supports_prompt=True, setting_parameters=settings)
+
+    examples = plan([model])
+
+    assert [e.title for e in examples] == ["", "hue=blue", "hue=green"]
+
+
+def test_technical_settings_are_shown_where_there_is_nothing_else() -> None:
+    model = wire.Model(id="new", setting_parameters=[choice("format", "png", "jpeg")])
+
+    assert [e.title for e in plan([model])] == ["", "format=jpeg"]
+
+
+def test_the_telling_settings_of_a_picture_come_first() -> None:
+    settings = [choice("hue", *"abcdefghijklmnop"), choice("operation", "cut", "paste")]
+    model = wire.Model(id="new", setting_parameters=settings)
+
+    titles = [e.title for e in plan([model])]
+
+    assert titles[:3] == ["", "operation=paste", "hue=b"]
+    assert len(titles) == 12
+
+
+def test_a_video_shows_something_of_every_setting_small_and_short() -> None:
+    settings = [
+        choice("hue", "a", "b", "c", "d", "e", "f"),
+        choice("camera", "push", "pull"),
+        choice("resolution", "720p", "480p"),
+        wire.Parameter(name="duration", type="number", default=8, minimum=1, maximum=12),
+    ]
+    model = wire.Model(id="new", asset_type="video", setting_parameters=settings)
+
+    examples = plan([model])
+
+    assert [e.title for e in examples] == ["", "hue=b", "camera=pull", "hue=c", "hue=d"]
+    assert {(e.settings["resolution"], e.settings["duration"]) for e in examples} == {("480p", 3)}
+
+
+def test_media_are_filled_by_name_and_kind() -> None:
+    media = [
+        medium("portrait", "image"),
+        medium("video", "video"),
+        medium("audio", "audio", required=True),
+        medium("music", "audio"),
+    ]
+    several = medium("clips", "video", required=True, max_items=10)
+
+    alternatives = plan([wire.Model(id="new", media_parameters=media)])[0]
+    joined = plan([wire.Model(id="new", media_parameters=[several])])[0]
+    optional = plan([wire.Model(id="new", media_parameters=[medium("image", "image")])])[0]
+
+    assert alternatives.media == {"portrait": ("portrait",), "audio": ("voice",)}
+    assert joined.media == {"clips": ("clip", "clip-1", "clip-2")}
+    assert optional.media == {}
+
+
+def test_a_prompt_is_given_where_it_is_needed_and_nowhere_else() -> None:
+    needed = wire.Model(id="new", prompt_required=True)
+    refused = wire.Model(id="new", supports_prompt=False)
+
+    assert plan([needed])[0].prompt
+    assert plan([refused])[0].prompt is None
+
+
+def test_every_favorite_of_a_known_model_is_shown() -> None:
+    for name, taste in TASTES.items():
+        found = [example.told for example in plan([model_of(BUILT_IN[name])])]
+
+        assert all(variant.settings in found for variant in taste.variants), name
+
+
+def test_what_is_told_of_an_example_is_asked_for_and_nothing_technical_is_told_of_the_first() -> (
+    None
+):
+    for example in plan(map(model_of, BUILT_IN.values())):
+        assert example.told.items() <= example.settings.items()
+        assert not {"seed", "duration"} & example.told.keys()
+
+    first = plan([model_of(BUILT_IN["video-edit"])])[0]
+    assert first.told == {"look": "cinematic"}
+    assert first.settings["resolution"] == "480p"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "true"), (False, "false"), (2, "2"), (1.0, "1"), (0.25, "0.25"), ("9:16", "9:16")],
+)
+def test_a_value_is_shown_as_it_is_typed(value: object, text: str) -> None:
+    assert typed(value) == text
+    assert typed("navy to black") == '"navy to black"'
+
+
+def test_a_title_is_a_caption_and_settings() -> None:
+    model = wire.Model(id="new")
+
+    assert Example(model=model, caption="A face", told={"a": 1, "b": True}).title == (
+        "A face, a=1 b=true"
+    )
+    assert Example(model=model, caption="A face").title == "A face"
+    assert Example(model=model, told={"a": 1}).title == "a=1"
+    assert Example(model=model).title == ""

@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+
+from kit.commands import doctor
+from kit.engines.registry import Survey, survey
+from tests.commands.conftest import Kit
+
+
+def test_the_doctor_finds_nothing_wrong(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "survey", lambda place: Survey(survey(place).engines))
+
+    found = kit("doctor", "--json")
+
+    assert [finding for finding in found.json if not finding["ok"]] == []
+    assert found.code == 0
+
+
+def test_the_doctor_lists_a_plug_in_that_is_left_out_and_says_why(kit: Kit) -> None:
+    found = kit("doctor", "--json")
+
+    [broken] = [finding for finding in found.json if not finding["ok"]]
+    assert broken["name"] == "left out"
+    assert "'broken' of the package 'demo-engines' (demo_engines:Missing)" in broken["found"]
+    assert "AttributeError: module 'demo_engines' has no attribute 'Missing'" in broken["found"]
+    assert broken["remedy"] == "update or uninstall that package"
+    assert found.code == 1
+
+
+def test_the_doctor_says_what_is_wrong_with_configured_models(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FAR_KEY", raising=False)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "engines.toml").write_text(
+        '[[images]]\nid = "far"\nurl = "http://127.0.0.1:9"\nmodel = "m"\nprice = 1\n'
+        'key_env = "FAR_KEY"\n[[image]]\nid = "near"\n'
+    )
+
+    done = kit("doctor")
+
+    assert done.code == 1
+    assert "FAIL  left out: 'image' in " in done.out
+    assert "FAIL  not ready: the configured model images 1 (far) cannot be used yet" in done.out
+    assert "FAR_KEY" in done.out
+    assert f"correct {data / 'engines.toml'}" in done.out
+
+
+def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    done = kit("doctor", "--data", tmp_path / "file" / "data")
+
+    assert done.code == 1
+    assert "set KIT_DATA to another folder" in done.out

@@ -1,0 +1,56 @@
+"""A secret that is shown: the first page that asks sees it, and no state ever holds it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kit.widgets.revealed import Revealed
+
+SECRET = "cs_test_" + "s3cr3t" * 6
+
+
+@pytest.fixture
+def box(monkeypatch: pytest.MonkeyPatch) -> tuple[Revealed, list[Any]]:
+    """A box, and what it sends to its pages."""
+    sent: list[Any] = []
+    made = Revealed(SECRET, hint="Copy the key now.")
+    monkeypatch.setattr(made, "send", sent.append)
+    return made, sent
+
+
+def test_the_first_page_that_asks_is_answered_and_no_other(box: tuple[Revealed, list[Any]]) -> None:
+    made, sent = box
+    for _ in range(2):
+        made._handle_custom_msg({"ready": True}, [])
+
+    assert sent == [{"secret": SECRET}, {"gone": True}]
+    assert repr(made) == "<Revealed, seen>"
+
+
+def test_it_is_in_no_state_and_no_repr(box: tuple[Revealed, list[Any]]) -> None:
+    made, _ = box
+
+    assert SECRET not in json.dumps(made.get_state(), default=str)
+    assert SECRET not in repr(made) + str(made._repr_mimebundle_())
+
+
+def test_what_is_forgotten_is_shown_to_nobody(box: tuple[Revealed, list[Any]]) -> None:
+    made, sent = box
+    made.forget()
+    made._handle_custom_msg({"ready": True}, [])
+
+    assert sent == [{"gone": True}, {"gone": True}]
+    assert SECRET not in str(vars(made))
+
+
+@pytest.mark.parametrize("content", ["ready", {"ready": False}, {"secret": "x"}, None, []])
+def test_other_messages_are_answered_with_nothing(
+    box: tuple[Revealed, list[Any]], content: Any
+) -> None:
+    made, sent = box
+    made._handle_custom_msg(content, [])
+
+    assert sent == []
