@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 #: What is said of a generation that was not paid for now.
-MADE_BEFORE = "made before; again=True for a new one"
+MADE_BEFORE = "made before; again=True, or --again in %%generate, for a new one"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -121,6 +121,19 @@ def limits(parameter: Parameter) -> str:
 UNSET = "service decides"
 
 
+def blank(parameter: Parameter) -> str:
+    """Return what an empty box says; words that are left out are none, nobody makes some up.
+
+    Examples
+    --------
+    >>> blank(Parameter(name="seed", type="integer")), blank(Parameter(name="title"))
+    ('service decides', 'may stay empty')
+    """
+    if parameter.required or default(parameter):
+        return ""
+    return "may stay empty" if parameter.type == "string" else UNSET
+
+
 def _range(parameter: Parameter) -> str:
     if 2**31 - 1 <= _span(parameter) < math.inf:
         return ""  # whatever a computer holds: no limit that anybody would meet

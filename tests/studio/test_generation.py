@@ -114,7 +114,7 @@ def test_a_running_one_shows_its_status(studio: Studio) -> None:
 
 def test_every_error_about_it_says_how_to_wait_on(studio: Studio, other: Server) -> None:
     started = studio.start("paint", "a lake")
-    busy = third_party.problem(500, "internal_error", "oops")
+    busy = third_party.problem(501, "odd", "oops")
     other.first("GET", f"{START}/job-1", busy, busy)
 
     for ask in (started.refresh, started.output.path):
@@ -128,7 +128,7 @@ def test_what_was_made_before_says_so(studio: Studio) -> None:
     first = studio.generate("paint", "a lake")
     again = studio.generate("paint", "a lake")
 
-    sentence = "made before; again=True for a new one"
+    sentence = "made before; again=True, or --again in %%generate, for a new one"
     assert (first.made_before, again.made_before) == (False, True)
     assert sentence not in first._repr_mimebundle_()["text/html"]
     assert sentence in again._repr_mimebundle_()["text/html"]

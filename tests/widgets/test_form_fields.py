@@ -211,3 +211,9 @@ def test_an_open_enum_of_a_third_party_sends_nothing_until_it_is_chosen() -> Non
 
     assert form.value["parameters"] == {"size": 2}
     assert note(form, "parameters.size") == ""
+
+
+def test_an_empty_box_for_words_does_not_say_that_somebody_fills_it() -> None:
+    assert field(type="string").heard.placeholder == "may stay empty"
+    assert field(type="string", maxItems=3).heard.placeholder == "may stay empty"
+    assert field(type="string", required=True).heard.placeholder == ""

@@ -8,6 +8,7 @@ where the two differ in color, and guesses where they do not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TypeAlias
 
 import cv2
@@ -43,6 +44,11 @@ _PERSON = (
 )
 _HEAD = 0.40  # where the middle of a head with its hair is in the box, from the top
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
+#: A face without eyes is looked at again, from so far away in its widths, so large in pixels; a
+#: pattern that was taken for one looks otherwise in most of these. None is told from small ones.
+_AGAIN, _AGAIN_SIDE, _MISSES, _SMALLEST = (1.5, 2.0, 2.6), 200, 1, 0.15
+_FACES_SIDE = 864  # of the picture that is looked at again
+_CROWD = 6  # faces at most that make a person each
 #: How much a thing stands out, as a share of what stands out most.
 _UNLIKELY, _LIKELY, _SURE = 0.22, 0.42, 0.62
 _MOST = 99.5  # percentile of what stands out most: single pixels are no subject
@@ -143,9 +149,42 @@ def _faces(pixels: Bytes, small: Bytes) -> list[_Box]:
     scale = small.shape[1] / pixels.shape[1]
     boxes = [
         (face.x * scale, face.y * scale, face.width * scale, face.height * scale)
-        for face in faces.find(pixels)
+        for face in faces.find(pixels)[:_CROWD]
+        if face.eyes is not None or _confirmed(pixels, face)
     ]
     return [box for box in boxes if box[2] > _BESIDE * boxes[0][2]]
+
+
+def _confirmed(pixels: Bytes, face: faces.Face) -> bool:
+    """Return whether a face is found again in nearly all closer looks, and in their mirror images.
+
+    A rock or a cloud makes a face once in a while; a person cut out of it tears the picture.
+    """
+    if face.width < _SMALLEST * min(pixels.shape[:2]):
+        return False
+    size, scale = _bounded(pixels.shape, _FACES_SIDE)
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    missed = 0
+    for away, step in product(_AGAIN, (1, -1)):
+        missed += not _seen(small, face, scale, away, step)
+        if missed > _MISSES:
+            return False
+    return True
+
+
+def _seen(small: Bytes, face: faces.Face, scale: float, away: float, step: int) -> bool:
+    """Return whether a face is in the middle of the square around it, mirrored by a step of -1."""
+    side, middle = _AGAIN_SIDE, _AGAIN_SIDE / 2
+    wide = side / away  # of the face as it is seen now
+    zoom = wide / (face.width * scale)
+    x, y = (middle - zoom * scale * place for place in face.center)
+    way = np.array([[zoom, 0.0, x], [0.0, zoom, y]])
+    square = cv2.warpAffine(small, way, (side, side), borderMode=cv2.BORDER_REPLICATE)
+    return any(
+        max(abs(place - middle) for place in other.center) < 0.3 * wide
+        and 0.6 < other.width / wide < 1.6
+        for other in faces.find(np.ascontiguousarray(square[:, ::step]))
+    )
 
 
 def _marks(small: Bytes, people: list[_Box]) -> Bytes:

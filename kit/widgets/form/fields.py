@@ -201,7 +201,7 @@ def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits
         kind,
         value="" if initial is None else typed.shown(parameter, initial),
         description=label,
-        placeholder="" if parameter.required or initial is not None else rules.UNSET,
+        placeholder=rules.blank(parameter),
         **traits,
     )
 
@@ -221,7 +221,7 @@ def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
         ipywidgets.Textarea,
         value="\n".join(typed.line(parameter, item) for item in initial),
         description=label,
-        placeholder="" if parameter.required or initial else rules.UNSET,
+        placeholder=rules.blank(parameter),
         rows=max(2, min(6, parameter.max_items or 2)),
         _dom_classes=_WIDE,
     )

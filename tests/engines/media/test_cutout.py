@@ -2,7 +2,9 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.media import faces
 from kit.engines.media.cutout import cleaned, subject
+from kit.engines.samples.face import portrait
 
 
 def scene(width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray]:
@@ -98,3 +100,31 @@ def test_a_small_part_near_the_thing_belongs_to_it() -> None:
     pixels[186:198, 150:164] = (120, 60, 30)
 
     assert subject(pixels)[192, 157] > 200
+
+
+@pytest.mark.parametrize("seed", [5, 40])
+def test_a_pattern_that_looks_like_a_face_is_no_person(seed: int) -> None:
+    rough = cv2.GaussianBlur(np.random.default_rng(seed).normal(0, 1, (300, 450)), (0, 0), 6)
+    rough = (rough / rough.std() * 30 + 120).clip(0, 255).astype(np.uint8)
+    pixels = np.repeat(rough[..., None], 3, axis=2)
+    thing = np.zeros((300, 450), np.uint8)
+    cv2.circle(thing, (120, 130), 55, 255, -1, cv2.LINE_AA)
+    pixels[thing > 127] = (230, 40, 30)
+    assert faces.find(pixels)  # or nothing is shown here
+
+    alpha = subject(pixels)
+
+    both = ((alpha > 127) & (thing > 127)).sum()
+    assert both / ((alpha > 127) | (thing > 127)).sum() > 0.9
+
+
+def test_a_person_whose_eyes_are_covered_is_still_one() -> None:
+    pixels = portrait().copy()
+    whole = subject(pixels) > 127
+    for x, y in faces.find(pixels)[0].sight():
+        cv2.ellipse(pixels, (round(x), round(y)), (50, 32), 0, 0, 360, (15, 15, 18), -1)
+    assert faces.find(pixels)[0].eyes is None
+
+    covered = subject(pixels) > 127
+
+    assert (whole & covered).sum() / (whole | covered).sum() > 0.95

@@ -14,9 +14,8 @@ from kit.engines.media.color import Bytes
 from kit.engines.video.sheets import Sheet, yuv
 
 _WORK = 400  # pixels of the longer side at which the background is made up
-_RIM = 0.022  # by which the subject is widened for that, as a share of the longer side
+_RIM = 0.003  # by which the subject is widened for that, as a share of the longer side
 _TRACE = 12  # coverage from which on a pixel is not background
-_LEAST, _MOST = 0.015, 0.72  # shares of the picture that a subject may cover
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +37,10 @@ class Layers:
     alpha: Bytes
 
 
-def found(alpha: Bytes) -> bool:
-    """Return whether a cutout holds a subject that stands before something."""
-    return _LEAST < float(alpha.mean()) / 255 < _MOST
-
-
 def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
     """Return the subject and, behind it, what its surroundings suggest."""
     background = _filled(pixels, alpha, seed, progress)
-    return Layers(background, cutout.cleaned(pixels, alpha), alpha)
+    return Layers(background, _before(pixels, background, alpha), alpha)
 
 
 def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
@@ -67,22 +61,38 @@ def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
     )
 
 
+def _before(pixels: Bytes, background: Bytes, alpha: Bytes) -> Bytes:
+    """Return the colors with which a subject, laid over its background, gives the picture again.
+
+    Where that asks for no color that there is, it is the nearest one; where there is no subject,
+    the subject's own colors go on, so that a part of a pixel's move shows no seam.
+    """
+    out = cutout.cleaned(pixels, alpha).copy()
+    edge = (alpha > _TRACE) & (alpha < 255)
+    cover = alpha[edge][:, None] * np.float32(1 / 255)
+    behind = background[edge].astype(np.float32)
+    out[edge] = np.rint((pixels[edge] - (1 - cover) * behind) / cover).clip(0, 255)
+    return out
+
+
 def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
     """Fill in the subject's place with patches of its surroundings.
 
-    It is done small: behind a subject little comes into view, and that for a moment.
+    It is done small: behind a subject little comes into view, and that for a moment. What is
+    farther from the subject than three times the rim stays as it is.
     """
     height, width = alpha.shape
-    # The rim goes with the subject: light that it throws on the air around it is not background.
-    reach = max(5, round(_RIM * max(height, width))) | 1
-    soft = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), alpha), np.ones((reach, reach)))
+    # The rim goes with the subject: its color runs out over some pixels of the air around it.
+    rim = max(2, round(_RIM * max(height, width)))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
+    wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
     scale = min(1.0, _WORK / max(height, width))
     size = (max(4, round(width * scale)), max(4, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    hidden = cv2.resize(soft, size, interpolation=cv2.INTER_AREA)
-    hole = np.where(hidden > 0, np.uint8(255), np.uint8(0))
-    made = erased(small, hole, seed, progress)
+    hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
+    made = erased(small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress)
     made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
-    share = cv2.GaussianBlur(soft, (0, 0), reach / 4.5)[..., None].astype(np.float32) / 255
-    filled = pixels + (made - pixels) * share
+    # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
+    share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
+    filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))
     return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)

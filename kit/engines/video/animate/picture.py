@@ -12,8 +12,10 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media import crops, cutout, stills
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.video.animate.layers import Layers, found, separated
+from kit.engines.video.animate.layers import Layers, separated
+from kit.engines.video.animate.rain import Rain
 from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
+from kit.engines.video.animate.standing import found, stands_free
 from kit.engines.video.animate.subject import Subject
 from kit.engines.video.camera import View, view
 from kit.engines.video.filming import Draw, Take, filmed, take_of
@@ -40,12 +42,7 @@ def animate(job: Job, progress: Progress) -> Asset:
     take = take_of(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
     pixels = _framed(pixels, take)
     progress.report(0.02)
-    technique = values["technique"]
-    alpha = np.zeros(pixels.shape[:2], np.uint8)
-    if technique != "ken_burns":
-        alpha = cutout.subject(pixels)
-    if technique == "auto" or (technique == "cutout" and not found(alpha)):
-        technique = "cutout" if found(alpha) else "parallax"
+    technique, alpha = _chosen(values["technique"], pixels)
     progress.report(0.06)
     rng = np.random.default_rng([job.seed, 61])
     draw = _TECHNIQUES[technique](pixels, alpha, take, rng, progress.part(0.06, 0.25))
@@ -62,6 +59,18 @@ def animate(job: Job, progress: Progress) -> Asset:
         metadata=facts,
         light=True,
     )
+
+
+def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
+    """Return the technique that a picture allows, and the subject that it is for."""
+    alpha = np.zeros(pixels.shape[:2], np.uint8)
+    if technique == "ken_burns":
+        return technique, alpha
+    cover = cutout.subject(pixels)
+    if stands_free(pixels, cover) or (technique == "cutout" and found(cover)):
+        return ("cutout" if technique == "auto" else technique), cover
+    # Half a cliff that comes nearer tears a picture up as well as one that is cut out.
+    return "parallax", alpha
 
 
 def _cutout(
@@ -89,7 +98,7 @@ def _parallax(
     pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator, progress: Progress
 ) -> Draw:
     depth = _ground(pixels.shape[0], pixels.shape[1])
-    if found(alpha):
+    if alpha.any():
         # Nothing is torn: what surrounds the subject is stretched, so its depth falls off softly.
         reach = 0.02 * max(alpha.shape)
         near = cv2.GaussianBlur(alpha, (0, 0), reach).astype(np.float32) / 255
@@ -124,7 +133,10 @@ def _air(kind: str, take: Take, rng: np.random.Generator) -> Callable[[Bytes, in
     """Return what draws weather over a frame and hands it on."""
     if kind == "none":
         return lambda out, number: out
-    weather = Weather(kind, (take.width, take.height), rng, take.seconds, take.loop)
+    size = (take.width, take.height)
+    weather: Rain | Weather = (
+        Rain(take, rng) if kind == "rain" else Weather(kind, size, rng, take.seconds, take.loop)
+    )
 
     def draw(out: Bytes, number: int) -> Bytes:
         weather.draw(views(out, take.width, take.height), take.moment(number))

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.video.animate.layers import Layers, found, separated, sheet_of
+from kit.engines.video.animate.layers import Layers, separated, sheet_of
 from tests.engines.video.showing import with_disc
 
 
@@ -74,9 +74,29 @@ def test_a_sheet_holds_planes_of_full_and_half_size(parted: Layers) -> None:
     assert not sheet.color[0][:60].any()
 
 
-def test_nothing_and_everything_are_no_subject() -> None:
-    empty = np.zeros((60, 80), np.uint8)
+def together(parts: Layers) -> np.ndarray:
+    """Return a subject over its background, where it has always been."""
+    cover = parts.alpha[..., None] / 255
+    return np.asarray(parts.subject * cover + parts.background * (1 - cover))
 
-    assert not found(empty)
-    assert not found(empty + 255)
-    assert found(disc_alpha())
+
+def test_nothing_changes_outside_of_a_narrow_rim_around_the_subject(parted: Layers) -> None:
+    near = cv2.dilate((disc_alpha() > 0).astype(np.uint8), np.ones((15, 15))) > 0
+
+    assert np.array_equal(parted.background[~near], with_disc()[~near])
+
+
+def test_a_subject_that_has_not_moved_gives_the_picture_again(parted: Layers) -> None:
+    off = np.abs(together(parted) - with_disc()).max(axis=2)
+
+    assert off[disc_alpha() == 255].max() == 0
+    assert off.max() < 40
+    assert off.mean() < 0.2
+
+
+def test_a_subject_that_has_moved_leaves_no_second_edge(parted: Layers) -> None:
+    behind = parted.background.astype(int)
+
+    # What is left of the disc's red along its outline, in the background.
+    rim = cv2.morphologyEx(disc_alpha(), cv2.MORPH_GRADIENT, np.ones((9, 9))) > 0
+    assert (behind[..., 0] - behind[..., 1])[rim].max() < 25

@@ -1,11 +1,14 @@
 import threading
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.media.cutout import subject
 from kit.engines.video.animate.model import Animate
+from kit.engines.video.animate.standing import found
 from kit.errors import EngineError
 from tests.engines.video.showing import decoded, distance, job_for, rendered, saved, with_disc
 
@@ -64,6 +67,36 @@ def test_a_picture_without_a_subject_is_bent_instead(tmp_path: Path) -> None:
     asset = rendered(Animate(), tmp_path / "job", media={"image": plain}, technique="cutout")
 
     assert asset.metadata["technique"] == "parallax"
+
+
+def test_a_patch_of_a_texture_is_not_torn_out(tmp_path: Path) -> None:
+    rough = cv2.GaussianBlur(np.random.default_rng(0).normal(0, 1, (300, 450)), (0, 0), 6)
+    pixels = np.repeat((rough / rough.std() * 30 + 120).clip(0, 255)[..., None], 3, axis=2)
+    pixels = pixels.astype(np.uint8)
+    assert found(subject(pixels))  # something stands out everywhere
+    image = saved(pixels, tmp_path / "in")
+
+    asset = rendered(Animate(), tmp_path / "job", media={"image": image}, fps=6)
+
+    assert asset.metadata["technique"] == "parallax"
+
+
+def test_a_camera_that_stands_still_shows_the_picture(tmp_path: Path, image: Path) -> None:
+    def shown(technique: str) -> np.ndarray:
+        asset = rendered(
+            Animate(),
+            tmp_path / technique,
+            media={"image": image},
+            technique=technique,
+            camera="still",
+            fps=6,
+        )
+        return decoded(asset)[0]
+
+    whole, torn = shown("parallax"), shown("cutout")
+
+    assert np.quantile(np.abs(whole - torn), 0.999) < 36
+    assert distance(whole, torn) < 1.0
 
 
 def test_snow_falls_before_a_picture_that_stands_still(tmp_path: Path, image: Path) -> None:
