@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.finish import color_of, finished, flat, source
 from kit.engines.image.editing.framing import scaled
-from kit.engines.image.editing.painted import behind, landscape
+from kit.engines.image.editing.painted import behind, landscape, names_place
 from kit.engines.image.editing.titling import Title, titled
 from kit.engines.landscape.settings import longest_side
 from kit.engines.media.color import Bytes
 from kit.engines.media.crops import cut
+
+#: Of the width: a landscape is painted wider than the card, and that part of it is shown where the
+#: sun is off the title.
+_SPARE = 0.2
 
 
 def make_card(job: Job, progress: Progress) -> Asset:
@@ -25,15 +33,23 @@ def make_card(job: Job, progress: Progress) -> Asset:
         position=values["position"],
         accent=None if accent in ("", "auto") else color_of(accent),
     )
-    ground = _background(job, progress)
+    width, height = longest_side(values["aspect_ratio"], values["size"])
+    painted = not job.media.get("image")
+    spare = round(_SPARE * width) if painted and _is_place(values) else 0
+    ground = _background(job, (width + spare, height), progress)
     progress.report(0.6)
-    pixels, facts = titled(ground, title)
+    pixels, facts = titled(ground, title, spare=spare, painted=painted)
     progress.report(0.8)
     return finished(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
-def _background(job: Job, progress: Progress) -> Bytes:
-    width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
+def _is_place(values: Mapping[str, Any]) -> bool:
+    words = (values.get("background") or "").strip()
+    return not words or any(names_place(word) for word in re.findall("[A-Za-z]+", words))
+
+
+def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:
+    width, height = size
     if job.media.get("image"):
         return scaled(cut(flat(source(job)), width / height), width, height)
     words = (job.parameters.get("background") or "").strip()

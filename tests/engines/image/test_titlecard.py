@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Progress
-from kit.engines.image.editing.scrims import DARK, LEAST, LIGHT, accent_on, contrast_on, luminance
+from kit.engines.image.editing.inks import DARK, LEAST, LIGHT, accent_on, contrast_on, luminance
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.image.titlecard import TitleCard
 from kit.errors import EngineError

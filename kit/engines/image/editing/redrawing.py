@@ -8,12 +8,12 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
+from kit.engines.image.editing.printing import printed
 from kit.engines.image.editing.repairs import sharpened
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field
 
 _SIDE = 1600  # pixels a side at which is drawn: strokes keep their size in the picture
-_TONES = 7
 _QUARTERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
@@ -115,43 +115,8 @@ def _hatched(tone: Floats, unit: float) -> Floats:
     return np.asarray(shade, np.float32)
 
 
-def _poster(pixels: Bytes, progress: Progress) -> Bytes:
-    """Print in a few flat inks that are taken from the picture."""
-    unit = max(pixels.shape) / 1024
-    lab = cv2.cvtColor(_smeared(pixels, max(2, round(4 * unit)), progress), cv2.COLOR_RGB2LAB)
-    progress.report(0.3)
-    few = cv2.resize(lab, (96, 96), interpolation=cv2.INTER_AREA).reshape(-1, 3).astype(np.float32)
-    cv2.setRNGSeed(0)  # the search for inks starts from random ones
-    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.5)
-    _, _, inks = cv2.kmeans(few, _TONES, None, stop, 2, cv2.KMEANS_PP_CENTERS)
-    progress.report(0.5)
-    inks = inks[np.argsort(inks[:, 0])]
-    plain = inks.copy()
-    inks[:, 1:] = 128 + 1.35 * (inks[:, 1:] - 128)
-    inks[:, 0] = np.interp(inks[:, 0], [inks[:, 0].min(), inks[:, 0].max()], [22, 243])
-    inks = np.rint(inks).clip(0, 255).astype(np.uint8)
-    colors = cv2.cvtColor(inks[None], cv2.COLOR_LAB2RGB)[0]
-    shape = _nearest(lab, plain)
-    shape = cv2.medianBlur(shape, max(3, round(5 * unit) | 1))
-    progress.report(0.8)
-    # Each ink's area is smoothed on its own, which rounds edges off without mixing more than two.
-    shares = [cv2.GaussianBlur(np.float32(shape == n), (0, 0), 0.8 * unit) for n in range(_TONES)]
-    mixed = np.tensordot(np.stack(shares, axis=2), colors.astype(np.float32), axes=1)
-    return np.asarray(np.rint(mixed).clip(0, 255), np.uint8)
-
-
-def _nearest(lab: Bytes, inks: Floats) -> Bytes:
-    best = np.full(lab.shape[:2], np.inf, np.float32)
-    which = np.zeros(lab.shape[:2], np.uint8)
-    for number, ink in enumerate(inks):
-        off = ((lab - ink) ** 2).sum(axis=2)
-        which[off < best] = number
-        best = np.minimum(best, off)
-    return which
-
-
 _MANNERS: dict[str, Callable[[Bytes, Progress], Bytes]] = {
     "painting": _painting,
     "sketch": _sketch,
-    "poster": _poster,
+    "poster": printed,
 }

@@ -10,9 +10,12 @@ from kit.engines.image.editing.finish import finished, source
 from kit.engines.image.editing.grading import graded
 from kit.engines.image.editing.looks import WORDS, Look, look_of
 from kit.engines.image.editing.redrawing import redrawn
+from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
 from kit.engines.image.editing.titling import Title, titled
 from kit.engines.media.color import Bytes
 from kit.errors import EngineError
+
+_FLAT = {"poster": 2.5}
 
 
 def restyle(job: Job, progress: Progress) -> Asset:
@@ -27,10 +30,12 @@ def restyle(job: Job, progress: Progress) -> Asset:
             f" words into the prompt: {', '.join(sorted(WORDS)[:12])} ...",
             code="nothing_to_do",
         )
-    still = source(job)
+    # A grading keeps the size; what is redrawn or set in type is worked on whole.
+    plain = values["stylize"] == "none" and not text
+    still = source(job, most=MOST_IN_BANDS if plain else MOST)
     progress.report(0.1)
     pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
-    mixed = _mixed(still.pixels, pixels, values["strength"])
+    mixed = _mixed(still.pixels, pixels, _share(values["strength"], values["stylize"]))
     progress.report(0.75)
     facts = {"look": name, "stylize": values["stylize"]}
     if text:
@@ -46,6 +51,11 @@ def _styled(pixels: Bytes, look: Look, manner: str, progress: Progress) -> Bytes
         pixels = redrawn(pixels, manner, progress)
     progress.report(0.9)
     return graded(pixels, look) if look != Look() else pixels
+
+
+def _share(strength: float, manner: str) -> float:
+    """Return how much of the new picture is taken; what shows through flat inks dirties them."""
+    return float(1.0 - (1.0 - strength) ** _FLAT.get(manner, 1.0))
 
 
 def _mixed(old: Bytes, new: Bytes, share: float) -> Bytes:

@@ -23,8 +23,10 @@ class TitleStyle:
         The subtitle is set in spaced capitals.
     glow : bool
         The letters are lit and shine on what is around them in the accent color.
-    dim : float
-        Darkening of the whole picture, 0 to 1, so that a glow has a night to shine in.
+    night : float
+        How far the whole picture is taken into the night, 0 to 1, so that a glow can shine.
+    bright : float
+        Luminance behind the text, 0 to 1, from which on the letters are dark.
     scrim : float
         Least darkening behind the text, 0 to 1; more where contrast asks for it.
     """
@@ -41,7 +43,8 @@ class TitleStyle:
     stroke: float = 0.0
     shadow: float = 0.0
     glow: bool = False
-    dim: float = 0.0
+    night: float = 0.0
+    bright: float = 0.42
     picks_word: bool = False
     rule: float = 0.0
     rule_length: float = 0.0
@@ -60,6 +63,7 @@ STYLES = {
         stroke=0.035,
         shadow=0.09,
         picks_word=True,
+        bright=0.48,
     ),
     "elegant": TitleStyle(
         face="playfair",
@@ -93,7 +97,7 @@ STYLES = {
         gap=0.24,
         shadow=0.0,
         glow=True,
-        dim=0.5,
+        night=0.72,
         scrim=0.3,
     ),
     "editorial": TitleStyle(

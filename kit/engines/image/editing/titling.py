@@ -7,66 +7,37 @@ Contrast is measured on the picture behind the text and made up for with a scrim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
 import numpy as np
 
-from kit.engines.image.editing.scrims import (
+from kit.engines.image.editing.inks import (
     DARK,
     LIGHT,
+    Tints,
     Tone,
+    accent_for,
     accent_on,
     contrast_on,
-    scrimmed,
-    tone_for,
+    luminance,
+    tints_of,
 )
+from kit.engines.image.editing.scrims import Box, Need, scrimmed
+from kit.engines.image.editing.titleplaces import Layout, laid_out
+from kit.engines.image.editing.titlesetting import Piece, Title
 from kit.engines.image.editing.titlestyles import STYLES, TitleStyle
-from kit.engines.media import faces
-from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.lettering import Block, Color, balanced, mask, softened, sprite, stamp
+from kit.engines.media.color import Bytes, paint
+from kit.engines.media.lettering import Block, Color, mask, softened, sprite, stamp
 from kit.engines.media.typesetting import extent
 
-_MARGIN = 0.07  # of the shorter side
-_ON_LIGHT = (168, 22, 46)  # the accent on bright pictures: a yellow made darker is mud
-_MAP = 64  # pixels across of the map of busy places
-_SMALLEST = 8.0  # pixels an em in which letters can still be told apart
-_PLACES = {"top": 0.0, "center": 0.5, "bottom": 1.0}
-_WEIGHTS = {"top": 1.0, "center": 1.2, "bottom": 0.95}  # what makes a place count as less quiet
+__all__ = ["Title", "titled"]
+
 #: Deviation, in ems, and strength of the halos that make up a glow.
 _GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
+_NIGHT = (0.36, 0.15, 282.0)  # the light of night, OKLCH
 _OUTLINE: Color = (14, 14, 18)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Title:
-    """What is to be set on a picture, and how.
-
-    Parameters
-    ----------
-    face, style, position : str
-        ``auto`` leaves the face to the style, and the position to the picture.
-    accent : tuple of int, optional
-        Instead of the style's own.
-    """
-
-    headline: str
-    subtitle: str = ""
-    face: str = "auto"
-    style: str = "bold"
-    position: str = "auto"
-    accent: Color | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A block of text, or a rule where there is none, with its height and the gap below it."""
-
-    block: Block | None
-    height: int
-    after: int
-    is_headline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +45,21 @@ class _Pen:
     style: TitleStyle
     tone: Tone
     accent: Color
+    layout: Layout
 
 
-def titled(pixels: Bytes, title: Title) -> tuple[Bytes, dict[str, Any]]:
+def titled(
+    pixels: Bytes, title: Title, *, spare: int = 0, painted: bool = False
+) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and the facts of its setting.
+
+    Parameters
+    ----------
+    spare : int
+        Columns by which the picture is wider than the result; it is cut, and perhaps mirrored, so
+        that the title hides little of it.
+    painted : bool
+        Whether it was painted by rule: then it has no faces, and its lights are flat shapes.
 
     Raises
     ------
@@ -85,133 +67,82 @@ def titled(pixels: Bytes, title: Title) -> tuple[Bytes, dict[str, Any]]:
         The text has letters that no font has, or is too long.
     """
     style = STYLES[title.style]
-    pieces = _pieces(pixels.shape, title, style)
-    total = sum(piece.height + piece.after for piece in pieces)
-    position = title.position
-    if position == "auto":
-        position = _quietest(pixels, total, style)
-    top = _top(pixels.shape, total, position)
-    rows = (top, top + total)
-    tone = LIGHT if style.glow else tone_for(pixels, rows)
-    least = style.scrim if tone is LIGHT else 0.0
-    if style.dim:
-        pixels = cv2.convertScaleAbs(pixels, alpha=1.0 - style.dim)
-    out, ground = scrimmed(pixels, rows, tone, least)
-    accent = title.accent or (_ON_LIGHT if tone is DARK and style.picks_word else style.accent)
+    layout = laid_out(pixels, title, spare=spare, people=not painted)
+    pixels = layout.view.of(pixels, pixels.shape[1] - spare)
+    if style.night:
+        pixels = _by_night(pixels, style.night)
+    tints = tints_of(pixels, _part(pixels, layout.box))
+    tone = _tone(pixels, layout.box, style, tints)
+    accent = title.accent or (style.accent if tone.light else _deep(pixels, layout.box))
+    least = style.scrim if tone.light else 0.0
+    out, ground = scrimmed(
+        pixels,
+        layout.box,
+        Need(tone, tints, _nearest(accent, tone, style), least, sparing=painted),
+    )
     if not style.glow:
         # A glow only lights what is around the letters; they are read by their own brightness.
         accent = accent_on(accent, ground, tone)
-    pen = _Pen(style, tone, accent)
-    y = top
-    for piece in pieces:
+    pen = _Pen(style, tone, accent, layout)
+    y = layout.top
+    for piece in layout.stack.pieces:
         _draw(out, piece, y, pen)
         y += piece.height + piece.after
     inks = (tone.ink, _tube(accent) if style.glow else accent)
-    headline = next(p.block for p in pieces if p.is_headline)
+    headline = layout.stack.headline
     facts = {
-        "position": position,
-        "font": headline.face if headline else "",
-        "lines": list(headline.lines) if headline else [],
+        "position": layout.place,
+        "side": layout.side,
+        "font": headline.face,
+        "lines": list(headline.lines),
         "contrast": round(min(contrast_on(color, ground) for color in inks), 1),
     }
     return out, facts
 
 
-def _pieces(shape: tuple[int, ...], title: Title, style: TitleStyle) -> list[_Piece]:
-    height, width = shape[:2]
-    inner = (width - 2 * _margin(shape)) * style.width
-    face = style.face if title.face == "auto" else title.face
-    text = title.headline.upper() if style.capitals else title.headline
-    headline = balanced(
-        text,
-        face,
-        inner,
-        height=style.height * height,
-        most_lines=6 if height > width else 4,
-        largest=0.34 * min(height, width),
-        smallest=max(_SMALLEST, 0.022 * min(height, width)),
-        gap=style.gap,
-        tracking=style.tracking,
-    )
-    gap = round(0.3 * headline.size)
-    pieces = [_Piece(headline, extent(headline)[1], 0, is_headline=True)]
-    rule = _Piece(None, max(2, round(style.rule * headline.size)), gap)
-    if title.subtitle.strip():
-        small = _subtitle(title.subtitle, headline.size, inner, shape, style)
-        piece = _Piece(small, extent(small)[1], 0)
-        first, second = (piece, pieces[0]) if style.kicker else (pieces[0], piece)
-        pieces = [_Piece(first.block, first.height, gap, first.is_headline)]
-        pieces += [rule] if style.rule else []
-        return [*pieces, second]
-    return [rule, *pieces] if style.rule and not style.kicker else pieces
+def _tone(pixels: Bytes, box: Box, style: TitleStyle, tints: Tints) -> Tone:
+    """Return the tone that changes the picture behind the text less."""
+    if style.glow:
+        return LIGHT
+    behind = luminance(_part(pixels, box)[::8, ::8])
+    if float(np.median(behind)) <= style.bright:
+        return LIGHT
+    return replace(DARK, ink=tints.ink)
 
 
-def _subtitle(
-    text: str, size: int, inner: float, shape: tuple[int, ...], style: TitleStyle
-) -> Block:
-    least = 0.026 * min(shape[:2])
-    capitals = text.upper() if style.tracked else text
-    return balanced(
-        capitals,
-        style.small_face,
-        inner,
-        height=0.16 * shape[0],
-        most_lines=3,
-        largest=max(least, 0.34 * size, _SMALLEST),
-        smallest=max(_SMALLEST, 0.6 * least),
-        gap=0.35,
-        tracking=0.14 if style.tracked else 0.0,
-    )
+def _deep(pixels: Bytes, box: Box) -> Color:
+    return accent_for(_part(pixels, box).mean(axis=(0, 1)).tolist())
 
 
-def _margin(shape: tuple[int, ...]) -> int:
-    return round(_MARGIN * min(shape[:2]))
+def _part(pixels: Bytes, box: Box) -> Bytes:
+    left, top, right, bottom = box
+    return pixels[max(0, top) : bottom, max(0, left) : right]
 
 
-def _top(shape: tuple[int, ...], total: int, position: str) -> int:
-    edge = round(1.15 * _margin(shape))
-    return round(edge + _PLACES[position] * (shape[0] - 2 * edge - total))
+def _nearest(accent: Color, tone: Tone, style: TitleStyle) -> float:
+    """Return the luminance of that ink which is nearest to the ground, in reason."""
+    ink = float(luminance(np.array(tone.ink, np.float32)))
+    if style.glow or not (style.picks_word or style.kicker):
+        return ink
+    stressed = float(luminance(np.array(accent, np.float32)))
+    return min(ink, max(stressed, 0.5)) if tone.light else max(ink, min(stressed, 0.08))
 
 
-def _quietest(pixels: Bytes, total: int, style: TitleStyle) -> str:
-    """Return the place with least detail behind the text, and no face."""
-    height = pixels.shape[0]
-    busy = _busy(pixels)
-    scale = busy.shape[0] / height
-    held = {}
-    for place in _PLACES:
-        top = _top(pixels.shape, total, place)
-        first = max(0, int(top * scale))
-        last = max(first + 1, int((top + total) * scale))
-        reach = busy[first:last]
-        if style.align == "left":
-            reach = reach[:, : max(1, int(0.85 * reach.shape[1]))]
-        held[place] = (float(reach.mean()) + 1.0) * _WEIGHTS[place]
-    return min(held, key=lambda place: held[place])
+def _by_night(pixels: Bytes, amount: float) -> Bytes:
+    """Return a picture as it would look by night: dark and blue, as films shoot it by day."""
+    gain = (1.0 - amount * (1.0 - paint(_NIGHT))).astype(np.float32)
+    tables = 255 * (np.arange(256, dtype=np.float32)[:, None] / 255) ** 1.5 * gain
+    return np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
 
 
-def _busy(pixels: Bytes) -> Floats:
-    height, width = pixels.shape[:2]
-    size = (_MAP, max(8, round(_MAP * height / width)))
-    gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    small = cv2.resize(gray, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-    busy = np.abs(cv2.Laplacian(small, cv2.CV_32F))
-    scale = size[0] / width
-    for face in faces.find(pixels):
-        rows = slice(int(face.y * scale), int((face.y + 1.1 * face.height) * scale) + 1)
-        columns = slice(int(face.x * scale), int((face.x + face.width) * scale) + 1)
-        busy[rows, columns] += 120.0
-    return np.asarray(busy, np.float32)
-
-
-def _draw(out: Bytes, piece: _Piece, y: int, pen: _Pen) -> None:
-    margin, style = _margin(out.shape), pen.style
+def _draw(out: Bytes, piece: Piece, y: int, pen: _Pen) -> None:
+    layout = pen.layout
     if piece.block is None:
         _draw_rule(out, piece, y, pen)
         return
     ink_width, ink_height, _ = extent(piece.block)
-    left = margin if style.align == "left" else (out.shape[1] - ink_width) // 2
-    if style.glow:
+    left = _left(layout, ink_width)
+    if pen.style.glow:
         _light_up(out, piece.block, (left, y), pen)
     picture = _lettered(piece.block, pen, is_headline=piece.is_headline)
     spare = (picture.shape[0] - ink_height) // 2
@@ -224,7 +155,7 @@ def _lettered(block: Block, pen: _Pen, *, is_headline: bool) -> Bytes:
     if not is_headline:
         color = pen.accent if style.kicker else pen.tone.ink
         shadow = max(0.1, style.shadow) if light else 0.0
-        return sprite(block, color=color, shadow=shadow, align=style.align)
+        return sprite(block, color=color, shadow=shadow, align=pen.layout.align)
     words = " ".join(block.lines).split()
     return sprite(
         block,
@@ -234,7 +165,7 @@ def _lettered(block: Block, pen: _Pen, *, is_headline: bool) -> Bytes:
         stroke=style.stroke if light else 0.0,
         stroke_color=_OUTLINE,
         shadow=style.shadow if light else 0.0,
-        align=style.align,
+        align=pen.layout.align,
     )
 
 
@@ -245,12 +176,16 @@ def _picked(words: Sequence[str]) -> tuple[int, ...]:
     return (max(range(len(words)), key=lambda index: (len(words[index]), index)),)
 
 
-def _draw_rule(out: Bytes, piece: _Piece, y: int, pen: _Pen) -> None:
-    style = pen.style
-    width, margin = out.shape[1], _margin(out.shape)
-    length = round(style.rule_length * (width - 2 * margin))
-    left = margin if style.align == "left" else (width - length) // 2
+def _draw_rule(out: Bytes, piece: Piece, y: int, pen: _Pen) -> None:
+    length = pen.layout.stack.rule
+    left = _left(pen.layout, length)
     out[y : y + piece.height, left : left + length] = pen.accent
+
+
+def _left(layout: Layout, width: int) -> int:
+    """Return the left edge of what is as wide as this and part of a title."""
+    spare = layout.stack.width - width if layout.align == "center" else 0
+    return layout.left + spare // 2
 
 
 def _tube(accent: Color) -> Color:
@@ -262,7 +197,7 @@ def _tube(accent: Color) -> Color:
 def _light_up(out: Bytes, block: Block, at: tuple[int, int], pen: _Pen) -> None:
     """Add the glow of lit letters to a picture, in place."""
     reach = round(1.1 * block.size)
-    letters = mask(block, margin=reach, align=pen.style.align)
+    letters = mask(block, margin=reach, align=pen.layout.align)
     glow = np.zeros(letters.shape, np.float32)
     for share, amount in _GLOWS:
         glow += amount / 255 * softened(letters, max(1.0, share * block.size))

@@ -1,0 +1,76 @@
+import cv2
+import numpy as np
+import pytest
+
+from kit.engines.image.editing.titleplaces import View, laid_out
+from kit.engines.image.editing.titlesetting import Title, stacked
+from kit.engines.image.editing.titlestyles import STYLES
+from kit.errors import EngineError
+
+TITLE = Title(headline="Above the lake", subtitle="A story")
+
+
+def with_ball(x: int, y: int, width: int = 480, height: int = 320) -> np.ndarray:
+    pixels = np.full((height, width, 3), (70, 120, 150), np.uint8)
+    cv2.circle(pixels, (x, y), 60, (230, 60, 30), -1, cv2.LINE_AA)
+    return pixels
+
+
+def covered(box: tuple[int, int, int, int], pixels: np.ndarray) -> float:
+    left, top, right, bottom = box
+    red = pixels[..., 0] > 180
+    return float(red[top:bottom, left:right].sum() / red.sum())
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("at", [(240, 85), (240, 235), (100, 160), (380, 160)])
+def test_a_title_stays_off_the_subject(style: str, at: tuple[int, int]) -> None:
+    pixels = with_ball(*at)
+    title = Title(headline="Above the lake", style=style)
+
+    assert covered(laid_out(pixels, title, people=False).box, pixels) < 0.08
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("position", ["top", "center", "bottom"])
+def test_a_position_that_was_asked_for_is_kept(style: str, position: str) -> None:
+    title = Title(headline="Above the lake", style=style, position=position)
+
+    layout = laid_out(with_ball(240, 160), title, people=False)
+
+    assert layout.place == position
+    left, top, right, bottom = layout.box
+    assert 0 < left < right < 480
+    assert 0 < top < bottom < 320
+
+
+def test_of_a_wide_painting_the_part_is_shown_that_leaves_the_sun_free() -> None:
+    pixels = with_ball(200, 120, width=576)
+    title = Title(headline="Above the lake", style="clean")
+
+    layout = laid_out(pixels, title, spare=96, people=False)
+
+    shown = layout.view.of(pixels, 480)
+    assert shown.shape == (320, 480, 3)
+    assert shown.flags["C_CONTIGUOUS"]
+    assert covered(layout.box, shown) < 0.05
+
+
+def test_a_view_can_be_mirrored() -> None:
+    pixels = np.arange(24, dtype=np.uint8).reshape(1, 8, 3)
+
+    assert View(2, mirrored=True).of(pixels, 4)[0, :, 0].tolist() == [15, 12, 9, 6]
+
+
+def test_a_narrow_room_makes_a_narrow_title_and_a_rule_no_wider_than_it() -> None:
+    title = Title(headline="Above the quiet lake", subtitle="A story", style="editorial")
+    wide, narrow = (stacked((360, 640, 3), title, width) for width in (1.0, 0.48))
+
+    assert narrow.width < wide.width
+    assert narrow.rule <= narrow.width
+    assert wide.headline.size >= narrow.headline.size
+
+
+def test_what_does_not_fit_is_refused_even_if_a_column_would_be_tried() -> None:
+    with pytest.raises(EngineError):
+        laid_out(with_ball(240, 160), Title(headline="word " * 170), people=False)
