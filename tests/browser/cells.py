@@ -3,36 +3,52 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import nbformat
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.lab import Lab, Notebook, browsing
+from tests.browser.contrast import faint
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook, browsing
 
 # A browser, a server and a kernel share few processors with each other in a test run.
 expect.set_options(timeout=30_000)
 
+#: Pixels of a window that is wide and of one that is narrow, and of one that shows a part whole.
+WIDE, NARROW, TALL = 1400, 720, 1800
+
 
 @contextmanager
-def opened(lab: Lab, tmp_path: Path, *cells: str) -> Iterator[Notebook]:
+def opened(lab: Lab, browser: Browser, *cells: str) -> Iterator[Notebook]:
     """Open a notebook of these cells, and see that it asks nobody else and breaks nothing."""
     made = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(made, lab.root / "test.ipynb")
-    with browsing(tmp_path / "profile") as (context, refused):
+    with browsing(browser) as (context, refused):
         notebook = Notebook(context, lab, "test.ipynb")
         yield notebook
-        assert refused == []
-        assert notebook.console == []
+        assert not refused, refused
+        assert not notebook.console, notebook.console
 
 
-def keep_screenshot(notebook: Notebook, name: str, part: str) -> None:
-    """Keep a picture of a part of the page where somebody wants to look at it."""
+def look(notebook: Notebook, name: str, part: str) -> None:
+    """See that a part of the page can be read by day and by night, and that nothing covers it.
+
+    Pictures of it are kept where somebody wants to look at them: wide and narrow, in both themes.
+    The page is as before afterwards.
+    """
+    page, theme, size = notebook.page, notebook.theme(), notebook.page.viewport_size
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
-    if folder:
-        shown = notebook.page.locator(part).first
-        shown.evaluate("part => part.scrollIntoView({ block: 'start' })")
-        notebook.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+    for dress in ("Light", "Dark"):
+        notebook.dress(f"JupyterLab {dress}")
+        words = faint(notebook.bring(part))
+        assert not words, f"{name}, {dress}: {words}"
+        for width in (WIDE, NARROW) if folder else ():
+            page.set_viewport_size({"width": width, "height": TALL})
+            notebook.bring(part)
+            page.screenshot(path=f"{folder}/{name}-{dress.lower()}-{width}.png")
+    notebook.dress(theme)
+    if folder and size:
+        page.set_viewport_size(size)

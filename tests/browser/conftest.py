@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
-from tests.browser.lab import CHROMIUM, Lab, Notebook, browsing, serving
+from tests.browser.lab import Lab, room, serving
+from tests.browser.notebook import CHROMIUM, Notebook, browsing, chromium
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -21,6 +23,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="there is no Chromium here"))
 
 
+# Both last as long as the tests of this folder do, and no longer: a browser has an event loop of
+# its own in this thread, with which other tests could run none.
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The JupyterLab of this process; it shows the temporary folders of all its tests."""
+    with serving(tmp_path_factory.getbasetemp(), tmp_path_factory.mktemp("jupyter")) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """The browser of this process."""
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Variables of the kernels: a data folder of their own, none of the tests' plug-ins."""
@@ -29,19 +49,19 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, st
 
 
 @pytest.fixture
-def lab(tmp_path: Path, environment: dict[str, str]) -> Iterator[Lab]:
+def lab(server: Lab, tmp_path: Path, environment: dict[str, str]) -> Iterator[Lab]:
     """A JupyterLab on a copy of the tutorials."""
     root = tmp_path / "root"
     root.mkdir()
     for path in NOTEBOOKS.glob("*.ipynb"):
         shutil.copy(path, root)
-    with serving(root, tmp_path / "jupyter", environment) as lab:
+    with room(server, root, environment) as lab:
         yield lab
 
 
 @pytest.fixture
-def quickstart(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
+def quickstart(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     """The first tutorial, open in a browser that may not leave this machine."""
-    with browsing(tmp_path / "profile") as (context, refused):
+    with browsing(browser) as (context, refused):
         yield Notebook(context, lab, "01_quickstart.ipynb")
         assert refused == []

@@ -1,8 +1,8 @@
-"""A real JupyterLab, driven in a real browser.
+"""A real JupyterLab for the tests that look at what a person sees.
 
-Everything of Jupyter's (configuration, data, settings, workspaces) lies in one temporary folder, so
-runs see neither each other nor the user. Commands are run by their id instead of through menus, and
-waiting is for promises and the kernel's own state.
+One server serves all tests of a process, for it is slow to start: each of them has its own folder
+of notebooks, its own kernels with variables of their own, and settings as new. Everything of
+Jupyter's lies in one temporary folder, so runs see neither each other nor the user.
 """
 
 import json
@@ -15,25 +15,14 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Locator, Page, Route, sync_playwright
+from ipykernel.kernelspec import get_kernel_dict
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
-_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--autoplay-policy=no-user-gesture-required",
-]
 _FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -48,67 +37,98 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "checkForUpdates": False,
         "doNotDisturbMode": True,
     },
+    "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Light"},
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
 }
-_ERRORS = """() => jupyterapp.shell.currentWidget.content.model.toJSON().cells
-    .flatMap(cell => cell.outputs ?? [])
-    .filter(output => output.output_type === "error")
-    .map(output => output.traceback.join("\\n"))"""
-_LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
 
 
 @dataclass(frozen=True)
 class Lab:
-    """A server and the folder that it shows."""
+    """A server, and the part of it that is one test's.
+
+    Parameters
+    ----------
+    base : Path
+        The folder that the server shows.
+    root : Path
+        The one in it with the test's notebooks.
+    own : Path
+        The folder of everything of Jupyter's.
+    """
 
     url: str
     token: str
+    base: Path
     root: Path
+    own: Path
+
+    def address(self, notebook: str) -> str:
+        """Return where a notebook is opened, without what was open before."""
+        path = (self.root / notebook).relative_to(self.base).as_posix()
+        return f"{self.url}/doc/tree/{path}?token={self.token}&reset"
+
+    def set(self, plugin: str, values: Mapping[str, Any]) -> None:
+        """Set what pages that are loaded from now on find in the settings of a plug-in."""
+        package, name = plugin.split(":")
+        place = self.own / "jupyterlab_settings_dir" / package
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
 
     def api(self, path: str, method: str = "GET") -> Any:
+        """Ask the server itself."""
         request = urllib.request.Request(
             f"{self.url}/api/{path}",
             method=method,
             headers={"Authorization": f"token {self.token}"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or "null")
 
 
 @contextmanager
-def serving(
-    root: Path, folder: Path, environment: dict[str, str], *, theme: str = "JupyterLab Light"
-) -> Iterator[Lab]:
-    """Serve a folder of notebooks on a free port; kernels see `environment`."""
-    variables = {**os.environ, **environment}
+def serving(base: Path, own: Path) -> Iterator[Lab]:
+    """Serve a folder on a free port."""
+    variables = {**os.environ}
+    variables.pop("PYTHONPATH", None)  # what kernels find is said by `room`
     for name in _FOLDERS:
-        variables[name] = str(folder / name.lower())
+        variables[name] = str(own / name.lower())
         Path(variables[name]).mkdir(parents=True)
-    settings = {**_SETTINGS, "@jupyterlab/apputils-extension:themes": {"theme": theme}}
-    for plugin, values in settings.items():
-        package, name = plugin.split(":")
-        place = folder / "jupyterlab_settings_dir" / package
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
+    variables["JUPYTER_PREFER_ENV_PATH"] = "0"  # else the kernels of the environment come first
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), root)
+    lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), base, base, own)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
-        *(f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={lab.token}"),
+        *(f"--ServerApp.root_dir={base}", f"--IdentityProvider.token={lab.token}"),
         "--LabApp.expose_app_in_browser=True",
     ]
-    with (folder / "lab.log").open("wb") as log:
+    with (own / "lab.log").open("wb") as log:
         process = subprocess.Popen(command, env=variables, stdout=log, stderr=log)
     try:
-        _await_answer(lab, process, folder / "lab.log")
+        _await_answer(lab, process, own / "lab.log")
         yield lab
     finally:
         process.terminate()
         process.wait(30)
+
+
+@contextmanager
+def room(lab: Lab, root: Path, environment: Mapping[str, str]) -> Iterator[Lab]:
+    """Yield the server as one test has it to itself: `environment` is what its kernels see."""
+    shutil.rmtree(lab.own / "jupyterlab_settings_dir")
+    for plugin, values in _SETTINGS.items():
+        lab.set(plugin, values)
+    kernel = lab.own / "jupyter_data_dir" / "kernels" / "python3"
+    kernel.mkdir(parents=True, exist_ok=True)
+    (kernel / "kernel.json").write_text(json.dumps({**get_kernel_dict(), "env": {**environment}}))
+    try:
+        yield Lab(lab.url, lab.token, lab.base, root, lab.own)
+    finally:
+        for session in lab.api("sessions"):
+            lab.api(f"sessions/{session['id']}", "DELETE")
 
 
 def _await_answer(lab: Lab, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -121,81 +141,3 @@ def _await_answer(lab: Lab, process: subprocess.Popen[bytes], log: Path) -> None
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(log.read_text()) from None
             pause.wait(0.1)
-
-
-@contextmanager
-def browsing(profile: Path) -> Iterator[tuple[BrowserContext, list[str]]]:
-    """Open a browser that reaches this machine only, and the list of what else it asked for."""
-    refused: list[str] = []
-
-    def refuse(route: Route) -> None:
-        refused.append(route.request.url)
-        route.abort()
-
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            str(profile),
-            executable_path=CHROMIUM,
-            args=_ARGUMENTS,
-            viewport={"width": 1400, "height": 1000},
-        )
-        context.route(lambda url: not url.startswith(_LOCAL), refuse)
-        try:
-            yield context, refused
-        finally:
-            context.close()
-
-
-class Notebook:
-    """One notebook, open in JupyterLab."""
-
-    _KERNEL = "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel"
-
-    def __init__(self, context: BrowserContext, lab: Lab, path: str) -> None:
-        self.lab = lab
-        self.path = path
-        self.page: Page = context.new_page()
-        self.console: list[str] = []
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.goto(f"{lab.url}/doc/tree/{path}?token={lab.token}&reset", timeout=90_000)
-        self.page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
-        self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
-        self.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
-        self.wait_idle()
-
-    def wait_idle(self, seconds: float = 90) -> None:
-        """Wait until the kernel has nothing to do."""
-        self.page.wait_for_function(
-            f"() => {self._KERNEL}?.status === 'idle' && "
-            f"{self._KERNEL}?.connectionStatus === 'connected'",
-            timeout=seconds * 1000,
-        )
-
-    def command(self, name: str) -> None:
-        """Run a command of JupyterLab's by its id."""
-        self.page.evaluate("id => jupyterapp.commands.execute(id).then(() => null)", name)
-
-    def run_all(self, seconds: float = 180) -> None:
-        """Queue every cell at once and wait for the last."""
-        self.page.evaluate(
-            """ms => Promise.race([
-                 jupyterapp.commands.execute('notebook:run-all-cells').then(() => null),
-                 new Promise((_, no) => setTimeout(() => no(new Error('run all')), ms))])""",
-            seconds * 1000,
-        )
-        self.wait_idle(seconds)
-
-    def save(self) -> Any:
-        """Save the notebook and return it as it lies on disk."""
-        self.command("docmanager:save")
-        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
-        return json.loads((self.lab.root / self.path).read_text(encoding="utf-8"))
-
-    def output(self, cell: int) -> Locator:
-        """Return what a cell shows."""
-        return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea").first
-
-    def errors(self) -> list[str]:
-        """Return the tracebacks in the notebook, from its model: how they are drawn changes."""
-        found: list[str] = self.page.evaluate(_ERRORS)
-        return found

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from kit.client import profiles
-from tests.browser.cells import keep_screenshot, opened
-from tests.browser.lab import Lab, Notebook
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
 from tests.studio.neighbors import Neighbor
@@ -44,22 +44,13 @@ def remote(environment: dict[str, str], own: Server, neighbor: Server, tmp_path:
     environment["XDG_CONFIG_HOME"] = str(tmp_path / "config")
 
 
-def saving_state(tmp_path: Path) -> None:
+def saving_state(lab: Lab) -> None:
     """Have JupyterLab write all widget state into the notebook."""
-    place = tmp_path / "jupyter" / "jupyterlab_settings_dir" / "@jupyter-widgets"
-    place = place / "jupyterlab-manager"
-    place.mkdir(parents=True)
-    (place / "plugin.jupyterlab-settings").write_text(json.dumps({"saveState": True}))
+    lab.set("@jupyter-widgets/jupyterlab-manager:plugin", {"saveState": True})
 
 
-def by_night(notebook: Notebook) -> None:
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-    )
-
-
-def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, tmp_path: Path) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         panel = page.locator(".kit-account").first
@@ -72,9 +63,7 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, tmp_path: P
         secret = panel.locator(".kit-new code")
         expect(secret).to_contain_text("cs_test_")
         text = secret.inner_text()
-        keep_screenshot(notebook, "account", ".kit-account")
-        by_night(notebook)
-        keep_screenshot(notebook, "account-dark", ".kit-account")
+        look(notebook, "account", ".kit-account")
         panel.get_by_role("button", name="I have copied it").click()
         expect(secret).to_have_count(0)
         panel.get_by_role("button", name="Revoke").nth(1).click()
@@ -89,17 +78,17 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, tmp_path: P
 
 @pytest.mark.usefixtures("remote")
 def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_state(
-    lab: Lab, tmp_path: Path, own: Server, neighbor: Server
+    lab: Lab, browser: Browser, own: Server, neighbor: Server
 ) -> None:
-    saving_state(tmp_path)
-    with opened(lab, tmp_path, *PANEL) as notebook:
+    saving_state(lab)
+    with opened(lab, browser, *PANEL) as notebook:
         notebook.run_all()
         page = notebook.page
         top, here = page.locator(".kit-top"), page.locator(".kit-page:visible")
         expect(top).to_contain_text("Ada")
         page.get_by_role("tab", name="Account", exact=True).click()
         expect(here).to_contain_text("This is the account of")
-        keep_screenshot(notebook, "profiles", ".kit-panel")
+        look(notebook, "profiles", ".kit-panel")
 
         here.get_by_label("Profile").select_option(label=f"work · {neighbor.url[7:]}")
         expect(top).to_contain_text("7 credits")
@@ -118,13 +107,12 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
         expect(field).to_have_value("")
         here.get_by_label("Save as").fill("spare")
         field.fill(KEY)
-        keep_screenshot(notebook, "signing", ".kit-panel")
+        look(notebook, "signing", ".kit-panel")
         here.get_by_role("button", name="Sign in", exact=True).click()
         expect(top).to_contain_text("profile spare")
         expect(banner).to_contain_text("kit.connect(profile='spare')")
-        by_night(notebook)
-        page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
-        keep_screenshot(notebook, "profiles-dark", ".kit-panel")
+        notebook.dress("JupyterLab Dark")
+        look(notebook, "signed", ".kit-panel")
 
         page.get_by_role("tab", name="Models", exact=True).click()
         expect(here).to_contain_text("carve")
@@ -141,19 +129,19 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
 
 @pytest.mark.usefixtures("remote")
 def test_a_form_signs_in_and_the_next_cell_has_the_studio(
-    lab: Lab, tmp_path: Path, neighbor: Server
+    lab: Lab, browser: Browser, neighbor: Server
 ) -> None:
-    saving_state(tmp_path)
+    saving_state(lab)
     cells = (
         f'import kit\nlogin = kit.login("{neighbor.url}", profile="", form=True)\nlogin',
         "print(login.studio.account.name)",
     )
-    with opened(lab, tmp_path, *cells) as notebook:
+    with opened(lab, browser, *cells) as notebook:
         page = notebook.page
         notebook.command("notebook:run-cell-and-select-next")
         field = page.get_by_label("API key")
         field.fill(KEY)
-        keep_screenshot(notebook, "login", ".kit-account")
+        look(notebook, "login", ".kit-account")
         field.press("Enter")
         expect(notebook.output(0)).to_contain_text("signed in as Bob; not saved")
         page.locator(".jp-Notebook .jp-Cell").nth(1).click()

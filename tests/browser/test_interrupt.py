@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.cells import opened
 from tests.browser.lab import Lab
@@ -29,9 +29,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_cell_that_waits_is_stopped_at_once_and_its_job_is_found_and_canceled(
-    lab: Lab, tmp_path: Path
+    lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS) as notebook:
         page = notebook.page
 
         def run(cell: int) -> None:

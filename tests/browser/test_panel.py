@@ -1,12 +1,11 @@
 """The panel in JupyterLab: every page, by mouse and by keyboard."""
 
 import json
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.cells import keep_screenshot, opened
+from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -15,9 +14,9 @@ CELLS = ("import kit\nstudio = kit.connect()", "panel = studio.panel()\npanel")
 
 
 def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
-    lab: Lab, tmp_path: Path
+    lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         here = page.locator(".kit-page:visible")
@@ -47,7 +46,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         ):
             tab(page, name).click()
             expect(here).to_contain_text(words)
-        keep_screenshot(notebook, "panel", ".kit-panel")
+        look(notebook, "panel", ".kit-panel")
 
         page.set_viewport_size({"width": 720, "height": 1000})
         tab(page, "Models").focus()
@@ -57,7 +56,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         expect(form.get_by_label("prompt")).to_have_value("a misty lake at dawn")
         over = "panel => panel.scrollWidth - panel.clientWidth"
         assert page.locator(".kit-panel").evaluate(over) <= 0
-        keep_screenshot(notebook, "panel-narrow", ".kit-panel")
+        look(notebook, "panel-created", ".kit-panel")
 
         assert notebook.errors() == []
         assert "cs_test_" not in json.dumps(notebook.save())

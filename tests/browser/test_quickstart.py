@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.lab import Notebook
+from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def test_run_all_shows_a_picture_and_a_video(quickstart: Notebook) -> None:
     )
     assert video.evaluate("video => [video.videoWidth, video.videoHeight]") == [640, 360]
     assert video.evaluate("video => video.duration") == pytest.approx(3, abs=0.1)
-    _keep_screenshot(quickstart)
+    _keep_screenshots(quickstart)
 
 
 def test_what_was_run_is_saved_small_and_without_a_key(
@@ -45,7 +45,7 @@ def test_what_was_run_is_saved_small_and_without_a_key(
     assert list((quickstart.lab.root / "outputs").glob("gen_*.mp4"))
 
 
-def _keep_screenshot(notebook: Notebook) -> None:
+def _keep_screenshots(notebook: Notebook) -> None:
     """Keep a picture of the page where somebody wants to look at it."""
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     if folder:

@@ -1,13 +1,12 @@
 """Notebooks with widgets that are opened again: what was in them stays, and no error beside it."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.cells import keep_screenshot, opened
-from tests.browser.lab import Lab, Notebook
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
@@ -29,11 +28,26 @@ KEPT = (
     (4, "1000 credits"),
 )
 
+#: Sees in each frame whether a widget that is not there (yet) stands below its twin as a line.
+WATCH = """(() => {
+    window.waiting = { there: 0, seen: 0 };
+    const below = '.jp-OutputArea-child:has([class^=kit-twin]) + .jp-OutputArea-child';
+    const watch = () => {
+        for (const line of document.querySelectorAll(`${below} .jp-OutputArea-output`))
+            if (line.textContent.startsWith('Loading widget')) {
+                waiting.there += 1;
+                waiting.seen += line.checkVisibility();
+            }
+        requestAnimationFrame(watch);
+    };
+    watch();
+})();"""
+
 
 def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
-    lab: Lab, tmp_path: Path
+    lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         twins = page.locator("[class^=kit-twin]")
@@ -51,10 +65,14 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
 
         page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
         notebook.wait_idle()
+        page.add_init_script(WATCH)
         page.reload()
         see_twins(notebook, page)
-        keep_screenshot(notebook, "reopened", ".jp-Cell:nth-of-type(2)")
+        look(notebook, "reopened", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
         notebook.wait_idle()
+        waited = page.evaluate("waiting")
+        assert waited["there"] > 0, "without a kernel there is nothing but the line"
+        assert waited["seen"] == 0
 
         # what somebody else has changed is not trusted
         changed = nbformat.read(lab.root / "test.ipynb", as_version=4)
@@ -64,11 +82,8 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
         trusted = "() => jupyterapp.shell.currentWidget.content.model.cells.get(1).trusted"
         assert sent.page.evaluate(trusted) is False
         see_twins(sent, sent.page)
-        sent.page.evaluate(
-            "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-        )
-        sent.page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
-        keep_screenshot(sent, "reopened-dark", ".jp-Cell:nth-of-type(2)")
+        sent.dress("JupyterLab Dark")
+        look(sent, "reopened-sent", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
 
 
 def see_twins(notebook: Notebook, page: Page) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import keep_screenshot, opened
-from tests.browser.lab import Lab, Notebook
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
@@ -28,9 +29,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def notebook(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
+def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     """A notebook with a table, all of its cells run at once."""
-    with opened(lab, tmp_path, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         yield notebook
         assert notebook.errors() == []
@@ -84,14 +85,11 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     expect(notebook.output(2)).to_contain_text("['a hill', 'a deep lake']")
 
     # by night
-    page.evaluate(
-        "() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-    )
-    page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
+    notebook.dress("JupyterLab Dark")
     shade = "element => getComputedStyle(element).color.match(/\\d+/g).slice(0, 3).map(Number)"
     expect(rows(notebook).first).to_be_visible()
     assert min(rows(notebook).first.evaluate(shade)) > 180
-    keep_screenshot(notebook, "table-dark", ".kit-table-head")
+    look(notebook, "table", ".kit-table")
 
     # the page is loaded anew: the widget is there again, as it was
     notebook.save()

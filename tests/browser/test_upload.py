@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import keep_screenshot, opened
-from tests.browser.lab import Lab, Notebook
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
 from tests.client.third_party import png
 
 pytestmark = pytest.mark.browser
@@ -49,8 +50,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def notebook(lab: Lab, tmp_path: Path) -> Iterator[Notebook]:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         yield notebook
         assert notebook.errors() == []
@@ -117,12 +118,12 @@ def test_files_of_any_size_arrive_and_are_used(
     expect(portrait.get_by_role("alert")).to_have_text(
         "takes a picture, and 'notes.txt' is text/plain"
     )
-    keep_screenshot(notebook, "upload-refused", ".kit-form")
+    look(notebook, "upload-refused", ".kit-form")
     assert set(kept(tmp_path)) == {"short.wav", "long.wav"}
 
     portrait.evaluate(DROP, ["my face.png", "image/png", base64.b64encode(png()).decode()])
     expect(notebook.page.locator(".kit-file img")).to_be_visible()
-    keep_screenshot(notebook, "upload", ".kit-form")
+    look(notebook, "upload", ".kit-form")
     notebook.page.get_by_role("button", name="Generate").click()
     expect(notebook.page.get_by_text("completed")).to_be_visible()
 
@@ -141,7 +142,7 @@ def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
 
     choose(notebook, "voice", files / "long.wav")
     expect(voice).to_contain_text("4.2 of 60.0 MB · 6 %")
-    keep_screenshot(notebook, "upload-running", ".kit-form")
+    look(notebook, "upload-running", ".kit-form")
     voice.get_by_role("button", name="Cancel").click()
     expect(voice.get_by_role("alert")).to_have_text("Canceled.")
     expect(voice.get_by_role("button", name="Choose")).to_be_focused()
@@ -154,6 +155,6 @@ def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
 
     choose(notebook, "voice", files / "long.wav")
     expect(bar).to_be_visible()
-    page.evaluate(f"() => {{ {Notebook._KERNEL}.restart(); }}")
+    page.evaluate(f"() => {{ {Notebook.KERNEL}.restart(); }}")
     expect(voice.get_by_role("alert")).to_contain_text("The kernel was restarted")
     assert kept(tmp_path) == {}

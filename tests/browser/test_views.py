@@ -1,13 +1,13 @@
 """Gallery and comparison in JupyterLab, also in a notebook that nobody has trusted."""
 
 import json
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import keep_screenshot, opened
-from tests.browser.lab import Lab, Notebook
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +47,8 @@ def is_seen(notebook: Notebook) -> None:
     assert width(film) == pytest.approx(before, abs=2)
 
 
-def test_they_work_with_and_without_trust(lab: Lab, tmp_path: Path) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         assert notebook.errors() == []
         is_seen(notebook)
@@ -56,14 +56,14 @@ def test_they_work_with_and_without_trust(lab: Lab, tmp_path: Path) -> None:
         shapes = [part.bounding_box() for part in compared.locator("td img, td video").all()[:2]]
         assert len({shape["height"] for shape in shapes if shape}) == 1
         expect(compared.get_by_text("≠ prompt")).to_be_visible()
-        keep_screenshot(notebook, "gallery", ".jp-OutputArea details")
+        look(notebook, "gallery", ".jp-OutputArea details")
 
         # what somebody sent by mail is not trusted
         sent = notebook.save()
         assert (lab.root / notebook.path).stat().st_size < 500_000
         sent["cells"][0]["source"] += "\n# changed"
         (lab.root / "sent.ipynb").write_text(json.dumps(sent))
-        notebook.page.goto(f"{lab.url}/doc/tree/sent.ipynb?token={lab.token}&reset")
+        notebook.page.goto(lab.address("sent.ipynb"))
         notebook.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for()
         notebook.wait_idle()
         assert notebook.page.locator(".jp-mod-trusted").count() == 0

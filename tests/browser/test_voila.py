@@ -14,9 +14,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.lab import browsing
+from tests.browser.notebook import browsing
 
 pytestmark = [
     pytest.mark.browser,
@@ -69,11 +69,11 @@ def _await_answer(url: str, process: subprocess.Popen[bytes], log: Path) -> None
 
 
 @pytest.fixture
-def page(tmp_path: Path, environment: dict[str, str]) -> Iterator[Page]:
+def page(tmp_path: Path, browser: Browser, environment: dict[str, str]) -> Iterator[Page]:
     """The page, in a browser that may not leave this machine."""
     with (
         page_of(CELL, tmp_path, environment) as url,
-        browsing(tmp_path / "profile") as (context, refused),
+        browsing(browser) as (context, refused),
     ):
         page = context.new_page()
         broken: list[str] = []

@@ -1,12 +1,11 @@
 """The writing panel in JupyterLab: from a topic to captions, by clicking."""
 
 import json
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import keep_screenshot, opened
+from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -14,8 +13,8 @@ pytestmark = pytest.mark.browser
 CELLS = ("import kit\nstudio = kit.connect()", "writing = studio.writing('SPACE')\nwriting")
 
 
-def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, tmp_path: Path) -> None:
-    with opened(lab, tmp_path, *CELLS) as notebook:
+def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         panel = page.locator(".kit-writing")
@@ -54,7 +53,7 @@ def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, tmp_path:
         page.get_by_role("button", name="Make captions").first.click()
         captions = panel.locator(".kit-form").get_by_label("captions")
         expect(captions).to_have_value("Five words of my own.")
-        keep_screenshot(notebook, "writing", ".kit-writing")
+        look(notebook, "writing", ".kit-writing")
 
         assert notebook.errors() == []
         assert "cs_test_" not in json.dumps(notebook.save())

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.landscape.plane import Plane, Stage, disc, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, disc, discs, fill_all, solid
 from kit.engines.landscape.scene import Scene
 from kit.engines.media.color import Bytes, paint
 
 _LAYERS = 3
+_STEPS = np.array(list(product((-1, 0, 1), repeat=2)))
+
+_Numbers: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +50,23 @@ def falls(rng: np.random.Generator, width: int, height: int, kind: str) -> list[
 
 
 def fallen(rng: np.random.Generator, stage: Stage, kind: str) -> list[Plane]:
-    """Return the weather as planes of a still picture."""
+    """Return the weather of a still picture, its layers in one plane: they have one color."""
     color = (0.93, 0.14, 105) if kind == "fireflies" else (0.97, 0.01, 250)
-    layers = falls(rng, stage.columns, stage.rows, kind)
-    return [Plane(kind, 1.0, 0, solid(paint(color)), layer.tile) for layer in layers]
+    open_ = np.full((stage.rows, stage.columns), 255, np.uint8)
+    for layer in falls(rng, stage.columns, stage.rows, kind):
+        open_ = cv2.multiply(open_, cv2.bitwise_not(layer.tile), scale=1 / 255)
+    return [Plane(kind, 1.0, 0, solid(paint(color)), cv2.bitwise_not(open_))]
 
 
 def _snow(rng: np.random.Generator, stage: Stage, near: int) -> Fall:
     mask = stage.blank(0, stage.rows)
     size = stage.unit * (0.0011 + 0.0011 * near)
-    for x, y in _places(rng, stage, int(330 / (1 + 1.2 * near))):
-        radius, value = size * rng.uniform(0.6, 1.5), int(rng.uniform(90, 230))
-        for px, py in _wrapped(stage, x, y, 3 * radius):
-            disc(mask, px, py, radius, value=value)
+    places = _places(rng, stage, int(330 / (1 + 1.2 * near)))
+    dice = rng.random((len(places), 2))
+    radius = size * (0.6 + 0.9 * dice[:, 0])
+    which, at = _wrapped(stage, places, 3 * radius, radius)
+    values = (90.0 + 140.0 * dice[:, 1]).astype(int)[which]
+    discs(mask, np.column_stack([at, radius[which]]), values=values.tolist())
     soft = cv2.GaussianBlur(mask, (0, 0), max(0.4, 0.35 * size), borderType=cv2.BORDER_REFLECT)
     return Fall(soft, (0.012 * (1 + near), 0.10 + 0.07 * near))
 
@@ -66,10 +75,13 @@ def _rain(rng: np.random.Generator, stage: Stage, near: int) -> Fall:
     mask = stage.blank(0, stage.rows)
     long = stage.unit * (0.022 + 0.022 * near)
     thick = stage.unit * (0.0003 + 0.00022 * near)
-    for x, y in _places(rng, stage, int(230 / (1 + 0.9 * near))):
-        value = int(rng.uniform(16, 38) + 9 * near)
-        for px, py in _wrapped(stage, x, y, long):
-            _drop(mask, px, py, long, thick, value)
+    places = _places(rng, stage, int(230 / (1 + 0.9 * near)))
+    values = (rng.uniform(16, 38, len(places)) + 9 * near).astype(int)
+    reach = np.full(len(places), long)
+    which, at = _wrapped(stage, places, reach, reach)
+    lean = -0.16 * long
+    drop = np.array([[-thick, 0], [thick, 0], [lean + thick, long], [lean - thick, long]])
+    fill_all(mask, at[:, None] + drop, values=values[which].tolist())
     return Fall(mask, (-0.16 - 0.10 * near, 0.9 + 0.5 * near))
 
 
@@ -93,19 +105,31 @@ _KINDS: dict[str, Callable[[np.random.Generator, Stage, int], Fall]] = {
 }
 
 
-def _places(rng: np.random.Generator, stage: Stage, count: int) -> np.ndarray:
+def _places(rng: np.random.Generator, stage: Stage, count: int) -> _Numbers:
     return rng.random((count, 2)) * (stage.columns, stage.rows)
 
 
-def _wrapped(stage: Stage, x: float, y: float, reach: float) -> Iterator[tuple[float, float]]:
-    """Yield a place, and again beyond the opposite edge wherever it is near one."""
-    across = (0,) if reach < x < stage.columns - reach else (-1, 0, 1)
-    down = (0,) if reach < y < stage.rows - reach else (-1, 0, 1)
-    for step_x, step_y in product(across, down):
-        yield x + step_x * stage.columns, y + step_y * stage.rows
+def _wrapped(
+    stage: Stage, places: _Numbers, near: _Numbers, reach: _Numbers
+) -> tuple[NDArray[np.intp], _Numbers]:
+    """Return places, and again beyond the opposite edge those that are near one.
 
+    Parameters
+    ----------
+    near : ndarray of float64
+        Within this distance of an edge, in pixels, a place is drawn there too.
+    reach : ndarray of float64
+        How far what stands there goes: what is farther outside the stage is left out.
 
-def _drop(mask: Bytes, x: float, y: float, long: float, thick: float, value: int) -> None:
-    lean = -0.16 * long
-    corners = [(x - thick, y), (x + thick, y), (x + lean + thick, y + long)]
-    fill(mask, [*corners, (x + lean - thick, y + long)], value=value)
+    Returns
+    -------
+    tuple of ndarray
+        Which of the places, and where it is to be drawn, shapes (n,) and (n, 2).
+    """
+    size = np.array([stage.columns, stage.rows])
+    inner = (places > near[:, None]) & (places < size - near[:, None])
+    at = places[:, None] + _STEPS * size
+    drawn = ~((_STEPS != 0) & inner[:, None]).any(axis=2)
+    far = reach[:, None, None] + 2.0
+    drawn &= ((at > -far) & (at < size + far)).all(axis=2)
+    return np.nonzero(drawn)[0], at[drawn]

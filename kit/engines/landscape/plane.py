@@ -6,8 +6,9 @@ The stage is the frame with a margin around it: none for a picture, some for a c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import repeat
 
 import cv2
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, oklab
 
 _SHIFT = 4  # binary places of a pixel that OpenCV draws to
+_FULL = repeat(255)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +200,27 @@ def blend(canvas: Floats, color: Floats, alpha: Bytes | Floats) -> None:
 
 def fill(mask: Bytes, points: ArrayLike, *, top: float = 0.0, value: int = 255) -> None:
     """Fill a polygon, its edges smooth; `points` has shape (n, 2), as (x, y) of the stage."""
-    fill_all(mask, np.asarray(points, np.float64)[None], top=top, value=value)
+    fill_all(mask, np.asarray(points, np.float64)[None], top=top, values=(value,))
 
 
 def fill_all(
-    mask: Bytes, outlines: NDArray[np.floating], *, top: float = 0.0, value: int = 255
+    mask: Bytes,
+    outlines: NDArray[np.floating],
+    *,
+    top: float = 0.0,
+    values: Iterable[int] = _FULL,
 ) -> None:
-    """Fill polygons of as many corners each, their edges smooth; shape (n, corners, 2)."""
+    """Fill polygons of as many corners each, their edges smooth, one after the other.
+
+    Parameters
+    ----------
+    outlines : ndarray of float
+        Shape (n, corners, 2).
+    values : iterable of int
+        What each is filled with.
+    """
     fixed = np.rint((outlines - (0.0, top)) * (1 << _SHIFT)).astype(np.int32)
-    for corners in fixed:
+    for corners, value in zip(fixed, values, strict=False):
         cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
 
 
@@ -217,6 +231,23 @@ def disc(
     scale = 1 << _SHIFT
     center = (round(x * scale), round((y - top) * scale))
     cv2.circle(mask, center, max(1, round(radius * scale)), value, -1, cv2.LINE_AA, _SHIFT)
+
+
+def discs(
+    mask: Bytes, circles: NDArray[np.floating], *, top: float = 0.0, values: Iterable[int] = _FULL
+) -> None:
+    """Fill circles, their edges smooth, one after the other.
+
+    Parameters
+    ----------
+    circles : ndarray of float
+        Shape (n, 3): x, y and radius.
+    values : iterable of int
+        What each is filled with.
+    """
+    fixed = np.rint((circles - (0.0, top, 0.0)) * (1 << _SHIFT)).astype(np.int32)
+    for (x, y, radius), value in zip(fixed.tolist(), values, strict=False):
+        cv2.circle(mask, (x, y), radius or 1, value, -1, cv2.LINE_AA, _SHIFT)
 
 
 def ellipse(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.landscape.crests import Crest
-from kit.engines.landscape.plane import Stage, disc, fill, fill_all
+from kit.engines.landscape.plane import Stage, disc, discs, fill, fill_all
 from kit.engines.media.color import Bytes
 from kit.engines.media.noise import line
 
@@ -64,26 +64,30 @@ def broadleaves(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand)
     x, y, tall = stand.x[:, None], stand.y[:, None], stand.tall[:, None]
     angles = np.linspace(0.0, 2 * np.pi, _LEAVES, endpoint=False) + rng.random(x.shape)
     far = tall * rng.uniform(0.20, 0.26, angles.shape)
-    # The leaves: small balls around the crown, flatter below.
-    leaves = np.stack(
-        [
-            x + 1.18 * far * np.cos(angles),
-            y - tall * 0.62 - 0.92 * far * np.sin(angles),
-            tall * rng.uniform(0.075, 0.135, angles.shape),
-        ],
-        axis=2,
+    # Balls: the crown, and around it the leaves, small and flatter below.
+    balls = np.empty((len(x), 1 + _LEAVES, 3))
+    balls[:, :1] = np.stack([x, y - tall * 0.62, tall * 0.25], axis=2)
+    balls[:, 1:, 0] = x + 1.18 * far * np.cos(angles)
+    balls[:, 1:, 1] = y - tall * 0.62 - 0.92 * far * np.sin(angles)
+    balls[:, 1:, 2] = tall * rng.uniform(0.075, 0.135, angles.shape)
+    few = np.r_[0, 1 : 1 + _LEAVES : _LEAVES // _FEW_LEAVES]
+    small = stand.tall < 24
+    fill_all(mask, _trunks(stand), top=top)
+    discs(mask, balls[small][:, few].reshape(-1, 3), top=top)
+    discs(mask, balls[~small].reshape(-1, 3), top=top)
+
+
+def _trunks(stand: Stand) -> _Numbers:
+    """Return the outlines of short trunks, shape (n, 4, 2)."""
+    half = np.maximum(0.6, stand.tall * 0.035)
+    left, right, foot, middle = (
+        stand.x - half,
+        stand.x + half,
+        stand.y + 2,
+        stand.y - stand.tall / 2,
     )
-    trunk = np.maximum(0.6, stand.tall * 0.035)
-    for number, (at, foot, height) in enumerate(
-        zip(stand.x.tolist(), stand.y.tolist(), stand.tall.tolist(), strict=True)
-    ):
-        left, right = at - trunk[number], at + trunk[number]
-        middle = foot - height / 2
-        fill(mask, [(left, foot + 2), (left, middle), (right, middle), (right, foot + 2)], top=top)
-        disc(mask, at, foot - height * 0.62, height * 0.25, top=top)
-        every = _LEAVES // _FEW_LEAVES if height < 24 else 1
-        for leaf in leaves[number, ::every].tolist():
-            disc(mask, *leaf, top=top)
+    corners = [left, foot, left, middle, right, middle, right, foot]
+    return np.stack(corners, axis=1).reshape(-1, 4, 2)
 
 
 def poplars(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:

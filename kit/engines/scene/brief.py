@@ -24,14 +24,17 @@ _MOST_COLORS = 3
 RAYS = ("ray", "rays", "sunray", "sunrays", "beam", "beams", "sunbeam", "sunbeams", "sunlight")
 #: Families that an open prompt may become, with their weights.
 _OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
-#: Families whose hour, where the prompt names none, is not drawn as a landscape's.
 #: What is said of a street besides its weather -> the weather.
 _STREETS = {
     **dict.fromkeys(("rainy", "wet", "stormy"), "rain"),
     **dict.fromkeys(("snow", "snowy", "christmas", "winter"), "snow"),
     **dict.fromkeys(("sunny", "bright", "summer", "dry", "noon", "midday", "sunlit"), "clear"),
+    **dict.fromkeys(("sunset", "golden", "dawn", "sunrise"), "clear"),
     **dict.fromkeys(("sun", "blue", "morning", "afternoon", "daylight"), "clear"),
 }
+#: Words for what many places have.
+_ANYWHERE = ("sand", "tree", "water")
+#: Families whose hour, where the prompt names none, is not drawn as a landscape's.
 _HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
 
 
@@ -67,6 +70,8 @@ class Brief:
         A key of `kit.engines.landscape.palettes.NAMED`, or auto.
     seed : int
         Of everything random in the painting, from the job's seed and the prompt.
+    falling : bool
+        Whether rain and snow are drawn; without it they only show in the light.
 
     Examples
     --------
@@ -89,6 +94,7 @@ class Brief:
     detail: str
     palette: str
     seed: int
+    falling: bool = True
 
     @property
     def dark(self) -> bool:
@@ -135,7 +141,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     return Brief(
         family=family,
         time_of_day=land.time if said_time else _hour(words, family, land.time),
-        season=land.season,
+        season=_season(words, land.season),
         weather=_weather(words, family, land.weather),
         mood=land.mood,
         colors=_colors(words),
@@ -153,11 +159,19 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
 def _family(words: Sequence[str], asked: str, number: int) -> str:
     if asked != "auto":
         return asked
-    said = Counter(lexicon.SUBJECT_WORDS[word] for word in words if word in lexicon.SUBJECT_WORDS)
+    named = [word for word in words if word in lexicon.SUBJECT_WORDS]
+    # A beach has sand and a lake has trees: such words count where no other names a place.
+    telling = [word for word in named if word not in _ANYWHERE]
+    said = Counter(lexicon.SUBJECT_WORDS[word] for word in telling or named)
     if said:
         return said.most_common(1)[0][0]
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     return dice.choices(list(_OPEN), list(_OPEN.values()))[0]
+
+
+def _season(words: Sequence[str], read_: str) -> str:
+    """Return the season: a green hill may stand in spring as well as in summer."""
+    return scene.first_in([w for w in words if w != "green"], landscape.AXES["season"]) or read_
 
 
 def _hour(words: Sequence[str], family: str, drawn: str) -> str:

@@ -26,6 +26,9 @@ def brief(prompt: str, seed: int = 1, **values: object) -> Brief:
         ("gold veins in black marble", "liquid"),
         ("flow field lines", "flow"),
         ("flat vector poster", "poster"),
+        ("white sand beach at sunset", "sea"),
+        ("trees around a lake", "lake"),
+        ("a lonely tree", "forest"),
         ("the reflection of a neon city street", "city"),
     ],
 )
@@ -46,6 +49,7 @@ def test_the_setting_overrules_the_words(family: str) -> None:
         ("october woods in the rain", {"season": "autumn", "weather": "rain"}),
         ("epic sea", {"mood": "dramatic", "composition": ("dramatic",)}),
         ("wide low angle view of dunes", {"composition": ("wide", "low")}),
+        ("green hills in spring", {"season": "spring"}),
         ("teal and orange mountains", {"colors": ("teal", "orange")}),
         ("northern lights over a lake", {"extras": ("aurora",), "time_of_day": "night"}),
     ],

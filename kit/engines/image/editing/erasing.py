@@ -1,6 +1,6 @@
 """Erasing: a hole in a picture is filled with patches from around it, coarse first.
 
-The coarse levels decide what continues where, the fine ones bring the texture back.
+The coarsest level decides what continues where, the others refine it; the finest texture is copied.
 """
 
 from __future__ import annotations
@@ -9,16 +9,23 @@ import math
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.image.editing.patches import Search
+from kit.engines.image.editing.continuing import continued
+from kit.engines.image.editing.evening import evened
+from kit.engines.image.editing.patches import Places, Search
 from kit.engines.media import faces
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 
-_COARSEST = 40  # pixels of the shorter side where the search begins
+_COARSEST = 96  # pixels of the shorter side where the search may begin
+_FIRST = 1000  # pixels that the hole may have there
 _FINEST = 460  # pixels of the longer side up to which patches are searched
 _AROUND = 1.6  # how much of the surroundings is searched, in sizes of the hole
-_ROUNDS = (10, 6, 4, 2)  # of looking and painting, on each level from the coarsest
+_ROUNDS = (4, 3, 2)  # of looking and painting, on each level from the coarsest
+_BEGUN = 0.25  # of the work is done when there is a first guess
+
+_Shorts = NDArray[np.int16]
 
 
 def erased(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Bytes:
@@ -40,7 +47,7 @@ def erased(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Bytes:
     barred = cv2.resize(_people(pixels)[rows, columns], small_hole.shape[::-1])
     filled = _filled(small, small_hole, barred, np.random.default_rng([seed, 31]), progress)
     out = pixels.copy()
-    out[rows, columns] = _blended(part, hole, filled)
+    out[rows, columns] = _blended(part, hole, *filled)
     return out
 
 
@@ -58,7 +65,7 @@ def _people(pixels: Bytes) -> Bytes:
     marks = np.zeros(pixels.shape[:2], np.uint8)
     for face in faces.find(pixels):
         center = (round(face.x + face.width / 2), round(face.y + face.height / 2))
-        axes = (round(0.75 * face.width), round(0.95 * face.height))
+        axes = (round(0.52 * face.width), round(0.68 * face.height))
         cv2.ellipse(marks, center, axes, 0, 0, 360, 255, -1)
     return marks
 
@@ -72,40 +79,91 @@ def _shrunk(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
     return small, np.asarray(small_hole > 0, np.uint8) * np.uint8(255)
 
 
-def _blended(part: Bytes, hole: Bytes, filled: Bytes) -> Bytes:
+def _blended(part: Bytes, hole: Bytes, filled: Bytes, moves: Places) -> Bytes:
+    """Return the part with its hole filled; what shrinking took from the texture is put back."""
     if filled.shape != part.shape:
         size = (part.shape[1], part.shape[0])
-        filled = cv2.resize(filled, size, interpolation=cv2.INTER_CUBIC)
+        large = cv2.resize(filled, size, interpolation=cv2.INTER_CUBIC)
+        filled = cv2.add(large, _grain(part, hole, filled.shape, moves), dtype=cv2.CV_8U)
     share = cv2.GaussianBlur(hole, (0, 0), 1.2)
     share = np.maximum(share, hole)[..., None] / np.float32(255)
     return np.asarray(np.rint(part + share * (filled.astype(np.float32) - part)), np.uint8)
 
 
+def _grain(part: Bytes, hole: Bytes, small: tuple[int, ...], moves: Places) -> _Shorts:
+    """Return the finest texture of where each pixel of the hole was taken from."""
+    height, width = hole.shape
+    soft = cv2.resize(part, (small[1], small[0]), interpolation=cv2.INTER_AREA)
+    soft = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
+    grain = cv2.subtract(part, soft, dtype=cv2.CV_16S)
+    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8)) > 0] = 0
+    at = np.array(np.nonzero(hole))
+    scale = np.array([[height / small[0]], [width / small[1]]])
+    near = (at / scale).astype(np.int64)
+    there = at + np.rint(moves[:, near[0], near[1]] * scale).astype(np.int64)
+    there = there.clip(0, [[height - 1], [width - 1]])
+    out = np.zeros_like(grain)
+    out[at[0], at[1]] = grain[there[0], there[1]]
+    return np.asarray(out)
+
+
 def _filled(
     pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
-) -> Bytes:
-    levels = _levels(min(hole.shape))
-    canvas = cv2.inpaint(*_shrunk(pixels, hole, levels[0]), 3, cv2.INPAINT_TELEA)
-    search: Search | None = None
-    for number, scale in enumerate(levels):
+) -> tuple[Bytes, Places]:
+    """Return the picture without its hole, and the move to where each pixel was found."""
+    canvas, search = pixels, None
+    for number, scale in enumerate(_levels(hole)):
         part, gap = _shrunk(pixels, hole, scale)
         size = (part.shape[1], part.shape[0])
-        known = (gap == 0)[..., None]
-        larger = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC).astype(np.float32)
-        larger = np.where(known, part, larger)
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
-        if search := Search.over(gap, closed, search, rng):
-            rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
+        search = Search.over(gap, closed, search, rng)
+        if number:
+            larger = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC).astype(np.float32)
+            larger = np.where((gap == 0)[..., None], part, larger)
+        else:
+            larger = _begun(part, gap, closed, search, progress.part(0.0, _BEGUN))
+        if search:
             # A level has four times the pixels of the one before.
-            level = progress.part(scale**2 / 4, scale**2)
-            for done in range(rounds):
-                stretch = level.part(done / rounds, (done + 1) / rounds)
-                larger = np.where(known, part, search.painted(larger, rng, stretch))
+            level = progress.part(_BEGUN, 1.0).part(scale**2 / 4, scale**2)
+            rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
+            larger = _improved(larger, gap, search, rounds, rng, level)
         canvas = np.rint(larger).clip(0, 255).astype(np.uint8)
+    return canvas, np.zeros((2, *hole.shape), np.int64) if search is None else search.moves()
+
+
+def _begun(
+    part: Bytes, gap: Bytes, closed: Bytes, search: Search | None, progress: Progress
+) -> Floats:
+    """Return the first guess; the search goes on from it."""
+    canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
+    if search:
+        moves = continued(canvas, gap, (gap | closed) == 0, search.usable, progress)
+        rows, columns = np.indices(gap.shape) + moves
+        canvas = canvas[rows, columns]
+        search.follow(moves)
     return np.asarray(canvas)
 
 
-def _levels(side: int) -> list[float]:
+def _improved(
+    canvas: Floats,
+    gap: Bytes,
+    search: Search,
+    rounds: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Floats:
+    known = (gap == 0)[..., None]
+    for done in range(rounds):
+        stretch = progress.part(done / rounds, (done + 1) / rounds)
+        canvas = np.where(known, canvas, search.painted(canvas, rng, stretch))
+    across = np.diff(canvas, axis=1, append=canvas[:, -1:])
+    down = np.diff(canvas, axis=0, append=canvas[-1:])
+    return evened(canvas, gap, search.laid(np.dstack([across, down])))
+
+
+def _levels(hole: Bytes) -> list[float]:
     """Return by how much the picture is shrunk on each level, the smallest first."""
-    count = max(0, math.ceil(math.log2(side / _COARSEST)))
+    sides = min(hole.shape) / _COARSEST
+    pixels = math.sqrt(np.count_nonzero(hole) / _FIRST)
+    count = max(0, math.ceil(math.log2(max(sides, pixels, 1.0))))
     return [0.5**number for number in range(count, -1, -1)]

@@ -25,7 +25,7 @@ Whole: TypeAlias = NDArray[np.intp]
 #: Rows and columns of places.
 Places: TypeAlias = NDArray[np.int64]
 #: Patches, shape (n, pixels, 3), and how much each of their pixels counts, shape (n, pixels).
-_Own: TypeAlias = tuple[Floats, Floats]
+Own: TypeAlias = tuple[Floats, Floats]
 
 RADIUS = 3
 _SIZE = 2 * RADIUS + 1
@@ -37,7 +37,8 @@ _TRIES = len(_STRIDES) * len(_NEIGHBORS) + len(_REACHES)
 _DEEPER = 1.25  # a place is trusted less by this much for each pixel further inside the hole
 _GUESSED = 0.25  # how much a pixel inside the hole counts against a known one when patches compare
 _FAR = 60.0  # added to a difference for a find that lies as far away as the picture is long
-_ALL = 5000  # pixels of a picture up to which each place is compared with every other
+_LAYERED = 3.0  # how much more a step up or down costs than one to the side
+_ALL = 3_000_000  # pairs of places up to which each is compared with every other
 _BLOCK = 256
 _MOST = 4096  # places compared at a time; bounds the memory
 
@@ -56,6 +57,8 @@ class Search:
         Shape (n,): how much a place weighs when the hole is painted.
     sure : ndarray of float32
         Shape (height, width): how much a pixel counts when patches are compared.
+    weight : ndarray of float32
+        Shape (n,): how much each place counted when the hole was last painted.
     """
 
     at: Places
@@ -63,6 +66,7 @@ class Search:
     usable: NDArray[np.bool_]
     trust: Floats
     sure: Floats
+    weight: Floats
 
     @classmethod
     def over(
@@ -90,7 +94,7 @@ class Search:
         depth = cv2.distanceTransform(gap, cv2.DIST_L2, 3)[at[0], at[1]]
         trust = np.maximum(_DEEPER**-depth, 1e-6).astype(np.float32)
         sure = np.where(gap > 0, np.float32(_GUESSED), np.float32(1.0))
-        search = cls(at, best, usable, trust, sure)
+        search = cls(at, best, usable, trust, sure, trust.copy())
         if coarser is not None:
             search._take(2 * coarser._found(at // 2) + at % 2)
         return search
@@ -103,7 +107,7 @@ class Search:
         canvas : ndarray of float32
             Shape (height, width, 3), the hole filled with the last guess.
         """
-        if self.usable.size <= _ALL:
+        if self.at.shape[1] * np.count_nonzero(self.usable) <= _ALL:
             return self._voted(canvas, self._compare_all(canvas, progress))
         own = self._own(canvas)
         cost = self._cost(canvas, own, np.arange(self.at.shape[1]), self.best)
@@ -115,23 +119,9 @@ class Search:
     def _compare_all(self, canvas: Floats, progress: Progress) -> Floats:
         """Take for each place the best find there is; return how much they differ."""
         known = np.array(np.nonzero(self.usable))
-        flat = _patches(canvas, known).reshape(known.shape[1], -1)
-        squares = np.square(flat)
-        pixels, counts = self._own(canvas)
-        cost = np.empty(self.at.shape[1], np.float32)
-        for start in range(0, len(cost), _BLOCK):
-            progress.report(start / len(cost))
-            part = slice(start, start + _BLOCK)
-            here = self.at[:, part]
-            own = pixels[part].reshape(here.shape[1], -1)
-            weight = counts[part].repeat(canvas.shape[2], axis=1)
-            off = weight @ squares.T - 2 * (weight * own) @ flat.T
-            off += (weight * own * own).sum(axis=1, keepdims=True)
-            off += _far(here[:, :, None], known[:, None], self.usable.shape)
-            nearest = off.argmin(axis=1)
-            self.best[:, part] = known[:, nearest]
-            cost[part] = off[np.arange(len(nearest)), nearest]
-        return np.maximum(cost, 0.0)
+        best, cost = nearest(canvas, self.at, self._own(canvas), known, progress)
+        self.best[:] = best
+        return cost
 
     def _candidates(self, rng: np.random.Generator) -> Iterator[Places]:
         """Yield what else each place might be filled from."""
@@ -150,7 +140,7 @@ class Search:
         rows, columns = places[0].clip(0, height - 1), places[1].clip(0, width - 1)
         return np.asarray(finds[:, rows, columns])
 
-    def _improve(self, canvas: Floats, own: _Own, cost: Floats, candidates: Places) -> None:
+    def _improve(self, canvas: Floats, own: Own, cost: Floats, candidates: Places) -> None:
         """Take each candidate that is usable and looks more like its place."""
         new = (candidates != self.best).any(axis=0)
         which = np.flatnonzero(new & self._is_usable(candidates))
@@ -168,33 +158,42 @@ class Search:
         rows, columns = places[0].clip(0, height - 1), places[1].clip(0, width - 1)
         return np.asarray((rows == places[0]) & (columns == places[1]) & self.usable[rows, columns])
 
-    def _own(self, canvas: Floats) -> _Own:
+    def _own(self, canvas: Floats) -> Own:
         """Return the patch at each place, and how much each of its pixels counts."""
-        weight = _patches(self.sure[..., None], self.at)[..., 0]
+        weight = patches(self.sure[..., None], self.at)[..., 0]
         weight /= canvas.shape[2] * weight.sum(axis=1, keepdims=True)
-        return _patches(canvas, self.at), weight
+        return patches(canvas, self.at), weight
 
-    def _cost(self, canvas: Floats, own: _Own, which: Whole, others: Places) -> Floats:
+    def _cost(self, canvas: Floats, own: Own, which: Whole, others: Places) -> Floats:
         """Return how much patches differ, places `which` against other places."""
         cost = np.empty(len(which), np.float32)
         pixels, weight = own
         for start in range(0, len(which), _MOST):
             part = slice(start, start + _MOST)
             chosen, there = which[part], others[:, part]
-            off = _patches(canvas, there)
+            off = patches(canvas, there)
             off -= pixels[chosen]
             off *= off
             cost[part] = np.einsum("nij,ni->n", off, weight[chosen])
-            cost[part] += _far(self.at[:, chosen], there, self.usable.shape)
+            cost[part] += far(self.at[:, chosen], there, self.usable.shape)
         return cost
 
-    def _voted(self, canvas: Floats, cost: Floats) -> Floats:
-        """Return the canvas painted anew: each pixel a mean of all patches that cover it."""
-        width = canvas.shape[1]
-        flat = canvas.reshape(-1, 3)
+    def moves(self) -> Places:
+        """Return the move from each pixel to its find, shape (2, height, width), 0 without one."""
+        moves = np.zeros((2, *self.usable.shape), np.int64)
+        moves[:, self.at[0], self.at[1]] = self.best - self.at
+        return moves
+
+    def follow(self, moves: Places) -> None:
+        """Take the finds that moves lead to, where they are usable."""
+        self._take(self.at + moves[:, self.at[0], self.at[1]])
+
+    def laid(self, planes: Floats) -> Floats:
+        """Return planes, shape (height, width, any), painted anew as the canvas was last."""
+        height, width, depth = planes.shape
+        flat = planes.reshape(-1, depth)
         total, weights = np.zeros_like(flat), np.full((len(flat), 1), 1e-12, np.float32)
-        typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
-        weight = (self.trust * np.exp(-cost / typical) + 1e-9)[:, None]
+        weight = self.weight[:, None]
         here, there = self.at[0] * width + self.at[1], self.best[0] * width + self.best[1]
         for down, across in _WINDOW:
             # The places differ, so no pixel is named twice in one step.
@@ -202,16 +201,60 @@ class Search:
             near = np.float32(np.exp(-(down**2 + across**2) / 8.0))
             total[here + step] += near * weight * flat[there + step]
             weights[here + step] += near * weight
-        return np.asarray((total / weights).reshape(canvas.shape))
+        return np.asarray((total / weights).reshape(height, width, depth))
+
+    def _voted(self, canvas: Floats, cost: Floats) -> Floats:
+        """Return the canvas painted anew: each pixel a mean of all patches that cover it."""
+        typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
+        self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
+        return self.laid(canvas)
 
 
-def _far(here: Places, there: Places, shape: tuple[int, ...]) -> Floats:
-    return np.asarray(_FAR / max(shape) * np.abs(there - here).sum(axis=0), np.float32)
+def far(here: Places, there: Places, shape: tuple[int, ...]) -> Floats:
+    """Return what a find costs for lying far away, and more so for lying higher or lower.
+
+    Pictures lie in layers: at the same height there is more of the same.
+    """
+    down, across = np.abs(there - here)
+    return np.asarray(_FAR / max(shape[:2]) * (_LAYERED * down + across), np.float32)
 
 
-def _patches(canvas: Floats, places: Places) -> Floats:
+def patches(canvas: Floats, places: Places) -> Floats:
     """Return the pixels around places, shape (n, pixels, 3)."""
     width = canvas.shape[1]
     steps = _WINDOW[:, 0] * width + _WINDOW[:, 1]
     index = (places[0] * width + places[1])[:, None] + steps
     return np.asarray(canvas.reshape(-1, canvas.shape[2])[index])
+
+
+def nearest(
+    canvas: Floats, at: Places, own: Own, known: Places, progress: Progress
+) -> tuple[Places, Floats]:
+    """Return for each place the known place that looks most like it, and how much they differ.
+
+    Parameters
+    ----------
+    canvas : ndarray of float32
+        Shape (height, width, 3).
+    at, known : ndarray of int
+        Shapes (2, n) and (2, m).
+    own : pair of ndarray of float32
+        The patches at the places, shape (n, pixels, 3), and how much each of their pixels counts,
+        shape (n, pixels).
+    """
+    flat = patches(canvas, known).reshape(known.shape[1], -1)
+    squares = np.square(flat)
+    best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
+    for start in range(0, len(cost), _BLOCK):
+        progress.report(start / len(cost))
+        part = slice(start, start + _BLOCK)
+        here = at[:, part]
+        pixels = own[0][part].reshape(here.shape[1], -1)
+        weight = own[1][part].repeat(canvas.shape[2], axis=1)
+        off = weight @ squares.T - 2 * (weight * pixels) @ flat.T
+        off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
+        off += far(here[:, :, None], known[:, None], canvas.shape)
+        which = off.argmin(axis=1)
+        best[:, part] = known[:, which]
+        cost[part] = off[np.arange(len(which)), which]
+    return best, np.maximum(cost, 0.0)

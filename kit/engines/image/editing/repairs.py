@@ -1,4 +1,4 @@
-"""How a picture is repaired: the table of operations, and the three that work pixel by pixel."""
+"""How a picture is repaired: the table of operations, and those that are short."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.denoising import SIDE, denoised, noise_of
 from kit.engines.image.editing.erasing import erased
 from kit.engines.image.editing.finish import bands, finished, flat, source
+from kit.engines.image.editing.settings import MOST_IN_BANDS
 from kit.engines.media.color import Bytes
 from kit.engines.media.inspection import PIXELS
-from kit.engines.media.stills import Still
+from kit.engines.media.stills import Still, origin
 from kit.errors import EngineError
 
 _ROWS = 160  # of a band: a fraction of a second of the slowest work
-_MOST_SIDE = 16_384  # beyond it webp and many viewers give up
 
 
 def repair(job: Job, progress: Progress) -> Asset:
     """Render a job of the retouch model."""
     progress.report(0.0)
     operation = job.parameters["operation"]
-    still = source(job) if operation != "upscale" else source(job, most=_MOST_SIDE)
+    # Only erasing looks at the whole picture at once.
+    still = source(job) if operation == "erase" else source(job, most=MOST_IN_BANDS)
     progress.report(0.05)
     done = _OPERATIONS[operation](job, still, progress.part(0.05, 0.85))
     progress.report(0.85)
-    facts = {"operation": operation, "from": [still.pixels.shape[1], still.pixels.shape[0]]}
+    facts = {"operation": operation}
     return finished(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
 
 
@@ -74,15 +76,6 @@ def _doubled(pixels: Bytes, strength: float) -> Bytes:
     return np.asarray(cv2.add(crisp, off, dtype=cv2.CV_8U))
 
 
-def _denoised(pixels: Bytes, strength: float) -> Bytes:
-    """Return a picture without noise: each pixel is averaged with places that look alike.
-
-    Source: Buades, Coll and Morel, "Non-local means denoising" (IPOL 2011).
-    """
-    level = 1.5 + 7.5 * strength
-    return np.asarray(cv2.fastNlMeansDenoisingColored(pixels, None, level, 1.3 * level, 5, 15))
-
-
 def _crisper(pixels: Bytes, strength: float) -> Bytes:
     fine = sharpened(pixels, 1.0, 1.6 * strength)
     # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
@@ -90,27 +83,39 @@ def _crisper(pixels: Bytes, strength: float) -> Bytes:
     return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
 
 
-def _by_bands(work: Callable[[Bytes, float], Bytes], overlap: int) -> _Operation:
-    def run(job: Job, still: Still, progress: Progress) -> Still:
-        strength = job.parameters["strength"]
-        if not strength:
-            return still
-        pixels = np.empty_like(still.pixels)
-        for read, written, part in bands(len(pixels), _ROWS, overlap):
-            pixels[written] = work(np.ascontiguousarray(still.pixels[read]), strength)[part]
-            progress.report(written.stop / len(pixels))
-        return Still(pixels, still.alpha)
+def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
+    strength = job.parameters["strength"]
+    if not strength:
+        return still
+    return _banded(still, lambda part: _crisper(part, strength), 24, progress)
 
-    return run
+
+def _banded(
+    still: Still, work: Callable[[Bytes], Bytes], overlap: int, progress: Progress
+) -> Still:
+    pixels = np.empty_like(still.pixels)
+    for read, written, part in bands(len(pixels), _ROWS, overlap):
+        pixels[written] = work(np.ascontiguousarray(still.pixels[read]))[part]
+        progress.report(written.stop / len(pixels))
+    return Still(pixels, still.alpha)
+
+
+def _denoise(job: Job, still: Still, progress: Progress) -> Still:
+    strength = job.parameters["strength"]
+    if not strength:
+        return still
+    noise = noise_of(still.pixels)
+    # An even overlap keeps the squares of a band where those of the whole picture are.
+    return _banded(still, lambda part: denoised(part, noise, strength), SIDE, progress)
 
 
 def _upscale(job: Job, still: Still, progress: Progress) -> Still:
     times = job.parameters["scale"]
     height, width = still.pixels.shape[:2]
-    if times * times * height * width > PIXELS or times * max(height, width) > _MOST_SIDE:
+    if times * times * height * width > PIXELS or times * max(height, width) > MOST_IN_BANDS:
         raise EngineError(
             f"{width} x {height} pixels, {times} times as wide and high, are more than the"
-            f" {PIXELS // 1_000_000} megapixels or {_MOST_SIDE:,} a side that a result may have:"
+            f" {PIXELS // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a result may have:"
             " take a smaller picture or scale",
             code="too_large",
         )
@@ -144,9 +149,10 @@ def _mask(job: Job, still: Still) -> Bytes:
     height, width = still.pixels.shape[:2]
     tall, wide = given.pixels.shape[:2]
     if abs(wide / tall / (width / height) - 1.0) > 0.02:
+        mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
         raise EngineError(
-            f"the mask of {wide} x {tall} pixels has another shape than the picture of"
-            f" {width} x {height}",
+            f"the mask of {mask_of.width} x {mask_of.height} pixels has another shape than the"
+            f" picture of {picture.width} x {picture.height}",
             code="mask_shape",
         )
     gray: Bytes = cv2.cvtColor(flat(given, 0), cv2.COLOR_RGB2GRAY)
@@ -166,7 +172,7 @@ _MOST_ERASED = 0.6
 _Operation = Callable[[Job, Still, Progress], Still]
 _OPERATIONS: dict[str, _Operation] = {
     "erase": _erase,
-    "denoise": _by_bands(_denoised, 12),
+    "denoise": _denoise,
     "upscale": _upscale,
-    "sharpen": _by_bands(_crisper, 24),
+    "sharpen": _sharpen,
 }

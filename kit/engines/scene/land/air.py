@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -17,8 +19,10 @@ _CLEAR = 900.0  # world units in which haze of 1 lets a third of the light throu
 def haze_color(look: Look, sun: Sun, camera: Camera) -> Floats:
     """Return what distance fades to, planes of shape (3, 1, columns): brighter under the sun."""
     shine = light(look.sun)
-    shine = shine / shine.max() * np.float32(0.42)
-    return np.asarray(light(look.air) + shine * glow_at(look, sun, camera, 2.6), np.float32)
+    shine = shine / shine.max() * np.float32(0.36)
+    near = glow_at(replace(look, glow=1.0), sun, camera, 1.3)
+    air = mixed(light(look.far), light(look.air), near[None])
+    return np.asarray(air + shine * glow_at(look, sun, camera, 2.6), np.float32)
 
 
 def haze(
@@ -42,9 +46,13 @@ def haze(
         Distance up to which the air is clear.
     """
     far = np.minimum(z, 4000.0)
+    if look.mist:  # what lies in a valley ends not far above its floor
+        mist, thin = max(mist, look.mist), -1 / 11
+    else:
+        thin = -1 / 16
     clear = np.exp(np.maximum(far - np.float32(start), 0.0) * np.float32(-look.haze / _CLEAR))
-    low = np.exp(np.maximum(height - ground, 0.0) * np.float32(-1 / 16))
-    low *= mist * (1.0 - np.exp(far * np.float32(-1 / 330)))
+    low = np.exp(np.maximum(height - ground, 0.0) * np.float32(thin))
+    low *= mist * (1.0 - np.exp(far * np.float32(-1 / (330 - 170 * look.mist))))
     return np.asarray(1.0 - clear * (1.0 - low), np.float32)
 
 

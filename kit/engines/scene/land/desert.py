@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.land import air, planting, sky
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import SIDE, eroded, ridged, slopes, smooth, tile
-from kit.engines.scene.land.ground import Direction, Grain, Ground, grain
+from kit.engines.scene.land.ground import Direction, Grain, Ground, grain, tinted
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.relief import Relief, grid, relief
 from kit.engines.scene.land.stand import plant
+from kit.engines.scene.land.tinting import of_land
 from kit.engines.scene.land.vista import FAR, Vista, finished, vista
 from kit.engines.scene.land.voxel import Heights, seen
 
@@ -46,6 +48,10 @@ _ROCK = Ground(
     steep=0.16,
     bands=0.8,
 )
+_SCRUB = 300
+#: Where stones lie and cacti stand; see `planting.strewn`.
+_STONY: dict[str, Any] = {"between": (0.4, 260.0), "even": 4.5, "lowest": -9.0}
+_UPRIGHT: dict[str, Any] = {"between": (1.9, 230.0), "even": 0.8, "lowest": -9.0}
 #: Either of them under snow.
 _SNOW = Ground(
     low=(0.90, 0.012, 245),
@@ -73,21 +79,23 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     rocky = _rocky(brief)
-    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=8.0 if rocky else 17.0)
+    sandy = not rocky or brief.says(*_SANDS)
+    height = 17.0 if not rocky else 14.0 if sandy else 8.0
+    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height)
     if not rocky:
         scene = replace(scene, toward=_raking(scene.toward))
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
     progress.report(0.2)
     land = relief(_tables(scene) if rocky else _dunes(scene), scene.toward, hollow=0.7)
     progress.report(0.45)
-    grains = grain(scene.dice(5)) if rocky else _rippled(scene.dice(5))
-    surface = _surface(land, grains) if rocky else land.height
+    grains = _rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
+    surface = land.height if sandy else _surface(land, grains)
     view = seen(surface, scene.camera, far=FAR, slices=scene.slices)
     progress.report(0.6)
     ground = _ground(brief, rocky)
     covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
-    if rocky:
-        _scrub(scene, planes, view.z.copy(), land)
+    if not sandy:
+        _strew(scene, planes, view.z.copy(), land)
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
 
@@ -109,9 +117,12 @@ def _rocky(brief: Brief) -> bool:
 def _ground(brief: Brief, rocky: bool) -> Ground:
     if brief.season == "winter":
         return _SNOW
+    ground = _ROCK if rocky else _SAND
+    if rocky and brief.says(*_SANDS):
+        ground = replace(_ROCK, low=_SAND.low, low_other=_SAND.low_other, fine=0.55, rough=0.3)
     if brief.says("mars", "martian"):
-        return replace(_ROCK, low=(0.50, 0.105, 42), low_other=(0.58, 0.10, 48))
-    return _ROCK if rocky else _SAND
+        ground = replace(_ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
+    return tinted(ground, of_land(brief), rocks=0.6)
 
 
 def _dunes(scene: Vista) -> Floats:
@@ -123,7 +134,7 @@ def _dunes(scene: Vista) -> Floats:
     turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
     way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
     heights = np.zeros((points, points), np.float32)
-    for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 15.0, 36.0), (39.0, 2.2, 14.0)):
+    for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 21.0, 36.0), (39.0, 5.0, 14.0)):
         phase = (way + wander * (bend + 0.6 * sway) + rng.uniform(0, length)) / np.float32(length)
         share = phase - np.floor(phase)
         windward = np.clip(share / 0.74, 0.0, 1.0)
@@ -132,7 +143,7 @@ def _dunes(scene: Vista) -> Floats:
         uneven = np.clip(0.66 + 0.50 * smooth(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * profile * uneven
     heights *= 0.40 + 0.60 * smooth_step(30, 380, z)
-    ceiling = 0.52 * scene.camera.height + z * np.float32(0.21)
+    ceiling = 0.60 * scene.camera.height + z * np.float32(0.21)
     kept = np.asarray(ceiling - _softplus(ceiling - heights, 3.0), np.float32)
     return np.asarray(cv2.GaussianBlur(kept, (0, 0), 0.8))
 
@@ -158,8 +169,49 @@ def _tables(scene: Vista) -> Floats:
         wall = smooth_step(edge, edge + 0.035, mass)
         rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
         heights += np.float32(tall) * (0.62 * wall + 0.38 * rubble)
-    lifted = heights * away + 7.0 * (worn - 0.5) + 2.0
-    return np.asarray(np.minimum(lifted, 3.5 + 0.9 * z), np.float32)
+    heights *= _fitting(scene, heights, side, z)
+    floor = 7.0 * (worn - 0.5) + 2.0
+    if scene.brief.says(*_SANDS):
+        floor = floor * np.float32(0.3) + _drifts(scene, x, z)
+    else:
+        floor += _washes(scene, z)
+    return np.asarray(np.minimum(heights * away + floor, 3.5 + 0.9 * z), np.float32)
+
+
+def _fitting(scene: Vista, heights: Floats, side: Floats, z: Floats) -> np.float32:
+    """Return the factor with which the tables end below the upper edge of the frame."""
+    rise = 0.86 * scene.camera.horizon / scene.camera.focal
+    shown = (np.abs(side) < 1.0) & (heights > 20.0) & (z > 200.0)
+    room = scene.camera.height + rise * z + np.zeros_like(side)
+    return np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
+
+
+def _half(one: Oklch, other: Oklch) -> Oklch:
+    """Return a color that is half as strong and half as light as another: dust lies on stones."""
+    return (0.5 * (one[0] + other[0]), 0.5 * (one[1] + other[1]), one[2])
+
+
+def _drifts(scene: Vista, x: Floats, z: Floats) -> Floats:
+    """Return low dunes that lie across the plain before the rocks."""
+    rng, points = scene.dice(10), scene.points
+    bend = smooth(rng, points, 6)
+    way = 0.45 * x * np.float32(np.sign(scene.subject or 1.0)) - z + 46.0 * bend
+    total = np.zeros((points, points), np.float32)
+    for length, tall in ((92.0, 17.0), (37.0, 4.0)):
+        phase = way / np.float32(length)
+        share = phase - np.floor(phase)
+        lee = np.clip((1.0 - share) / 0.22, 0.0, 1.0)
+        uneven = np.clip(0.6 + 0.55 * smooth(rng, points, 1024 / length / 1.5), 0.1, 1.2)
+        total += np.float32(tall) * np.minimum((share / 0.78) ** 1.4, lee) * uneven
+    total *= smooth_step(14, 60, z) * smooth_step(420, 300, z)
+    return np.asarray(cv2.GaussianBlur(total, (0, 0), 0.8))
+
+
+def _washes(scene: Vista, z: Floats) -> Floats:
+    """Return dry river beds that wind through the plain, below its level."""
+    rng, points = scene.dice(10), scene.points
+    line = smooth(rng, points, 7) + 0.35 * smooth(rng, points, 19)
+    return np.asarray(-2.6 * smooth_step(0.16, 0.03, np.abs(line)) * smooth_step(12, 50, z))
 
 
 def _rippled(rng: np.random.Generator) -> Grain:
@@ -184,18 +236,29 @@ def _surface(land: Relief, grains: Grain) -> Heights:
     return heights
 
 
-def _scrub(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
-    """Set dry tufts and bushes on the plain."""
-    rng = scene.dice(6)
+def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
+    """Set stones, dry tufts and, where they are asked for, cacti on the plain."""
+    rng, brief = scene.dice(6), scene.brief
     color = air.haze_color(scene.look, scene.sun, scene.camera)
-    scrub = planting.meadow(scene, land, (0.56, 0.055, 92), rng, count=240, tall=0.9)
-    plant(
-        planes,
-        depth,
-        scrub,
-        sprites("tuft"),
-        scene.camera,
-        color,
-        rng,
-        mirrored=scene.toward[0] > 0,
-    )
+    ground = _ground(brief, rocky=True)
+    stones = ((_half(ground.rock, ground.low), 0.6), (_half(ground.rock_other, ground.low), 0.4))
+    scrub = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
+    things = [
+        ("stone", planting.strewn(scene, land, stones, rng, count=420, tall=1.15, **_STONY)),
+        ("tuft", planting.meadow(scene, land, scrub, rng, count=_SCRUB, tall=0.9)),
+    ]
+    if brief.says("cactus", "arizona"):
+        green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
+        cacti = planting.strewn(scene, land, green, rng, count=46, tall=6.0, **_UPRIGHT)
+        things.append(("cactus", cacti))
+    for kind, what in things:
+        plant(
+            planes,
+            depth,
+            what,
+            sprites(kind),
+            scene.camera,
+            color,
+            rng,
+            mirrored=scene.toward[0] > 0,
+        )

@@ -20,6 +20,7 @@ from kit.engines.scene.land.relief import Relief, grid, relief
 from kit.engines.scene.land.seasons import FOLIAGE
 from kit.engines.scene.land.sprites import Sprite
 from kit.engines.scene.land.stand import Trees, plant
+from kit.engines.scene.land.tinting import of_land, turned
 from kit.engines.scene.land.tone import light
 from kit.engines.scene.land.vista import Vista, finished, vista
 from kit.engines.scene.land.voxel import seen
@@ -115,6 +116,7 @@ def _inside(scene: Vista) -> Look:
         look,
         air=_greened(look.air) if look.elevation > 0.5 and not look.moon else look.air,
         haze=_AIR * (0.55 + 0.45 * look.haze),
+        sun=(0.89, 0.110, 68) if 0 < look.elevation < 0.5 else look.sun,
         sun_power=0.8 * look.sun_power,
         clouds=0.5 * look.clouds,
         glow=max(look.glow, 0.30),
@@ -162,8 +164,10 @@ def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[S
     bark = (0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58)
     near = sprites("birch" if wood.birch else "trunk")
     crowns = sprites("bough" if wood.needles else "leaves")
+    tint = of_land(scene.brief)
     needles = tuple(color for color, _ in FOLIAGE["winter" if season == "winter" else "summer"])
     leaves = needles if wood.needles else _LEAVES[season]
+    leaves = tuple(turned(color, tint, 0.75) for color in leaves)
     far = sprites("spruce" if wood.needles else "broadleaf")
     layers: list[tuple[Trees, tuple[Sprite, ...]]] = []
     if not wood.bare:
@@ -176,6 +180,7 @@ def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[S
     layers.append((young, far))
     green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
     green = _LEAVES[season] if season in ("autumn", "winter") else green
+    green = tuple(turned(color, tint, 0.6) for color in green)
     fronds = sprites("tuft") if season == "winter" else (*sprites("fern"), *sprites("tuft")[:2])
     count = 160 if season == "winter" else 620
     low = _placed(scene, land, rng, green, count, (2.6, 70), (0.25, 0.95), clear=0.10)

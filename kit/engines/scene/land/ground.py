@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
+from kit.engines.landscape.palettes import Tint
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land.fields import sampled, slopes, tile
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.relief import Relief
+from kit.engines.scene.land.tinting import turned
 from kit.engines.scene.land.tone import light, mixed
 from kit.engines.scene.land.voxel import Camera, Seen
 
@@ -53,6 +55,17 @@ class Ground:
     bands: float = 0.0
     rough: float = 1.0
     fine: float = 1.0
+
+
+def tinted(ground: Ground, tint: Tint | None, *, rocks: float = 0.0) -> Ground:
+    """Return a ground whose gentle slopes, and to a share its rocks, turn to a tint."""
+    return replace(
+        ground,
+        low=turned(ground.low, tint),
+        low_other=turned(ground.low_other, tint),
+        rock=turned(ground.rock, tint, rocks),
+        rock_other=turned(ground.rock_other, tint, rocks),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from kit.engines.scene.brief import Brief
 from kit.engines.scene.land import air, planting, sky, water
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import eroded, ridged, smooth
-from kit.engines.scene.land.ground import Grain, grain
+from kit.engines.scene.land.ground import Grain, grain, tinted
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.relief import Relief, grid, relief
-from kit.engines.scene.land.seasons import FOLIAGE, GRASS, ground_of
+from kit.engines.scene.land.seasons import FOLIAGE, GRASS, ground_of, mixed_to
 from kit.engines.scene.land.stand import plant
+from kit.engines.scene.land.tinting import of_land, of_water, turned
 from kit.engines.scene.land.vista import FAR, Vista, finished, vista
 from kit.engines.scene.land.voxel import Heights, Seen, seen
 
@@ -55,11 +56,13 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     heights = _laid_out(scene, country)
     progress.report(0.35)
     land = relief(heights, scene.toward)
+    _cloud_shadows(scene, land)
     progress.report(0.45)
     grains = grain(scene.dice(5))
     view = seen(_surface(land, grains, country), scene.camera, far=FAR, slices=scene.slices)
     progress.report(0.55)
-    ground = ground_of(brief.season, peak=float(heights.max()))
+    tint = of_land(brief)
+    ground = tinted(ground_of(brief.season, peak=float(heights.max())), tint, rocks=0.25)
     level = 0.0 if country.flooded else -1e3
     covered(scene, progress.part(0.55, 0.7), planes, view, land, ground, grains, water=level)
     depth = view.z.copy()
@@ -101,6 +104,16 @@ def _laid_out(scene: Vista, country: Country) -> Floats:
         floor += 30 * np.maximum(swell + 0.1, 0.0) ** 1.3 * smooth_step(50, 190, z)
     heights *= country.peaks
     return np.asarray(heights * _fitting(scene, heights, floor, rng) + floor, np.float32)
+
+
+def _cloud_shadows(scene: Vista, land: Relief) -> None:
+    """Let clouds lay their shadows over the land, in place: pools of light lead the eye."""
+    rng, points = scene.dice(9), scene.points
+    gaps = smooth(rng, points, 9) + 0.5 * smooth(rng, points, 21)
+    # What stands right before the camera is lit, as a stage is.
+    reach = smooth_step(50, 150, grid(points)[1])
+    strength = np.float32(0.55 if scene.look.elevation < 0.5 else 0.42)
+    land.traits[..., 3] *= 1.0 - strength * smooth_step(0.0, -0.5, gaps) * reach
 
 
 def _fitting(scene: Vista, peaks: Floats, floor: Floats, rng: np.random.Generator) -> float:
@@ -175,16 +188,21 @@ def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Co
     trees = planting.forest(
         scene,
         land,
-        FOLIAGE[season],
+        mixed_to(FOLIAGE[season], of_land(scene.brief)),
         rng,
         count=5200,
+        tall=(2.4, 8.2) if country.peaks < 0.5 else (4.0, 7.5),
+        nearest=38.0 if country.peaks < 0.5 else 30.0,
+        shy=1.0 if country.peaks < 0.5 else 0.0,
         density=density,
         line=max(40.0, 0.36 * float(land.heights.max())),
     )
     shapes = sprites("broadleaf" if country.peaks < 0.5 else "spruce")
     right = scene.toward[0] > 0
     plant(planes, depth, trees, shapes, scene.camera, color, rng, mirrored=right)
-    grass = planting.meadow(scene, land, GRASS[season], rng, count=1500, tall=0.62)
+    grass = planting.meadow(
+        scene, land, mixed_to(GRASS[season], of_land(scene.brief)), rng, count=1500, tall=0.62
+    )
     plant(planes, depth, grass, sprites("tuft"), scene.camera, color, rng, mirrored=right)
 
 
@@ -201,7 +219,7 @@ def _flood(scene: Vista, planes: Floats, depth: Floats, view: Seen, land: Relief
         scene.look,
         scene.sun,
         scene.dice(7),
-        deep=(0.40, 0.065, 215),
+        deep=turned((0.40, 0.065, 215), of_water(scene.brief), 0.9),
         wind=rough,
         ground=-ground,
     )

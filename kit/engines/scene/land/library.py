@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from kit.engines.scene.land import plants, trunks
+from kit.engines.scene.land import plants, rubble, trunks
 from kit.engines.scene.land.sprites import Sprite
 
 _DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
@@ -22,13 +22,15 @@ _DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
     "trunk": (trunks.trunk, 4),
     "birch": (lambda rng: trunks.trunk(rng, birch=True), 4),
     "bough": (lambda rng: trunks.spray(rng, needles=True), 4),
+    "stone": (rubble.stone, 5),
+    "cactus": (rubble.cactus, 4),
     "leaves": (lambda rng: trunks.spray(rng, needles=False), 4),
 }
 
 
 @cache
 def sprites(kind: str) -> tuple[Sprite, ...]:
-    """Return the sprites of a kind: spruce, broadleaf, tuft, fern, trunk, birch, bough, leaves."""
+    """Return the sprites of a kind, a key of the table above."""
     draw, count = _DRAWN[kind]
     number = list(_DRAWN).index(kind)
     return tuple(draw(np.random.default_rng([number, one])) for one in range(count))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any
 
-from kit.engines.landscape import lexicon
-from kit.engines.landscape.palettes import NAMED, Tint
+from kit.engines.landscape.palettes import Tint
 from kit.engines.scene.brief import Brief
-
-Color: TypeAlias = tuple[float, float, float]
+from kit.engines.scene.land.tinting import Color, between, of_light, toned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +27,12 @@ class Look:
         Color and strength of the light that casts shadows; by night it is the moon's.
     shade, shade_power
         Color and strength of the light from everywhere.
-    air : Color
-        What distance fades to.
+    air, far : Color
+        What distance fades to under the sun, and away from it.
     haze : float
-        Density of the air: 1 on a golden evening, 0.4 on a clear day.
+        Density of the air: 0.5 on a golden evening, 0.4 on a clear day.
+    mist : float
+        How thick it lies in low places, 0 to 1.
     elevation : float
         Where the sun stands, as a share of the sky above the horizon; below 0 it has set.
     high_light : float
@@ -52,6 +52,7 @@ class Look:
     shade: Color
     shade_power: float
     air: Color
+    far: Color
     haze: float
     elevation: float
     high_light: float
@@ -59,6 +60,7 @@ class Look:
     cloud_shade: Color
     glow: float
     exposure: float = 1.0
+    mist: float = 0.0
     clouds: float = 0.45
     stars: float = 0.0
     saturation: float = 1.08
@@ -70,13 +72,14 @@ class Look:
 
 _HOURS = {
     "dawn": Look(
-        sky=((0.93, 0.060, 62), (0.86, 0.075, 30), (0.74, 0.075, 330), (0.58, 0.090, 268)),
-        sun=(0.90, 0.085, 58),
-        sun_power=2.5,
-        shade=(0.74, 0.060, 285),
-        shade_power=0.78,
-        air=(0.83, 0.055, 22),
-        haze=0.95,
+        sky=((0.93, 0.085, 66), (0.85, 0.090, 34), (0.70, 0.080, 325), (0.52, 0.095, 266)),
+        sun=(0.91, 0.080, 62),
+        sun_power=2.8,
+        shade=(0.70, 0.070, 275),
+        shade_power=0.80,
+        air=(0.87, 0.065, 45),
+        far=(0.72, 0.055, 300),
+        haze=0.62,
         elevation=0.10,
         high_light=0.40,
         cloud_lit=(0.96, 0.065, 45),
@@ -90,6 +93,7 @@ _HOURS = {
         shade=(0.80, 0.055, 248),
         shade_power=0.64,
         air=(0.84, 0.040, 238),
+        far=(0.80, 0.050, 242),
         haze=0.42,
         elevation=0.80,
         high_light=0.72,
@@ -100,12 +104,13 @@ _HOURS = {
     ),
     "sunset": Look(
         sky=((0.92, 0.110, 78), (0.82, 0.130, 52), (0.62, 0.095, 352), (0.40, 0.090, 278)),
-        sun=(0.86, 0.125, 62),
-        sun_power=3.4,
-        shade=(0.66, 0.075, 290),
-        shade_power=0.72,
-        air=(0.76, 0.095, 48),
-        haze=0.78,
+        sun=(0.84, 0.125, 48),
+        sun_power=3.7,
+        shade=(0.60, 0.085, 274),
+        shade_power=0.92,
+        air=(0.78, 0.105, 54),
+        far=(0.55, 0.075, 330),
+        haze=0.44,
         elevation=0.085,
         high_light=0.38,
         cloud_lit=(0.94, 0.110, 60),
@@ -118,8 +123,9 @@ _HOURS = {
         sun_power=1.15,
         shade=(0.55, 0.085, 290),
         shade_power=0.78,
-        air=(0.50, 0.090, 322),
-        haze=0.95,
+        air=(0.54, 0.090, 338),
+        far=(0.42, 0.080, 300),
+        haze=0.72,
         elevation=-0.05,
         high_light=0.45,
         cloud_lit=(0.74, 0.140, 28),
@@ -135,6 +141,7 @@ _HOURS = {
         shade=(0.62, 0.070, 262),
         shade_power=0.20,
         air=(0.31, 0.050, 250),
+        far=(0.28, 0.050, 255),
         haze=0.75,
         elevation=0.62,
         high_light=0.55,
@@ -151,9 +158,37 @@ _HOURS = {
 #: Weather -> what it makes of clouds, haze, direct light, ambient light and color.
 _WEATHERS = {
     "clear": (1.0, 1.0, 1.0, 1.0, 1.0),
-    "mist": (0.9, 2.6, 0.55, 1.10, 0.80),
+    "mist": (0.8, 1.7, 0.70, 1.10, 0.88),
     "rain": (2.4, 2.0, 0.22, 1.05, 0.45),
     "snow": (2.4, 2.1, 0.30, 1.15, 0.50),
+}
+_MIST = 0.92
+#: What a storm makes of an hour with a low sun: a dark ceiling over a burning horizon.
+_STORMS: dict[str, dict[str, Any]] = {
+    "dawn": {
+        "sky": ((0.92, 0.080, 66), (0.70, 0.075, 40), (0.50, 0.045, 300), (0.40, 0.045, 270)),
+        "cloud_lit": (0.72, 0.075, 50),
+        "cloud_shade": (0.38, 0.040, 285),
+        "air": (0.72, 0.055, 50),
+        "far": (0.50, 0.035, 290),
+        "shade": (0.70, 0.025, 280),
+    },
+    "sunset": {
+        "sky": ((0.90, 0.135, 66), (0.68, 0.140, 46), (0.42, 0.070, 345), (0.28, 0.050, 280)),
+        "cloud_lit": (0.66, 0.120, 46),
+        "cloud_shade": (0.27, 0.045, 300),
+        "air": (0.68, 0.105, 54),
+        "far": (0.36, 0.045, 310),
+        "shade": (0.60, 0.030, 285),
+    },
+    "dusk": {
+        "sky": ((0.66, 0.130, 38), (0.46, 0.105, 10), (0.29, 0.060, 310), (0.19, 0.045, 275)),
+        "cloud_lit": (0.48, 0.100, 24),
+        "cloud_shade": (0.20, 0.045, 295),
+        "air": (0.42, 0.055, 322),
+        "far": (0.28, 0.045, 300),
+        "shade": (0.54, 0.035, 285),
+    },
 }
 _MOODS = {"pastel": 0.72, "vivid": 1.35, "dramatic": 1.12}
 
@@ -161,55 +196,47 @@ _MOODS = {"pastel": 0.72, "vivid": 1.35, "dramatic": 1.12}
 def look_for(brief: Brief) -> Look:
     """Return the light of a brief."""
     look = _HOURS[brief.time_of_day]
-    if tints := _tints(brief):
+    wet = brief.weather == "rain"
+    storm = _STORMS.get(brief.time_of_day) if wet else None
+    look = replace(look, **(storm or {}))
+    if tints := of_light(brief):
         look = _tinted(look, *tints)
+    if wet and not storm:
+        look = _overcast(look)
     clouds, haze, sun, shade, color = _WEATHERS[brief.weather]
     cover = look.clouds * clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
     cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
-    if brief.weather == "rain":
-        look = _overcast(look)
     return _faded(
         replace(
             look,
             clouds=min(cover, 1.1),
             haze=look.haze * haze,
+            mist=_MIST if brief.weather == "mist" else 0.0,
             sun_power=look.sun_power * sun,
             shade_power=look.shade_power * shade,
-            glow=look.glow * sun,
+            glow=look.glow * (0.7 if storm else sun),
             crescent=look.moon and "crescent" in brief.extras,
             disc=brief.weather not in ("rain", "snow"),
             aurora="aurora" in brief.extras,
             stars=look.stars * sun,
             saturation=look.saturation * _MOODS.get(brief.mood, 1.0),
         ),
-        color,
+        0.9 if storm else color,
     )
 
 
-def _tints(brief: Brief) -> tuple[Tint, Tint, Tint] | None:
-    """Return the tints of the zenith, of the sky between and of the horizon."""
-    if brief.palette in NAMED:
-        _, top, middle, low = NAMED[brief.palette]
-        return top, middle, low
-    tints = [lexicon.COLORS[word] for word in brief.colors]
-    if not tints:
-        return None
-    if len(tints) == 1:
-        hue, chroma = tints[0]
-        return tints[0], (hue, chroma * 0.9), (_toward(hue, 85, 24), chroma * 0.7)
-    return tints[0], _between(tints[0], tints[-1]), tints[-1]
-
-
 def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
-    places: Sequence[Tint] = (low, _between(low, middle), middle, top)
+    places: Sequence[Tint] = (low, between(low, middle), middle, top)
     return replace(
         look,
-        sky=tuple(_with(color, tint) for color, tint in zip(look.sky, places, strict=True)),
-        sun=_with(look.sun, low, 0.75),
-        shade=_with(look.shade, top, 0.75),
-        air=_with(look.air, _between(low, middle), 0.75),
-        cloud_lit=_with(look.cloud_lit, low, 0.75),
-        cloud_shade=_with(look.cloud_shade, middle, 0.7),
+        sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
+        # Light that is as colored as the sky would leave one color of everything it falls on.
+        sun=toned(look.sun, low, 0.3),
+        shade=toned(look.shade, top, 0.5),
+        air=toned(look.air, between(low, middle), 0.65),
+        far=toned(look.far, between(middle, top), 0.65),
+        cloud_lit=toned(look.cloud_lit, low, 0.75),
+        cloud_shade=toned(look.cloud_shade, middle, 0.7),
     )
 
 
@@ -225,6 +252,7 @@ def _overcast(look: Look) -> Look:
         cloud_lit=one(look.cloud_lit, 0.78),
         cloud_shade=one(look.cloud_shade, 0.60),
         air=one(look.air, 0.85),
+        far=one(look.far, 0.85),
     )
 
 
@@ -237,21 +265,7 @@ def _faded(look: Look, share: float) -> Look:
         sky=tuple(one(color) for color in look.sky),
         sun=one(look.sun),
         air=one(look.air),
+        far=one(look.far),
         cloud_lit=one(look.cloud_lit),
         cloud_shade=one(look.cloud_shade),
     )
-
-
-def _with(color: Color, tint: Tint, strength: float = 1.0) -> Color:
-    return (color[0], tint[1] * strength, tint[0])
-
-
-def _between(one: Tint, other: Tint) -> Tint:
-    """Return the tint half way, the short way round."""
-    hue = (one[0] + ((other[0] - one[0] + 180) % 360 - 180) / 2) % 360
-    return (hue, 0.5 * (one[1] + other[1]))
-
-
-def _toward(hue: float, target: float, most: float) -> float:
-    way = (target - hue + 180) % 360 - 180
-    return (hue + max(-most, min(most, way))) % 360

@@ -29,6 +29,7 @@ def forest(
     line: float = 66.0,
     lowest: float = 1.2,
     nearest: float = 30.0,
+    shy: float = 0.0,
     density: Floats | None = None,
 ) -> Trees:
     """Return trees on the gentle ground that the camera may see, in clumps.
@@ -37,6 +38,8 @@ def forest(
     ----------
     line : float
         Height above which no tree grows.
+    shy : float
+        How far trees keep away from the clearing before the camera: 0 they stand around it.
     density : ndarray, optional
         A map of how willingly trees grow, 0 to 1, as large as the relief's.
     """
@@ -46,7 +49,8 @@ def forest(
     luck = rng.random(count)
     keep = (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
     outward = np.abs(x[0]) / (scene.camera.widest * z[0])
-    keep &= outward > 0.55 - z[0] * np.float32(1 / 200)  # a clearing before the camera
+    # A clearing before the camera, at whose border trees stand apart.
+    keep &= outward > (0.55 + 0.5 * shy * rng.random(count)) - z[0] * np.float32(1 / 200)
     if density is not None:
         keep &= luck < Relief(density, density).height(x, z)[0]
     high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
@@ -55,18 +59,44 @@ def forest(
 
 
 def meadow(
-    scene: Vista, relief: Relief, color: Oklch, rng: np.random.Generator, *, count: int, tall: float
+    scene: Vista, relief: Relief, colors: Mix, rng: np.random.Generator, *, count: int, tall: float
 ) -> Trees:
     """Return tufts of grass on the ground in front of the camera."""
-    near, far = scene.camera.nearest * 0.22, 120.0
+    return strewn(scene, relief, colors, rng, count=count, tall=tall)
+
+
+def strewn(
+    scene: Vista,
+    relief: Relief,
+    colors: Mix,
+    rng: np.random.Generator,
+    *,
+    count: int,
+    tall: float,
+    between: tuple[float, float] = (0.22, 120.0),
+    even: float = 1.5,
+    lowest: float = 0.5,
+) -> Trees:
+    """Return small things on the ground in front of the camera, as many to each row of the frame.
+
+    Parameters
+    ----------
+    between : tuple of float
+        How near, as a share of the distance of the lowest row, and how far, in world units.
+    even : float
+        The more, the fewer of them are tall.
+    lowest : float
+        Height of the ground from which they lie.
+    """
+    near, far = scene.camera.nearest * between[0], between[1]
     away = 1.0 / rng.uniform(1 / far, 1 / near, count)  # as many to each row of the frame
     x, z = _spread(scene, rng, away, 0.5)
     height, traits = relief.height(x, z)[0], relief.at(x, z)[0]
     steep = np.hypot(traits[:, 0], traits[:, 1])
-    keep = (height > 0.5 + 0.9 * rng.random(count)) & (steep < 0.9)
-    high = tall * rng.uniform(0.35, 1.15, count) ** 1.5
+    keep = (height > lowest + 0.9 * rng.random(count)) & (steep < 0.9)
+    high = tall * rng.uniform(0.35, 1.15, count) ** even
     shade = rng.uniform(0.75, 1.2, count)
-    light_on = _drawn([(color, 1.0)], shade, rng)
+    light_on = _drawn(colors, shade, rng)
     return _standing(scene, keep, x[0], z[0], height, high, traits, light_on)
 
 

@@ -15,11 +15,12 @@ from kit.engines.scene.brief import Brief
 from kit.engines.scene.land import air, planting, sky
 from kit.engines.scene.land.cover import bands, covered, land_rows
 from kit.engines.scene.land.fields import eroded, ridged, smooth
-from kit.engines.scene.land.ground import Ground, grain
+from kit.engines.scene.land.ground import Ground, grain, tinted
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.relief import Relief, grid, relief
-from kit.engines.scene.land.seasons import FOLIAGE, GROUNDS
+from kit.engines.scene.land.seasons import FOLIAGE, GROUNDS, mixed_to
 from kit.engines.scene.land.stand import plant
+from kit.engines.scene.land.tinting import of_land, of_water, turned
 from kit.engines.scene.land.vessels import lighthouse, sailboat
 from kit.engines.scene.land.vista import FAR, Vista, finished, vista
 from kit.engines.scene.land.voxel import Seen, seen, softened
@@ -112,7 +113,7 @@ def _swell(brief: Brief) -> float:
 
 
 def _ground(brief: Brief, coast: Coast) -> Ground:
-    ground = GROUNDS[brief.season]
+    ground = tinted(GROUNDS[brief.season], of_land(brief), rocks=0.25)
     sand = (0.74, 0.055, 82)
     if coast.land == "beach":
         low, other = ((0.72, 0.055, 80), sand) if brief.season != "winter" else (ground.low, sand)
@@ -232,7 +233,7 @@ def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
     trees = planting.forest(
         scene,
         land,
-        FOLIAGE[scene.brief.season],
+        mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
         rng,
         count=2600,
         tall=(2.4, 4.6),
@@ -255,8 +256,11 @@ def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
 
 
 def _colors(brief: Brief) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    tint = of_water(brief)
     if brief.says("tropical", "turquoise", "lagoon", "caribbean"):
-        return (0.46, 0.090, 220), (0.76, 0.110, 195)
-    if brief.weather in ("rain", "snow"):
-        return (0.34, 0.030, 225), (0.55, 0.045, 195)
-    return (0.33, 0.060, 238), (0.60, 0.085, 198)
+        deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
+    elif brief.weather in ("rain", "snow"):
+        deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
+    else:
+        deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)
+    return turned(deep, tint, 0.8), turned(shallow, tint, 0.6)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
+from kit.engines.landscape.palettes import Tint
 from kit.engines.media.color import Oklch
 from kit.engines.scene.land.ground import Ground
+from kit.engines.scene.land.tinting import turned
+
+#: Colors, each with its share.
+Mix: TypeAlias = tuple[tuple[Oklch, float], ...]
 
 #: Season -> the ground of a mountain country; the snow line as a share of the highest peak.
 GROUNDS = {
@@ -48,7 +54,7 @@ GROUNDS = {
     ),
 }
 #: Season -> colors of foliage, each with its share of the trees.
-FOLIAGE: dict[str, tuple[tuple[Oklch, float], ...]] = {
+FOLIAGE: dict[str, Mix] = {
     "summer": (((0.36, 0.050, 145), 0.7), ((0.41, 0.060, 135), 0.3)),
     "spring": (((0.40, 0.055, 142), 0.6), ((0.52, 0.095, 125), 0.4)),
     "autumn": (
@@ -58,13 +64,22 @@ FOLIAGE: dict[str, tuple[tuple[Oklch, float], ...]] = {
     ),
     "winter": (((0.42, 0.022, 190), 0.55), ((0.68, 0.015, 235), 0.45)),
 }
-#: Season -> color of the grass in front.
-GRASS: dict[str, Oklch] = {
-    "summer": (0.52, 0.090, 118),
-    "spring": (0.60, 0.110, 122),
-    "autumn": (0.60, 0.090, 80),
-    "winter": (0.74, 0.030, 90),
+#: Season -> colors of the grass in front, each with its share of the tufts.
+GRASS: dict[str, Mix] = {
+    "summer": (
+        ((0.50, 0.085, 124), 0.5),
+        ((0.58, 0.085, 108), 0.3),
+        ((0.66, 0.075, 90), 0.2),
+    ),
+    "spring": (((0.58, 0.115, 126), 0.6), ((0.66, 0.115, 116), 0.4)),
+    "autumn": (((0.60, 0.090, 80), 0.5), ((0.54, 0.095, 58), 0.3), ((0.70, 0.070, 92), 0.2)),
+    "winter": (((0.74, 0.030, 90), 1.0),),
 }
+
+
+def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
+    """Return colors of plants that turn to a tint, each a little less or more."""
+    return tuple((turned(color, tint, 0.55), share) for color, share in colors)
 
 
 def ground_of(season: str, *, peak: float) -> Ground:

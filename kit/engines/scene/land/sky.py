@@ -45,7 +45,9 @@ def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> F
     Shape (3, camera.rows, camera.columns).
     """
     depth = min(camera.rows, max(8, int(camera.horizon) + 2))
-    rise = np.clip((camera.horizon - np.arange(depth)) / max(camera.focal * 0.62, 1), 0.0, 1.0)
+    # A wide frame shows little of the sky: it is given more of its colors than a lens would see.
+    span = max(0.5 * (0.62 * camera.focal + camera.horizon), 1.0)
+    rise = np.clip((camera.horizon - np.arange(depth)) / span, 0.0, 1.0)
     sky = gradient(list(look.sky), rise**0.75)[:, :, None]
     near = _nearness(sun, camera, depth)
     color = light(look.sun)

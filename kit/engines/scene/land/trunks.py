@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Floats
+from kit.engines.media.noise import line
 from kit.engines.scene.land.fields import tile
 from kit.engines.scene.land.sprites import Sprite, sprite
 
@@ -25,10 +26,13 @@ def trunk(rng: np.random.Generator, *, birch: bool = False) -> Sprite:
     drift = np.cumsum(np.cumsum(rng.standard_normal(_TALL))) / 9000
     drift -= np.linspace(drift[0], drift[-1], _TALL)
     center = _WIDE / 2 + np.clip(drift, -10, 10).astype(np.float32)[:, None]
-    half = 5.0 + 5.5 * y + 14.0 * np.maximum(y - 0.955, 0.0) / 0.045 * (y > 0.955) ** 2
+    half = 5.0 + 5.5 * y + 10.0 * (np.maximum(y - 0.935, 0.0) / 0.065) ** 2.2
     round_ = (x - center) / half
     cover = np.clip((1.0 - np.abs(round_)) * half, 0.0, 1.0)
-    cover *= np.clip((0.990 + 0.010 * (1.0 - round_**2) - y) * 400, 0.0, 1.0)  # stands in the soil
+    # It stands in the soil, between roots that reach out to the sides.
+    roots = line(rng, np.arange(_WIDE, dtype=np.float32), 9.0, octaves=2)[None]
+    soil = 0.984 + 0.009 * (1.0 - round_**2) + 0.0022 * roots
+    cover *= np.clip((soil - y) * 160, 0.0, 1.0)
     turned = np.clip(0.62 - 0.52 * round_, 0.16, 1.2) * np.sqrt(
         np.clip(1.08 - round_**2, 0.05, 1.0)
     )

@@ -16,9 +16,9 @@ def falling(
     planes: Floats, brief: Brief, camera: Camera, *, light_of: Look, rng: np.random.Generator
 ) -> None:
     """Draw what falls or flies in a brief, in place."""
-    if brief.weather == "snow":
+    if brief.weather == "snow" and brief.falling:
         _snow(planes, light_of, rng)
-    elif brief.weather == "rain":
+    elif brief.weather == "rain" and brief.falling:
         _rain(planes, light_of, rng)
     if "fireflies" in brief.extras:
         _fireflies(planes, camera, rng)
@@ -78,12 +78,15 @@ def _rain(planes: Floats, look: Look, rng: np.random.Generator) -> None:
 def _fireflies(planes: Floats, camera: Camera, rng: np.random.Generator) -> None:
     _, height, width = planes.shape
     size = max(height, width) / 1024
-    layer = np.zeros((height, width), np.float32)
+    layer = np.zeros((height, width), np.uint8)
     for _ in range(70):
         x, y = rng.uniform(0, width), rng.uniform(camera.horizon * 0.9, height)
-        cv2.circle(layer, (round(x), round(y)), max(1, round(1.6 * size)), 1.0, -1, cv2.LINE_AA)
-    glow = cv2.GaussianBlur(layer, (0, 0), 1.1 * size) * 3.2
-    glow += cv2.GaussianBlur(layer, (0, 0), 7 * size) * 9.0
+        # As many lie far off as near by: some are hardly more than a point.
+        reach = max(3, round(1.9 * size * rng.uniform(0.35, 1.0) ** 1.5 * 8))
+        cv2.circle(layer, (round(x * 8), round(y * 8)), reach, 255, -1, cv2.LINE_AA, shift=3)
+    spots = layer.astype(np.float32) / 255
+    glow = cv2.GaussianBlur(spots, (0, 0), max(0.5, 0.9 * size)) * 2.4
+    glow += cv2.GaussianBlur(spots, (0, 0), 6 * size) * 1.5
     planes += light((0.90, 0.17, 105), 1.5) * glow
 
 

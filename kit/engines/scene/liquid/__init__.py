@@ -21,7 +21,8 @@ _WORDS = {
     "ink": ("ink", "smoke", "watercolor", "cloud", "smoky"),
     "silk": ("silk", "satin", "velvet", "fabric", "cloth", "drape", "folds", "fold"),
     "oil": ("oil", "iridescent", "petrol", "chrome", "holographic", "bubble", "soap", "metal"),
-    "paint": ("paint", "acrylic", "pour", "lava", "swirl", "swirls", "abstract"),
+    "lava": ("lava", "magma", "molten", "volcanic"),
+    "paint": ("paint", "acrylic", "pour", "swirl", "swirls", "abstract"),
 }
 _GOLD = ("gold", "golden", "kintsugi", "gilded", "gilt", "vein", "veins", "leaf")
 _ZOOMS = {"close": 0.62, "wide": 1.55, "minimal": 0.7}
@@ -81,7 +82,7 @@ def _without_gold(brief: Brief) -> Brief:
 
 
 def _substance(rng: np.random.Generator, brief: Brief) -> str:
-    drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.2]))
+    drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.0, 0.2]))
     return next((name for name, words in _WORDS.items() if brief.says(*words)), drawn)
 
 

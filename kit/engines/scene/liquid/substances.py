@@ -31,6 +31,7 @@ _STIRRINGS = {
     "ink": Stirring(cells=2.2, octaves=8, gain=0.50, reach=0.120),
     "silk": Stirring(cells=1.9, octaves=3, gain=0.30, reach=0.150),
     "oil": Stirring(cells=2.0, octaves=4, gain=0.36, reach=0.140),
+    "lava": Stirring(cells=2.4, octaves=7, gain=0.46, reach=0.110),
     "paint": Stirring(cells=2.0, octaves=4, gain=0.34, reach=0.150),
 }
 _LIGHT = np.array([-0.53, -0.62, 0.58], np.float32)
@@ -157,12 +158,34 @@ def paint(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     return _relit(base, height, depth=0.095 / dish.zoom, gloss=44.0, shine=0.5, rough=0.25)
 
 
+def lava(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+    """Return molten rock: dark plates that drift apart, and the glow between them."""
+    height, width = currents.fast.shape
+    cells = across(16 * dish.zoom, height, width)
+    fine = grown(rng, height, width, cells=cells, octaves=6, gain=0.6)
+    own = asked(dish.brief)
+    hue = own[0][0] if own else 38.0
+    factor = strength(dish.brief)
+    # Cracks run where either of two currents turns; the wide ones are the hottest.
+    wide = np.abs(currents.fast + 0.14 * fine)
+    thin = np.abs(currents.middle - 0.5 * currents.slow + 0.18 * fine) * 1.7
+    near = np.minimum(wide, thin)
+    pools = smooth_step(0.7, 1.9, currents.slow + 0.25 * fine)
+    heat = np.maximum(np.exp(near * -5.5), pools * (0.72 + 0.1 * fine))
+    glow = gradient(_glowing(hue, factor), heat) * (0.05 + 6.0 * heat**2.2)
+    crust = light((0.24, 0.012 * factor, hue)) * np.ones((3, 1, 1), np.float32)
+    rough = near - 0.55 * fine + 0.3 * currents.drift
+    plates = _relit(crust, rough, depth=0.05 / dish.zoom, gloss=18.0, shine=0.06, rough=0.25)
+    return np.asarray(plates * (1.0 - np.clip(heat, 0.0, 1.0)) + glow, np.float32)
+
+
 #: Substance -> what paints it.
 SUBSTANCES: dict[str, Substance] = {
     "marble": marble,
     "ink": ink,
     "silk": silk,
     "oil": oil,
+    "lava": lava,
     "paint": paint,
 }
 
@@ -199,6 +222,17 @@ def _stone(tint: Tint, *, dark: bool) -> list[tuple[float, Oklch]]:
         (0.0, (0.74 - 2.4 * drop, 0.95 * chroma, hue)),
         (0.45, (0.88 - 1.7 * drop, 0.75 * chroma, hue)),
         (1.0, (0.975 - 0.5 * drop, 0.3 * chroma, hue)),
+    ]
+
+
+def _glowing(hue: float, factor: float) -> list[tuple[float, Oklch]]:
+    """Return the colors of heat from dark to white hot."""
+    return [
+        (0.0, (0.10, 0.05 * factor, hue - 14)),
+        (0.35, (0.42, 0.17 * factor, hue - 10)),
+        (0.65, (0.66, 0.19 * factor, hue + 6)),
+        (0.88, (0.84, 0.15 * factor, hue + 36)),
+        (1.0, (0.97, 0.07 * factor, hue + 58)),
     ]
 
 

@@ -9,6 +9,7 @@ from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.darkroom import Film, bloom, developed, light, painted
 from kit.engines.scene.fields import Plane
+from kit.engines.scene.space.bursts import add_comet, add_nova
 from kit.engines.scene.space.cast import Cast, cast
 from kit.engines.scene.space.galaxy import spiral
 from kit.engines.scene.space.gas import nebula
@@ -49,6 +50,10 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     for planet in seen.planets:
         add_planet(rng, picture, planet, octaves, progress.part(0.6, 0.8))
     progress.report(0.8)
+    if seen.nova:
+        add_nova(rng, picture, seen.nova, octaves)
+    if seen.comet:
+        add_comet(rng, picture, seen.comet, octaves)
     if seen.sun:
         _rise(picture, seen.sun)
     bloom(picture, threshold=0.8, strength=0.4)

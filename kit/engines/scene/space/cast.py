@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.space.bursts import Comet, Nova
 from kit.engines.scene.space.galaxy import Spiral
 from kit.engines.scene.space.gas import Gas
 from kit.engines.scene.space.spheres import Planet, unit
@@ -22,7 +23,8 @@ _SUBJECTS = {
     ),
     "galaxy": ("galaxy", "galaxies", "spiral", "andromeda", "milky"),
     "stars": ("star", "starfield", "stars", "starry", "constellation", "cluster"),
-    "nebula": ("nebula", "nebulae", "nebulas", "gas", "cloud", "supernova", "interstellar"),
+    "nova": ("supernova", "nova", "explosion", "blast"),
+    "nebula": ("nebula", "nebulae", "nebulas", "gas", "cloud", "interstellar"),
 }  # fmt: skip
 _OPEN = (("nebula", "planet", "ringed", "galaxy", "orbit"), (0.28, 0.22, 0.18, 0.18, 0.14))
 #: Kind of planet -> words for it.
@@ -52,6 +54,14 @@ _GASES: list[tuple[Tint, Tint, Tint]] = [
     ((262.0, 0.15), (205.0, 0.12), (320.0, 0.15)),
     ((235.0, 0.13), (60.0, 0.11), (285.0, 0.14)),
 ]
+#: Subject -> between which shares of the sky are filled with gas.
+_FILLED = {
+    "nebula": (0.45, 0.95),
+    "nova": (0.02, 0.1),
+    "galaxy": (0.0, 0.06),
+    "stars": (0.12, 0.3),
+}
+_COMETS = ("comet", "meteor", "shooting")
 _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
 
 
@@ -66,6 +76,8 @@ class Cast:
     stars: float
     flares: int
     sun: tuple[float, float] | None
+    nova: Nova | None = None
+    comet: Comet | None = None
 
 
 def cast(rng: np.random.Generator, brief: Brief) -> Cast:
@@ -89,6 +101,32 @@ def cast(rng: np.random.Generator, brief: Brief) -> Cast:
         stars=(1.7 if subject == "stars" else 1.0) * (0.6 if brief.time_of_day == "day" else 1.0),
         flares=round((14 if subject == "stars" else 7) * lively),
         sun=sun,
+        nova=_nova(rng, brief, tints) if subject == "nova" else None,
+        comet=_comet(rng, brief, planets) if brief.says(*_COMETS) else None,
+    )
+
+
+def _nova(rng: np.random.Generator, brief: Brief, tints: Trio) -> Nova:
+    centered = "centered" in brief.composition
+    x, y = (0.5, 0.5) if centered else rng.uniform(0.38, 0.62, 2)
+    reach = {"close": 0.48, "wide": 0.22}.get(_distance(brief), 0.34)
+    own = bool(asked(brief))
+    hues = (tints[0][0], tints[2][0]) if own else (28.0, 225.0)
+    radius = reach * min(brief.width, brief.height)
+    return Nova(x * brief.width, y * brief.height, radius, hues, strength(brief))
+
+
+def _comet(rng: np.random.Generator, brief: Brief, planets: tuple[Planet, ...]) -> Comet:
+    """Return a comet in the corner that the planet leaves free, its tail away from the sun."""
+    side = -1.0 if planets and planets[-1].x > brief.width / 2 else 1.0
+    head = (0.5 + side * rng.uniform(0.02, 0.14), rng.uniform(0.24, 0.36))
+    own = asked(brief)
+    return Comet(
+        head[0] * brief.width,
+        head[1] * brief.height,
+        length=rng.uniform(0.40, 0.55) * min(brief.width, brief.height),
+        angle=float(rng.uniform(-0.75, -0.35) if side > 0 else np.pi - rng.uniform(-0.75, -0.35)),
+        hue=own[-1][0] if len(own) > 1 else 225.0,
     )
 
 
@@ -103,9 +141,7 @@ def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
     """Return how much of the sky the gas fills."""
     if brief.says("nebula", "nebulae", "nebulas", "cloud"):
         return float(rng.uniform(0.55, 0.95))
-    low, high = {"nebula": (0.45, 0.95), "galaxy": (0.0, 0.06), "stars": (0.12, 0.3)}.get(
-        subject, (0.12, 0.5)
-    )
+    low, high = _FILLED.get(subject, (0.12, 0.5))
     more = 0.2 if brief.weather == "mist" else 0.0
     return float(rng.uniform(low, high)) + more
 

@@ -25,7 +25,7 @@ class Air:
     """
 
     def __init__(self, look: Look, ground: float) -> None:
-        self._haze = np.float32(0.00042 + 0.00085 * look.haze**1.5)
+        self._haze = np.float32(0.00042 + 0.00085 * (look.haze + look.mist) ** 1.5)
         self._ground = np.float32(ground)
 
     def fog(self, seen: Seen, height: float) -> Floats:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from kit.engines.landscape.palettes import Tint
 from kit.engines.media.color import Oklch
+from kit.engines.scene.land.tinting import turned
 
 Pair: TypeAlias = tuple[Oklch, Oklch]
 _Changes: TypeAlias = dict[str, dict[str, Any]]
@@ -87,7 +89,7 @@ _LANDS = {
 }
 _WHITE: Pair = ((0.88, 0.014, 242), (0.94, 0.010, 240))
 _BARE: Pair = ((0.38, 0.018, 60), (0.50, 0.022, 70))
-_AUTUMN_WOOD: Pair = ((0.42, 0.080, 52), (0.58, 0.095, 76))
+_AUTUMN_WOOD: Pair = ((0.36, 0.060, 122), (0.62, 0.112, 62))
 _AUTUMN_FIELDS: tuple[Oklch, ...] = (
     (0.60, 0.085, 84),
     (0.67, 0.090, 78),
@@ -130,3 +132,20 @@ def cover_of(kind: str, season: str) -> Cover:
     if kind in _EVERGREEN:
         return cover
     return replace(cover, **_SEASONS.get(season, {}))
+
+
+def tinted(cover: Cover, land: Tint | None, water: Tint | None) -> Cover:
+    """Return a cover whose plants and rocks, and whose water, turn to tints that are asked for."""
+    growth, rock, wood = (
+        (turned(pair[0], land, share), turned(pair[1], land, share))
+        for pair, share in ((cover.growth, 0.7), (cover.rock, 0.45), (cover.wood, 0.5))
+    )
+    shallow, deep = cover.water
+    return replace(
+        cover,
+        growth=growth,
+        rock=rock,
+        wood=wood,
+        fields=tuple(turned(field, land, 0.5) for field in cover.fields),
+        water=(turned(shallow, water, 0.8), turned(deep, water, 0.7)),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -21,13 +22,23 @@ _KINDS = {
 }
 #: Land with walls of rock -> how strongly they are layered, and how much broken.
 _LAYERED = {"canyon": (0.115, 0.035), "alps": (0.007, 0.075), "islands": (0.010, 0.065)}
+_FINER = 1.5  # the finest structure is so much stronger
+_LEAVES = (0.17, 0.13)  # how strongly leaves are lit, and how much their color varies
 _RIPPLES = 0.055  # of sand, from light to dark
+
+
+@dataclass(frozen=True, slots=True)
+class Grains:
+    """Tiles of about 128: of open ground and of what stands under trees, of one shape."""
+
+    ground: Bytes
+    leaves: Bytes
 
 
 def grains(
     kind: str, way: tuple[float, float, float], rng: np.random.Generator
-) -> dict[float, Bytes]:
-    """Return tiles of about 128 by the texels to a unit that they are made for.
+) -> dict[float, Grains]:
+    """Return tiles by the texels to a unit that they are made for.
 
     Parameters
     ----------
@@ -40,9 +51,14 @@ def grains(
         return _rippled(toward, rng)
     lit, vary = _KINDS[kind]
     coarse = 1.0 + _uneven(_SIDE, 64, toward, lit, vary, rng)
-    fine = 1.0 + _uneven(2 * _SIDE, 128, toward, lit, vary, rng)
+    fine = 1.0 + _uneven(2 * _SIDE, 192, toward, _FINER * lit, _FINER * vary, rng)
     fine *= _twice(coarse)
-    return {4.0: _eight(coarse), 8.0: _eight(fine)}
+    leaves = 1.0 + _uneven(2 * _SIDE, 256, toward, *_LEAVES, rng)
+    far = cv2.resize(leaves, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    return {
+        4.0: Grains(_eight(coarse), _eight(np.asarray(far))),
+        8.0: Grains(_eight(fine), _eight(leaves)),
+    }
 
 
 def walls(kind: str, rng: np.random.Generator) -> Bytes | None:
@@ -67,7 +83,7 @@ def walls(kind: str, rng: np.random.Generator) -> Bytes | None:
     return np.pad(tile, ((1, 1), (1, 1), (0, 0)), mode="wrap")
 
 
-def _rippled(toward: tuple[float, float], rng: np.random.Generator) -> dict[float, Bytes]:
+def _rippled(toward: tuple[float, float], rng: np.random.Generator) -> dict[float, Grains]:
     """Return the ripples of wind in sand."""
     down = np.arange(2 * _SIDE, dtype=np.float32)[:, None] * np.float32(2 * np.pi * 88 / 2 / _SIDE)
     bend = 4.0 * noise(rng, 4, 4, side=2 * _SIDE)
@@ -75,7 +91,8 @@ def _rippled(toward: tuple[float, float], rng: np.random.Generator) -> dict[floa
     fine = 1.0 + np.float32(math.copysign(_RIPPLES, toward[1] or 1.0)) * np.roll(waves, 2, axis=0)
     fine += _uneven(2 * _SIDE, 256, toward, 0.03, 0.02, rng)
     coarse = cv2.resize(fine, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
-    return {4.0: _eight(coarse), 8.0: _eight(np.asarray(fine))}
+    tiles = {4.0: _eight(coarse), 8.0: _eight(np.asarray(fine))}
+    return {fineness: Grains(tile, tile) for fineness, tile in tiles.items()}
 
 
 def _uneven(

@@ -16,7 +16,7 @@ from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look
-from kit.engines.video.flythrough.covers import Cover, Pair, cover_of
+from kit.engines.video.flythrough.covers import Cover, Pair
 from kit.engines.video.flythrough.erosion import blurred
 from kit.engines.video.flythrough.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
 
@@ -24,9 +24,14 @@ _STRIP = 64  # rows
 _COLOR = 0.86  # air and distance make land paler than what stands close by
 _SHADE = 1.35  # seen from the air there is more sky above the land than in a street
 _LOW = 1.35  # against a low sun, films are exposed for what lies in shade
+_HEAVY = 0.62  # under a heavy sky
 _MOON = 1.45  # eyes are used to the dark
 _MOONLIT = 0.6  # share of their color that things keep by moonlight
 _DARKEST = 0.40  # light from a sky without a moon, in which land can just be seen
+_THROUGH = 0.86  # share of their slope that crowns do not show to the sun
+_GAP = 0.30  # brightness between trees
+#: What the numbers of trees are mixed to, 0 to 1.
+_OWN: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
 _SNOW: Oklch = (0.975, 0.010, 245)
 _REACH = 256  # units that a shadow falls, rounded up to a power of two
 
@@ -57,6 +62,8 @@ class Strip:
     patches: Floats
     rough: Floats
     woods: Floats
+    crown: Floats
+    tree: Bytes
     plots: Bytes | None
 
 
@@ -65,6 +72,7 @@ def light_of(look: Look, toward: tuple[float, float]) -> Light:
     # The weaker the sun, the more the eye opens to the light of the sky.
     lift = _SHADE * (1.0 + 0.5 * max(0.0, 1.0 - look.sun_power / 2.4))
     lift *= _LOW if look.elevation < 0.4 else 1.0
+    lift *= _HEAVY if look.clouds > 0.9 else 1.0
     shade = max(look.shade_power, _DARKEST - 0.25 * look.sun_power) * lift
     length = math.hypot(1.0, look.high_light)
     way = (toward[0] / length, toward[1] / length, look.high_light / length)
@@ -74,7 +82,7 @@ def light_of(look: Look, toward: tuple[float, float]) -> Light:
 
 def colored(
     ground: Land,
-    season: str,
+    cover: Cover,
     look: Look,
     light: Light,
     rng: np.random.Generator,
@@ -84,7 +92,6 @@ def colored(
 
     The first three channels are encoded sRGB, the fourth says how much of a texel is water.
     """
-    cover = cover_of(ground.kind, season)
     lit, open_ = _lit(ground.heights, light.way), _open(ground.heights)
     progress.report(0.2)
     patches, rough = noise(rng, 16, 7, 0.6, GRID), noise(rng, 96, 5, 0.75, GRID)
@@ -95,17 +102,13 @@ def colored(
     for row in progress.part(0.3, 1.0).over(range(0, GRID, _STRIP)):
         rows = slice(row, row + _STRIP)
         strip = _strip(ground, rows, patches[rows], rough[rows])
-        albedo = _albedo(strip, cover, fields, highest, season, ground.water)
+        albedo = _albedo(strip, cover, fields, highest, ground.water)
         if look.moon:
             gray = albedo.mean(axis=0)
             albedo = gray + (albedo - gray) * np.float32(_MOONLIT)
-        facing = strip.right * np.float32(-light.way[0])
-        facing -= strip.down * np.float32(light.way[1])
-        facing += np.float32(light.way[2])
-        facing *= strip.upright
-        direct = np.maximum(facing, 0.0) * lit[rows]
+        direct = _facing(strip, light.way) * lit[rows]
         around = open_[rows] * (0.55 + 0.45 * strip.upright)
-        planes = albedo * (light.sun * direct + light.sky * around)
+        planes = np.asarray(albedo * (light.sun * direct + light.sky * around), np.float32)
         wet = _flooded(planes, strip, cover, light, ground.water)
         out[rows, :, :3] = tone.developed(
             planes,
@@ -133,8 +136,27 @@ def _strip(ground: Land, rows: slice, patches: Floats, rough: Floats) -> Strip:
         patches,
         rough,
         ground.woods[rows] * np.float32(1 / 255),
+        _repeated(ground.crowns[..., 0], rows) * np.float32(1 / 255),
+        _repeated(ground.crowns[..., 1], rows),
         None if ground.plots is None else ground.plots[rows],
     )
+
+
+def _facing(strip: Strip, way: tuple[float, float, float]) -> Floats:
+    """Return how directly light falls on the ground, 0 to 1; leaves let it through to all sides."""
+    sides = np.float32(1) - np.float32(_THROUGH) * strip.woods
+    right, down = strip.right * sides, strip.down * sides
+    facing = right * np.float32(-way[0])
+    facing -= down * np.float32(way[1])
+    facing += np.float32(way[2])
+    facing /= np.sqrt(right * right + down * down + np.float32(1))
+    return np.maximum(facing, np.float32(0))
+
+
+def _repeated(tile: Bytes, rows: slice) -> Bytes:
+    """Return some rows of a tile that repeats, as wide as the land."""
+    own = tile.take(range(rows.start, rows.stop), axis=0, mode="wrap")
+    return np.tile(own, (1, GRID // tile.shape[1]))
 
 
 def _albedo(
@@ -142,7 +164,6 @@ def _albedo(
     cover: Cover,
     fields: Floats | None,
     highest: float,
-    season: str,
     water: float | None,
 ) -> Floats:
     high = strip.heights * np.float32(1 / highest)
@@ -159,8 +180,7 @@ def _albedo(
             tone.light(cover.sand),
             smooth_step(cover.beach, 0.4 * cover.beach, above) * (1.0 - strip.woods),
         )
-    trees = np.clip(0.5 + 0.32 * strip.rough + 0.12 * strip.patches, 0.0, 1.0)
-    _lay(albedo, _blend(cover.wood, trees), smooth_step(0.15, 0.6, strip.woods))
+    _lay(albedo, _trees(strip, cover), smooth_step(0.15, 0.6, strip.woods))
     lies = smooth_step(
         cover.snow - 0.07, cover.snow + 0.07, high + 0.05 * strip.patches - 0.22 * slope
     )
@@ -168,6 +188,15 @@ def _albedo(
     lies *= 1.0 - 0.65 * strip.woods
     _lay(albedo, tone.light(_SNOW), lies)
     return albedo
+
+
+def _trees(strip: Strip, cover: Cover) -> Floats:
+    """Return the color of trees: each its own, dark between them and light toward their tips."""
+    own = np.float32(0.9) * _OWN[strip.tree] - np.float32(0.45)
+    which = np.clip(0.5 + own + 0.16 * strip.rough + 0.10 * strip.patches, 0.0, 1.0)
+    deep = _GAP + np.float32(1.18 - _GAP) * smooth_step(0.02, 0.75, strip.crown)
+    deep *= np.float32(0.86) + np.float32(0.28) * _OWN[255 - strip.tree]
+    return np.asarray(_blend(cover.wood, which) * deep, np.float32)
 
 
 def _bare(strip: Strip, cover: Cover, slope: Floats, high: Floats) -> Floats:

@@ -104,7 +104,7 @@ def heaven(
     planes += shine * (look.glow * (0.55 * np.exp(-far * 7.0) + 0.30 * np.exp(-far * 2.4)))
     if look.stars > 0.05:
         _add_stars(planes, look.stars, rng)
-    if look.elevation > 0:
+    if look.elevation > 0 and look.disc:
         planes += shine * (_disc(far, look) * (1.0 - 0.85 * (look.clouds > 0.7)))
     cover, bright = _clouds(look, azimuth, up, sun, rng)
     cloud = tone.mixed(tone.light(look.cloud_shade), tone.light(look.cloud_lit) * 1.15, bright)

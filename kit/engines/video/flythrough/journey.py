@@ -15,13 +15,16 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look, look_for
+from kit.engines.scene.land.tinting import of_land, of_water
 from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.flythrough.air import Air, faded
+from kit.engines.video.flythrough.covers import cover_of, tinted
 from kit.engines.video.flythrough.eye import WIDEST, Eye, Seen, softened
 from kit.engines.video.flythrough.grain import grains, walls
 from kit.engines.video.flythrough.ground import colored, light_of
 from kit.engines.video.flythrough.heaven import heaven
 from kit.engines.video.flythrough.lake import Lake, View
+from kit.engines.video.flythrough.near import Near
 from kit.engines.video.flythrough.patches import Atlas, box_of, repeated
 from kit.engines.video.flythrough.relief import land
 from kit.engines.video.flythrough.route import Station, route
@@ -77,13 +80,17 @@ class Journey:
         # Land is lit from farther aside than where the sun is seen: it would only show its shade.
         lit = sun + math.copysign(_ASIDE, turn)
         light = light_of(look, (math.sin(lit), math.cos(lit)))
-        colors = colored(ground, brief.season, look, light, rng[3], progress.part(0.5, 0.85))
+        cover = tinted(cover_of(kind, brief.season), of_land(brief), of_water(brief))
+        colors = colored(ground, cover, look, light, rng[3], progress.part(0.5, 0.85))
         self._eye = _eye(take)
         box = box_of(self._stations, self._eye.widest)
         self._eye.over(ground.surface, box)
         progress.report(0.88)
-        self._atlas = Atlas(colors, box, self._eye.focal, grains(kind, light.way, rng[5]))
+        self._atlas = Atlas(
+            colors, box, self._eye.focal, ground.woods, grains(kind, light.way, rng[5])
+        )
         self._walls = walls(kind, rng[5])
+        self._near = Near(kind, rng[5])
         progress.report(0.92)
         headings = [station.heading for station in self._stations]
         span = (min(headings) - WIDEST - 0.05, max(headings) + WIDEST + 0.05)
@@ -131,6 +138,7 @@ class Journey:
         wet = cv2.extractChannel(colors, 3)
         if self._walls is not None:
             _roughen(colors, self._walls, seen, wet)
+        self._near.lay(colors, seen, at)
         wet[seen.sky] = 0
         low = min(eye.rows, first + _last(seen.sky) + 2)
         picture = np.empty((eye.rows, eye.columns, 3), np.uint8)

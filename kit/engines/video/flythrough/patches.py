@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.grain import Grains
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.terrain import GRID, TEXEL
 
@@ -25,6 +26,7 @@ FAR = 1300.0  # units at which the world ends, long lost in the air
 _EDGE = 3  # texels around what is asked for, which smooth enlarging looks at
 _SHARP = 1.4  # pixels of a frame that a texel covers where the next coarser patch begins
 _LEVELS = (8.0, 4.0, 2.0, 1.0, 0.5)  # texels to a unit
+_WOODED = 90  # of 255: more trees than this hide the ground
 _MOST = 9_000_000  # texels of a patch; a long flight does without the finest one
 
 
@@ -54,12 +56,19 @@ class Atlas:
         Of the land, shape (GRID, GRID, 4): RGB, and how much of a texel is water.
     focal : float
         Pixels that a unit covers at a distance of one unit.
-    grains : mapping of float to ndarray
-        From texels to a unit to the tile that the ground is grained with; see `grain.grains`.
+    woods : ndarray of uint8
+        How much of a texel is under trees.
+    grains : mapping of float to Grains
+        From texels to a unit to the tiles that the land is grained with; see `grain.grains`.
     """
 
     def __init__(
-        self, colors: Bytes, box: Box, focal: float, grains: Mapping[float, Bytes]
+        self,
+        colors: Bytes,
+        box: Box,
+        focal: float,
+        woods: Bytes,
+        grains: Mapping[float, Grains],
     ) -> None:
         parts, limits = [], []
         for level in _LEVELS:
@@ -69,7 +78,7 @@ class Atlas:
                 continue
             part = patch(colors, area, level)
             if level in grains:
-                _grained(part, grains[level])
+                _grained(part, grains[level], patch(woods, area, level).plane)
             parts.append(part)
             limits.append(np.float32(1 / reach))
         self._limits = limits[:-1]
@@ -162,15 +171,18 @@ def _texels(area: tuple[float, float, float, float], fineness: float) -> float:
     return (area[2] - area[0]) * (area[3] - area[1]) * fineness * fineness
 
 
-def _grained(part: Patch, tile: Bytes) -> None:
-    """Lay a tile over a patch, in place, wherever in the world the patch begins."""
-    side = tile.shape[0]
+def _grained(part: Patch, tiles: Grains, woods: Bytes) -> None:
+    """Lay tiles over a patch, in place, wherever in the world the patch begins."""
+    side = tiles.ground.shape[0]
     start = [round(0.5 * (part.scale / 2 - 1) - offset) for offset in (part.down, part.across)]
     rows, columns = (
         (np.arange(length) + first) % side
         for length, first in zip(part.plane.shape[:2], start, strict=True)
     )
-    spread = tile.take(rows, axis=0).take(columns, axis=1)
+    spread, leaves = (
+        tile.take(rows, axis=0).take(columns, axis=1) for tile in (tiles.ground, tiles.leaves)
+    )
+    cv2.copyTo(leaves, np.asarray(cv2.compare(woods, _WOODED, cv2.CMP_GT)), spread)
     keep = np.full_like(spread, 128)
     cv2.multiply(part.plane, cv2.merge([spread] * 3 + [keep]), dst=part.plane, scale=1 / 128)
 

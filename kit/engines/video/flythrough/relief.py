@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.video.flythrough.erosion import blurred, carved
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land, bent, doubled, noise, ridged
@@ -26,25 +28,120 @@ def land(kind: str, rng: np.random.Generator, progress: Progress) -> Land:
     return made
 
 
-def _alps(rng: np.random.Generator, progress: Progress) -> Land:
-    bulk = _bulk(rng, 3)
-    shape, sea = _rivers(rng, progress.part(0.0, 0.5), bulk, 0.26, rounds=(40, 12, 4), cut=0.15)
-    # What rivers leave is as high everywhere: mountains stand in groups.
-    groups = smooth_step(-1.3, 1.5, _full(bulk))
+@dataclass(frozen=True, slots=True)
+class _Massif:
+    """How rock is raised above water, with woods at its feet.
+
+    Parameters
+    ----------
+    cells : int
+        Blobs of land across the square.
+    sea : float
+        Share of the square that lies below the water.
+    finest : int
+        Steps of the rivers on the finest grid.
+    power, bend : float
+        The more, the flatter the feet of mountains; how far they are led astray.
+    grouped : bool
+        Some of the mountains are higher than others.
+    high : float
+        Of the highest summit, in units of the world.
+    ridges : int
+        Crags across the square.
+    crags : tuple of float
+        Their height at the water and what is added to it at a summit.
+    deep : float
+        Depth of the water.
+    grown : tuple of float
+        How willingly trees grow, and from which height up to which above the water.
+    steep : tuple of float
+        Slopes from which fewer trees stand, and none.
+    trees : tuple
+        Texels from one to the next, height, how pointed they are.
+    """
+
+    cells: int
+    sea: float
+    power: float
+    bend: float
+    high: float
+    ridges: int
+    crags: tuple[float, float]
+    grown: tuple[float, float, float]
+    steep: tuple[float, float]
+    trees: tuple[int, float, float]
+    rounds: tuple[int, int, int]
+    grouped: bool = False
+    deep: float = 9.0
+
+
+_MASSIFS = {
+    "alps": _Massif(
+        cells=3,
+        sea=0.26,
+        rounds=(40, 12, 4),
+        power=1.35,
+        bend=16.0,
+        grouped=True,
+        high=172.0,
+        ridges=22,
+        crags=(1.5, 44.0),
+        grown=(0.3, 1.2, 46.0),
+        steep=(0.75, 1.15),
+        trees=(4, 2.4, 0.9),
+    ),
+    "islands": _Massif(
+        cells=5,
+        sea=0.72,
+        rounds=(34, 10, 4),
+        power=1.25,
+        bend=14.0,
+        high=88.0,
+        ridges=26,
+        crags=(0.8, 24.0),
+        deep=13.0,
+        grown=(0.9, 1.0, 60.0),
+        steep=(0.9, 1.3),
+        trees=(4, 1.7, 0.1),
+    ),
+}
+
+
+def _massif(kind: str, rng: np.random.Generator, progress: Progress) -> Land:
+    plan = _MASSIFS[kind]
+    bulk = _bulk(rng, plan.cells)
+    digging = progress.part(0.0, 0.5)
+    shape, sea = _rivers(rng, digging, bulk, plan.sea, rounds=plan.rounds, cut=0.15)
     # Feet of mountains are flat where rocks come to rest, and summits steep.
-    height = bent(shape ** np.float32(1.35) * (0.45 + 0.65 * groups), rng, 16.0)
+    height = shape ** np.float32(plan.power)
+    if plan.grouped:  # what rivers leave is as high everywhere: mountains stand in groups
+        height *= 0.45 + 0.65 * smooth_step(-1.3, 1.5, _full(bulk))
+    height = bent(height, rng, plan.bend)
     progress.report(0.65)
-    crags = ridged(rng, 22, 7, GRID) - np.float32(0.4)
-    height = 172.0 * height + crags * (1.5 + 44.0 * height)
+    crags = ridged(rng, plan.ridges, 7, GRID) - np.float32(0.4)
+    height = plan.high * height + crags * (plan.crags[0] + plan.crags[1] * height)
     progress.report(0.75)
-    heights, water = _filled(height, sea)
+    heights, water = _filled(height, sea, deep=plan.deep)
     progress.report(0.86)
+    willing, low, line = plan.grown
     above = heights - np.float32(water)
-    woods = _wooded(above, 0.3 + noise(rng, 20, 7, 0.62, GRID), 1.2, 46.0)
-    woods *= 1.0 - smooth_step(0.75, 1.15, _steep(heights))
+    woods = _wooded(above, willing + noise(rng, 20, 7, 0.62, GRID), low, line)
+    woods *= 1.0 - smooth_step(*plan.steep, _steep(heights))
     progress.report(0.94)
-    heights += woods * crowns(rng, 4, 2.4, pointed=0.9)
-    return Land("alps", heights, water, _eight(woods))
+    cell, tall, pointed = plan.trees
+    return _planted(kind, heights, water, woods, crowns(rng, cell, tall, pointed=pointed))
+
+
+def _planted(
+    kind: str,
+    heights: Floats,
+    water: float,
+    woods: Floats,
+    trees: tuple[Floats, Bytes],
+    fields: Bytes | None = None,
+) -> Land:
+    """Return land with trees on it, where there are woods."""
+    return Land(kind, heights + woods * trees[0], water, _eight(woods), trees[1], fields)
 
 
 def _hills(rng: np.random.Generator, progress: Progress) -> Land:
@@ -61,8 +158,7 @@ def _hills(rng: np.random.Generator, progress: Progress) -> Land:
     woods = smooth_step(1.0, 1.35, patches) + 0.9 * border * smooth_step(0.0, 0.8, patches)
     woods = np.clip(woods, 0.0, 1.0) * dry
     progress.report(0.94)
-    heights += woods * crowns(rng, 5, 2.6, pointed=0.15)
-    return Land("hills", heights, water, _eight(woods), fields)
+    return _planted("hills", heights, water, woods, crowns(rng, 5, 2.6, pointed=0.15), fields)
 
 
 def _forest(rng: np.random.Generator, progress: Progress) -> Land:
@@ -75,26 +171,7 @@ def _forest(rng: np.random.Generator, progress: Progress) -> Land:
     above = heights - np.float32(water)
     woods = smooth_step(0.8, 2.6, above) * smooth_step(-1.5, -1.3, noise(rng, 14, 8, 0.6, GRID))
     progress.report(0.94)
-    heights += woods * crowns(rng, 5, 4.2, pointed=0.85)
-    return Land("forest", heights, water, _eight(woods))
-
-
-def _islands(rng: np.random.Generator, progress: Progress) -> Land:
-    bulk = _bulk(rng, 5)
-    shape, sea = _rivers(rng, progress.part(0.0, 0.5), bulk, 0.72, rounds=(34, 10, 4), cut=0.15)
-    height = bent(shape ** np.float32(1.25), rng, 14.0)
-    progress.report(0.65)
-    crags = ridged(rng, 26, 7, GRID) - np.float32(0.4)
-    height = 88.0 * height + crags * (0.8 + 24.0 * height)
-    progress.report(0.75)
-    heights, water = _filled(height, sea, deep=13.0)
-    progress.report(0.86)
-    above = heights - np.float32(water)
-    woods = _wooded(above, 0.9 + noise(rng, 20, 7, 0.62, GRID), 1.0, 60.0)
-    woods *= 1.0 - smooth_step(0.9, 1.3, _steep(heights))
-    progress.report(0.94)
-    heights += woods * crowns(rng, 4, 1.7, pointed=0.1)
-    return Land("islands", heights, water, _eight(woods))
+    return _planted("forest", heights, water, woods, crowns(rng, 6, 5.4, pointed=0.9))
 
 
 def _desert(rng: np.random.Generator, progress: Progress) -> Land:
@@ -112,7 +189,8 @@ def _desert(rng: np.random.Generator, progress: Progress) -> Land:
     height = blurred(np.asarray(dunes), 2.0) + np.float32(0.55) * size
     low, high = float(height.min()), float(height.max())
     heights = np.asarray((height - low) * np.float32(46.0 / (high - low)), np.float32)
-    return Land("desert", heights, None, np.zeros((GRID, GRID), np.uint8))
+    bare = np.zeros((GRID, GRID), np.uint8)
+    return Land("desert", heights, None, bare, np.zeros((1, 1, 2), np.uint8))
 
 
 def _canyon(rng: np.random.Generator, progress: Progress) -> Land:
@@ -133,15 +211,14 @@ def _canyon(rng: np.random.Generator, progress: Progress) -> Land:
     woods = smooth_step(0.9, 1.6, noise(rng, 60, 4, 0.7, GRID)) * smooth_step(1.0, 2.5, above)
     woods *= 1.0 - smooth_step(0.35, 0.6, _steep(heights))
     progress.report(0.94)
-    heights += woods * crowns(rng, 4, 1.1, pointed=0.0)
-    return Land("canyon", heights, water, _eight(woods))
+    return _planted("canyon", heights, water, woods, crowns(rng, 4, 1.1, pointed=0.0))
 
 
 _KINDS: dict[str, Callable[[np.random.Generator, Progress], Land]] = {
-    "alps": _alps,
+    "alps": partial(_massif, "alps"),
     "hills": _hills,
     "forest": _forest,
-    "islands": _islands,
+    "islands": partial(_massif, "islands"),
     "desert": _desert,
     "canyon": _canyon,
 }

@@ -32,6 +32,9 @@ class Land:
         Height of the water's surface; None where there is none.
     woods : ndarray of uint8
         How much of a place is under trees, 0 to 255.
+    crowns : ndarray of uint8
+        Shape (n, n, 2), repeating: where in its crown each place would be under trees, 0 between
+        them to 255 at their tips, and the number of the tree.
     plots : ndarray of uint8 or None
         Which field a place belongs to, as a number that says nothing else; None: no fields.
     """
@@ -40,6 +43,7 @@ class Land:
     heights: Floats
     water: float | None
     woods: Bytes
+    crowns: Bytes
     plots: Bytes | None = None
 
     @property

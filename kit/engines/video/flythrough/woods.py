@@ -11,8 +11,10 @@ from kit.engines.video.flythrough.terrain import GRID, noise
 _TILE = 512  # texels after which trees repeat
 
 
-def crowns(rng: np.random.Generator, cell: int, high: float, *, pointed: float) -> Floats:
-    """Return trees side by side as heights, shape (GRID, GRID): one in each cell of a shaken grid.
+def crowns(
+    rng: np.random.Generator, cell: int, high: float, *, pointed: float
+) -> tuple[Floats, Bytes]:
+    """Return trees side by side: one in each cell of a shaken grid.
 
     Parameters
     ----------
@@ -22,6 +24,14 @@ def crowns(rng: np.random.Generator, cell: int, high: float, *, pointed: float) 
         Height of the highest tree, in units of the world.
     pointed : float
         Shape of a crown: 0 is round, 1 a cone.
+
+    Returns
+    -------
+    ndarray of float32
+        How high they rise at each place, shape (GRID, GRID).
+    ndarray of uint8
+        Shape (512, 512, 2), repeating: where in its crown a place is, 0 between trees to 255 at
+        the tip of each, and a number for each tree.
     """
     count = _TILE // cell
     seeds = np.zeros((_TILE, _TILE), np.float32)
@@ -29,18 +39,24 @@ def crowns(rng: np.random.Generator, cell: int, high: float, *, pointed: float) 
     x = (corner[None] + rng.uniform(0, cell, (count, count))).astype(int) % _TILE
     y = (corner[:, None] + rng.uniform(0, cell, (count, count))).astype(int) % _TILE
     seeds[y, x] = rng.uniform(0.45, 1.0, (count, count))
-    grown = np.zeros_like(seeds)
+    grown, own = np.zeros_like(seeds), np.zeros_like(seeds)
     margin = cell
     reach = 0.78 * cell
     for step in range(round(reach) + 1):
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * step + 1, 2 * step + 1))
         ring = cv2.dilate(np.pad(seeds, margin, mode="wrap"), disc)
         share = min(1.0, step / reach)
-        level = pointed * (1.0 - share) + (1.0 - pointed) * (1.0 - share * share) ** 0.5
+        level = pointed * (1.0 - share) ** 1.4 + (1.0 - pointed) * (1.0 - share * share) ** 0.5
         inside = ring[margin:-margin, margin:-margin]
-        np.maximum(grown, inside * np.float32(high * level), out=grown)
+        raised = inside * np.float32(high * level)
+        # The height that a tree was given tells it from its neighbors.
+        np.copyto(own, inside, where=raised > grown)
+        np.maximum(grown, raised, out=grown)
     soft = cv2.GaussianBlur(np.pad(grown, 4, mode="wrap"), (0, 0), 0.6)[4:-4, 4:-4]
-    return np.tile(soft, (GRID // _TILE, GRID // _TILE))
+    share = np.clip(soft / np.maximum(own * np.float32(high), 0.1), 0.0, 1.0)
+    numbers = (own * np.float32(9973.0)).astype(np.int32) & 255
+    looks = cv2.merge([_eight(share), numbers.astype(np.uint8)])
+    return np.tile(soft, (GRID // _TILE, GRID // _TILE)), np.asarray(looks)
 
 
 def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:
@@ -74,6 +90,10 @@ def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:
     edge = cv2.morphologyEx(found.astype(np.float32), cv2.MORPH_GRADIENT, np.ones((3, 3))) > 0
     inner = slice(margin, -margin)
     return _bent(color[found][inner, inner], edge[inner, inner].astype(np.float32), rng)
+
+
+def _eight(share: Floats) -> Bytes:
+    return np.asarray(cv2.convertScaleAbs(share, alpha=255.0))
 
 
 def _bent(fields: Bytes, edge: Floats, rng: np.random.Generator) -> tuple[Bytes, Floats]:

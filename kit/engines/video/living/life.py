@@ -47,7 +47,8 @@ class Hours:
             moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
         place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
         first = min(int(place), len(self._paintings) - 2)
-        share = place - first
+        # Each hour stays a while: half way between two of them a picture is neither.
+        share = float(smooth_step(0.15, 0.85, np.array(place - first)))
         luma, one, other = (
             cv2.addWeighted(before, 1 - share, after, share, 0.0)
             for before, after in zip(*self._paintings[first : first + 2], strict=True)

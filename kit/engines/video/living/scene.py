@@ -32,7 +32,6 @@ _HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neith
 _INKS = ("liquid", "flow")
 _FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
 _AIRS = {"rain": "rain", "snow": "snow", "mist": "fog"}
-_FALLING = ("rain", "snow")
 
 
 def film(job: Job, progress: Progress) -> Asset:
@@ -146,12 +145,11 @@ def _quiet(brief: Brief, hour: str) -> Brief:
     A street keeps its rain, of which it is wet.
     """
     weather = brief.weather
-    if weather in _FALLING and brief.family != "city":
-        weather = "mist"
-    elif weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
+    if weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
     extras = tuple(extra for extra in brief.extras if extra != "fireflies")
-    return replace(brief, time_of_day=hour, weather=weather, extras=extras)
+    falling = brief.family == "city"
+    return replace(brief, time_of_day=hour, weather=weather, extras=extras, falling=falling)
 
 
 def _weather(brief: Brief, asked: str) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.image.editing.denoising import denoised, noise_of
 from kit.engines.image.editing.repairs import enlarged, sharpened
 from kit.engines.image.editing.retouch import Retouch
 from kit.errors import EngineError
@@ -48,6 +49,50 @@ def test_erasing_takes_the_object_away(tmp_path: Path) -> None:
 
     assert out[45, 60, 0] < 110
     assert out[45, 60, 2] > 120
+
+
+def shore(height: int = 160, width: int = 240) -> np.ndarray:
+    """A bright sky that darkens to one side, over dark water; the shore is halfway down."""
+    pixels = np.full((height, width, 3), (200, 210, 220), np.float32)
+    pixels[height // 2 :] = (40, 70, 90)
+    pixels -= np.linspace(0, 40, width)[None, :, None]
+    noise = np.random.default_rng(5).normal(0, 2, pixels.shape)
+    return np.rint(pixels + noise).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("box", [(90, 50, 60, 60), (0, 60, 60, 50), (60, 30, 90, 100)])
+def test_a_horizon_goes_on_behind_what_is_erased(
+    tmp_path: Path, box: tuple[int, int, int, int]
+) -> None:
+    whole = shore()
+    spoiled = whole.copy()
+    hole = masked(whole.shape, box)
+    spoiled[hole > 0] = (250, 40, 30)
+
+    out = erase(tmp_path, spoiled, hole)
+
+    off = np.abs(out.astype(int) - whole).max(axis=2)[hole > 0]
+    assert (off < 30).mean() > 0.95
+
+
+def test_what_is_filled_in_takes_the_tone_of_where_it_lies(tmp_path: Path) -> None:
+    whole = np.repeat(np.linspace(60, 190, 240)[None, :, None], 160, 0).repeat(3, 2)
+    pixels = np.rint(whole).astype(np.uint8)
+
+    out = erase(tmp_path, pixels, masked(pixels.shape, (90, 50, 60, 60)))
+
+    steps = np.abs(np.diff(out[80, :, 0].astype(int)))
+    assert steps.max() <= 6
+
+
+def test_the_finest_texture_comes_back_in_a_large_picture(tmp_path: Path) -> None:
+    noise = np.random.default_rng(6).normal(0, 20, (480, 640, 1))
+    pixels = np.rint(120 + noise).clip(0, 255).astype(np.uint8).repeat(3, 2)
+    hole = masked(pixels.shape, (240, 160, 160, 140))
+
+    out = erase(tmp_path, pixels, hole)
+
+    assert out[hole > 0].std() > 0.6 * pixels.std()
 
 
 def test_erasing_twice_gives_equal_bytes(tmp_path: Path) -> None:
@@ -163,6 +208,55 @@ def test_denoising_takes_out_noise_and_leaves_edges(tmp_path: Path) -> None:
     assert (
         np.abs(pixels_of(asset) - clean.astype(float)).mean() < 0.5 * np.abs(noisy - clean).mean()
     )
+
+
+def speckled(clean: np.ndarray, strong: float) -> np.ndarray:
+    noise = np.random.default_rng(2).normal(0, strong, clean.shape)
+    return np.rint(clean + noise).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("strong", [5, 12, 25])
+def test_noise_is_taken_out_as_strong_as_it_is(strong: int) -> None:
+    clean = cv2.GaussianBlur(ball(), (0, 0), 1)
+    noisy = speckled(clean, strong)
+
+    out = denoised(noisy, noise_of(noisy), 0.5)
+
+    assert np.std(out - clean.astype(float)) < 0.4 * np.std(noisy - clean.astype(float))
+
+
+def test_a_saturated_color_is_left_without_specks() -> None:
+    clean = np.full((96, 128, 3), 120, np.uint8)
+    clean[24:72, 30:100] = (214, 30, 20)
+    noisy = speckled(clean, 14)
+
+    out = denoised(noisy, noise_of(noisy), 0.5)
+
+    assert np.abs(out.astype(int) - clean)[30:66, 36:94].max() < 20
+
+
+def test_fine_stripes_survive_denoising() -> None:
+    clean = np.full((96, 128, 3), 120, np.uint8)
+    clean[:, 64::4] = 60
+    noisy = speckled(clean, 8)
+
+    out = denoised(noisy, noise_of(noisy), 0.5).astype(float)
+
+    assert out[:, 70:120].std() > 0.9 * clean[:, 70:120].std()
+
+
+def test_a_picture_without_noise_is_hardly_changed() -> None:
+    assert np.abs(denoised(stripes(), noise_of(stripes()), 0.5).astype(int) - stripes()).max() <= 1
+
+
+def test_bands_of_a_denoised_picture_meet_without_a_seam(tmp_path: Path) -> None:
+    pixels = speckled(ball(60, 400), 10)
+    image = saved(pixels, tmp_path / "in.png")
+
+    asset = render(Retouch(), tmp_path / "out", media={"image": image}, operation="denoise")
+
+    whole = denoised(pixels, noise_of(pixels), 0.5)
+    assert np.abs(pixels_of(asset).astype(int) - whole)[80:320].max() <= 1
 
 
 def test_sharpening_steepens_an_edge_without_halos() -> None:

@@ -22,9 +22,36 @@ def test_rain_dims_the_sun_and_covers_the_sky() -> None:
 
 @pytest.mark.parametrize("hour", ["dawn", "noon", "sunset", "dusk", "night"])
 def test_a_color_word_turns_the_zenith(hour: str) -> None:
-    sky = look(f"teal lake at {hour}").sky
+    sky = look(f"a lake in teal light at {hour}").sky
 
     assert abs(sky[-1][2] - 192) < 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "plain"),
+    [
+        ("green rolling hills at noon, clear", "rolling hills at noon, clear"),
+        ("red canyon at sunset, clear", "canyon at sunset, clear"),
+        ("turquoise sea at dawn, clear", "sea at dawn, clear"),
+    ],
+)
+def test_a_color_that_a_thing_has_in_nature_leaves_the_sky_alone(prompt: str, plain: str) -> None:
+    assert look(prompt).sky == look(plain).sky
+
+
+def test_a_stormy_sunset_burns_under_a_dark_ceiling() -> None:
+    storm, clear = look("stormy sea at sunset"), look("clear sea at sunset")
+
+    assert storm.sky[0][1] > 0.1
+    assert storm.sky[-1][0] < clear.sky[-1][0]
+    assert storm.clouds > clear.clouds
+
+
+def test_mist_lies_low_and_leaves_the_distance_visible() -> None:
+    mist, clear = look("misty lake at dawn"), look("clear lake at dawn")
+
+    assert mist.mist > clear.mist == 0
+    assert mist.haze < 2 * clear.haze
 
 
 def test_the_last_of_two_color_words_turns_the_horizon() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ def test_night_is_darker_than_day(family: str) -> None:
 
 @pytest.mark.parametrize("family", ["desert", "sea"])
 def test_color_words_turn_the_hue(family: str) -> None:
-    teal, crimson = (lab(f"{word} {family} at dusk, clear") for word in ("teal", "crimson"))
+    teal, crimson = (lab(f"{family} at dusk, clear, {word} light") for word in ("teal", "crimson"))
 
     assert teal[..., 1].mean() < crimson[..., 1].mean() - 0.03
 
@@ -57,6 +59,7 @@ def test_color_words_turn_the_hue(family: str) -> None:
         "autumn lake, fireflies",
         "mesa at dawn",
         "snowy dunes",
+        "dunes and mesas at sunset",
         "birch grove in winter",
         "jungle in the rain",
         "tropical beach, minimal",
@@ -69,6 +72,39 @@ def test_color_words_turn_the_hue(family: str) -> None:
 )
 def test_every_kind_of_land_renders(prompt: str) -> None:
     assert painted(prompt).std() > 10
+
+
+@pytest.mark.parametrize(
+    ("colored", "plain", "turn"),
+    [
+        ("turquoise sea at noon, clear", "sea at noon, clear", -1),
+        ("red canyon at noon, clear", "canyon at noon, clear", 1),
+    ],
+)
+def test_a_thing_takes_the_color_that_is_said_of_it(colored: str, plain: str, turn: int) -> None:
+    one, other = (lab(prompt)[90:, :, 1].mean() for prompt in (colored, plain))
+
+    assert turn * (one - other) > 0.008
+
+
+def test_cacti_stand_on_the_plain_when_they_are_asked_for() -> None:
+    plain = painted("desert canyon with x at noon, clear", size=256)
+    cacti = painted("desert canyon with cactus at noon, clear", size=256)
+
+    def green(picture: np.ndarray) -> int:
+        red, other = picture[..., 0].astype(int), picture[..., 1].astype(int)
+        return int((other > red + 12)[140:].sum())
+
+    assert green(cacti) > 60 > 10 * green(plain)
+
+
+def test_rain_that_is_not_to_be_drawn_leaves_its_light() -> None:
+    brief = read("stormy sea at sunset", {"aspect_ratio": "1:1", "size": 144}, 1)
+    dry = replace(brief, falling=False)
+    clear = replace(brief, weather="clear")
+    wet, plain, other = (paint(one, Progress()).astype(int) for one in (brief, dry, clear))
+
+    assert 0.2 < np.abs(wet - plain).mean() < np.abs(other - plain).mean()
 
 
 def test_northern_lights_turn_the_night_sky_green() -> None:

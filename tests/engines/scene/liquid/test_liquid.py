@@ -39,7 +39,7 @@ def test_the_whirls_do_not_depend_on_the_size_of_the_picture() -> None:
     assert np.argmax(small) == pytest.approx(np.argmax(large), abs=3)
 
 
-@pytest.mark.parametrize("word", ["marble", "ink", "silk", "oil", "paint"])
+@pytest.mark.parametrize("word", ["marble", "ink", "silk", "oil", "lava", "paint"])
 def test_every_substance_is_painted(word: str) -> None:
     assert _painted(word).std() > 6.0
 
@@ -90,3 +90,17 @@ def test_night_is_darker_than_day() -> None:
     )
 
     assert night < 0.85 * day
+
+
+def test_lava_glows_in_few_places_and_is_dark_elsewhere() -> None:
+    red, _, blue = np.moveaxis(_painted("lava"), -1, 0)
+
+    assert 0.05 < (red > 200).mean() < 0.6
+    assert (red < 70).mean() > 0.25
+    assert red.mean() > 1.5 * blue.mean()
+
+
+def test_lava_glows_in_the_color_that_is_asked_for() -> None:
+    red, _, blue = np.moveaxis(_painted("blue lava"), -1, 0)
+
+    assert blue.mean() > 1.3 * red.mean()

@@ -27,6 +27,7 @@ def _cast(prompt: str, seed: int = 1) -> Cast:
         ("spiral galaxy", "galaxy"),
         ("sunrise from orbit", "orbit"),
         ("starfield", "stars"),
+        ("a supernova", "nova"),
     ],
 )
 def test_words_choose_what_stands_in_the_sky(prompt: str, subject: str) -> None:

@@ -5,13 +5,14 @@ from kit.engines.base import Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.land.look import look_for
 from kit.engines.video.flythrough.air import Air, faded
-from kit.engines.video.flythrough.covers import cover_of
+from kit.engines.video.flythrough.covers import cover_of, tinted
 from kit.engines.video.flythrough.eye import Seen
 from kit.engines.video.flythrough.ground import colored, light_of
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
 
 LOOK = look_for(read("noon", {"aspect_ratio": "1:1", "size": 512, "palette": "auto"}, 1))
 NO_WOODS = np.zeros((GRID, GRID), np.uint8)
+NO_TREES = np.zeros((1, 1, 2), np.uint8)
 
 
 def block(height: float) -> Land:
@@ -19,14 +20,16 @@ def block(height: float) -> Land:
     heights = np.full((GRID, GRID), 10.0, np.float32)
     heights[:, : GRID // 2] = 0.0
     heights[900:1100, 1500:1600] += height
-    return Land("alps", heights, 6.0, NO_WOODS)
+    return Land("alps", heights, 6.0, NO_WOODS, NO_TREES)
 
 
 def painted(
     ground: Land, season: str = "summer", toward: tuple[float, float] = (1.0, 0.0)
 ) -> np.ndarray:
     light = light_of(LOOK, toward)
-    return colored(ground, season, LOOK, light, np.random.default_rng(1), Progress())
+    return colored(
+        ground, cover_of(ground.kind, season), LOOK, light, np.random.default_rng(1), Progress()
+    )
 
 
 def test_water_is_marked_where_the_bottom_lies_lower() -> None:
@@ -47,6 +50,20 @@ def test_a_block_throws_its_shadow_away_from_the_sun() -> None:
     assert behind < 0.75 * before
 
 
+def test_trees_are_light_at_their_tips_and_each_has_a_color_of_its_own() -> None:
+    plain = np.full((GRID, GRID), 10.0, np.float32)
+    crowns = np.zeros((8, 8, 2), np.uint8)
+    crowns[4:, :, 0] = 255
+    crowns[:, 4:, 1] = 127
+    wooded = Land("forest", plain, 6.0, np.full((GRID, GRID), 255, np.uint8), crowns)
+    picture = painted(wooded)[..., :3].astype(int)
+    gap, tip = picture[0::8], picture[6::8]
+    one, other = tip[:, 1::8].reshape(-1, 3), tip[:, 6::8].reshape(-1, 3)
+
+    assert tip.mean() > 1.5 * gap.mean()
+    assert np.abs(one.mean(axis=0) - other.mean(axis=0)).max() > 8
+
+
 def test_in_winter_the_land_is_white() -> None:
     summer, winter = (
         painted(block(40.0), season)[..., :3][:, 1700:1900] for season in ("summer", "winter")
@@ -61,6 +78,17 @@ def test_autumn_changes_the_woods_only_where_leaves_turn(kind: str) -> None:
     turned = cover_of(kind, "autumn").wood != cover_of(kind, "summer").wood
 
     assert turned == (kind in ("alps", "hills", "forest"))
+
+
+def test_a_cover_turns_to_the_colors_that_are_asked_for() -> None:
+    plain = cover_of("hills", "summer")
+    green = tinted(plain, (148, 0.12), None)
+    blue = tinted(plain, None, (198, 0.11))
+
+    assert green.growth[0][1] > plain.growth[0][1]
+    assert green.water == plain.water
+    assert abs(blue.water[0][2] - 198) < abs(plain.water[0][2] - 198)
+    assert blue.growth == plain.growth
 
 
 def seen(away: np.ndarray, height: float) -> Seen:

@@ -7,6 +7,7 @@ from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.terrain import GRID, TEXEL
 
 AT = Station(x=-30.0, y=1010.0, heading=0.4, height=20.0, horizon=0.4, bank=0.0)
+NO_WOODS = np.zeros((GRID, GRID), np.uint8)
 BOX = box_of([AT], 0.6)
 #: Rises to the right and downward, by a step at the seam.
 SLOPE = (np.arange(GRID)[None] + 2 * np.arange(GRID)[:, None]).astype(np.float32) * TEXEL
@@ -42,7 +43,7 @@ def test_a_box_holds_everything_that_is_seen_up_to_a_distance() -> None:
 
 @pytest.mark.parametrize("away", [20.0, 60.0, 100.0, 200.0])
 def test_an_atlas_shows_the_same_colors_from_every_distance(away: float) -> None:
-    atlas = Atlas(colors(), BOX, 300.0, {})
+    atlas = Atlas(colors(), BOX, 300.0, NO_WOODS, {})
     # The middles of stripes, where no filter reaches over a border.
     middle = AT.x + 0.2 * away
     x = (np.arange(-5, 6, dtype=np.float32) * 8 + 4 + middle - middle % 8)[None]
@@ -55,10 +56,12 @@ def test_an_atlas_shows_the_same_colors_from_every_distance(away: float) -> None
     assert (shown[..., 3] == 77).all()
 
 
-def test_grain_changes_near_ground_but_not_how_bright_it_is() -> None:
+@pytest.mark.parametrize("wooded", [0, 255])
+def test_grain_changes_near_ground_but_not_how_bright_it_is(wooded: int) -> None:
     plain = np.full((GRID, GRID, 4), 120, np.uint8)
+    woods = np.full((GRID, GRID), wooded, np.uint8)
     tiles = grains("alps", (0.8, 0.4, 0.45), np.random.default_rng(1))
-    atlas = Atlas(plain, BOX, 300.0, tiles)
+    atlas = Atlas(plain, BOX, 300.0, woods, tiles)
     grid = np.linspace(-3, 3, 24, dtype=np.float32)
     x, y = np.meshgrid(AT.x + 3 + grid, AT.y + 7 + grid)
     near, far = (atlas.seen(x, y, np.full_like(x, 1 / away)) for away in (15.0, 200.0))
@@ -74,8 +77,9 @@ def test_tiles_are_about_middle_gray(kind: str) -> None:
     tiles = [*grains(kind, (0.8, 0.4, 0.45), rng).values()]
     rock = walls(kind, rng)
 
-    assert all(tile.mean() == pytest.approx(128, abs=4) for tile in tiles)
-    assert all(2 < tile.std() < 30 for tile in tiles)
+    for tile in (part for both in tiles for part in (both.ground, both.leaves)):
+        assert tile.mean() == pytest.approx(128, abs=4)
+        assert 2 < tile.std() < 36
     assert rock is None or rock[..., :3].mean() == pytest.approx(128, abs=6)
 
 

@@ -33,7 +33,9 @@ def test_ridges_lie_between_0_and_1_and_stand_out() -> None:
 def test_heights_are_found_by_place_and_water_covers_what_is_lower() -> None:
     heights = np.zeros((GRID, GRID), np.float32)
     heights[round(30 / TEXEL), round(40 / TEXEL)] = 9.0
-    ground = Land("alps", heights, 2.0, np.zeros((GRID, GRID), np.uint8))
+    ground = Land(
+        "alps", heights, 2.0, np.zeros((GRID, GRID), np.uint8), np.zeros((1, 1, 2), np.uint8)
+    )
     x, y = np.array([40.0, 41.0, 40.0 + SIDE]), np.array([30.0, 30.0, 30.0 - SIDE])
 
     assert ground.top(x, y).tolist() == [9.0, 2.0, 9.0]

@@ -27,6 +27,12 @@ def test_hours_pass_from_the_first_painting_to_the_last() -> None:
     assert lights == [200, 160, 120, 70, 20]
 
 
+def test_an_hour_stays_a_while_before_the_next_comes() -> None:
+    hours = Hours([planes(200), planes(120), planes(20)], loop=False)
+
+    assert [int(hours.at(moment)[0][0, 0]) for moment in (0.07, 0.43, 0.57)] == [200, 120, 120]
+
+
 def test_in_a_loop_the_first_hour_comes_back() -> None:
     hours = Hours([planes(200), planes(20)], loop=True)
 

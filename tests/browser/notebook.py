@@ -1,0 +1,155 @@
+"""Notebooks in a real browser.
+
+Commands of JupyterLab's are run by their id instead of through menus, and waiting is for promises
+and the kernel's own state.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Route,
+    expect,
+    sync_playwright,
+)
+
+from tests.browser.lab import Lab
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--autoplay-policy=no-user-gesture-required",
+]
+_ERRORS = """() => jupyterapp.shell.currentWidget.content.model.toJSON().cells
+    .flatMap(cell => cell.outputs ?? [])
+    .filter(output => output.output_type === "error")
+    .map(output => output.traceback.join("\\n"))"""
+_SEEN = """part => {
+    part.scrollIntoView({ block: 'start' });
+    const { left, width, top, bottom } = part.getBoundingClientRect();
+    const height = Math.min(bottom, innerHeight) - top;
+    const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
+    return part.contains(there);
+}"""
+_LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Open a browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
+    """Open a window that reaches this machine only, and the list of what else it asked for."""
+    refused: list[str] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route.request.url)
+        route.abort()
+
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.route(lambda url: not url.startswith(_LOCAL), refuse)
+    try:
+        yield context, refused
+    finally:
+        context.close()
+
+
+class Notebook:
+    """One notebook, open in JupyterLab."""
+
+    KERNEL = "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel"
+
+    def __init__(self, context: BrowserContext, lab: Lab, path: str) -> None:
+        self.lab = lab
+        self.path = path
+        self.page: Page = context.new_page()
+        self.console: list[str] = []
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.goto(lab.address(path), timeout=90_000)
+        self.page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
+        self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
+        self.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
+        self.wait_idle()
+
+    def wait_idle(self, seconds: float = 90) -> None:
+        """Wait until the kernel has nothing to do."""
+        self.page.wait_for_function(
+            f"() => {self.KERNEL}?.status === 'idle' && "
+            f"{self.KERNEL}?.connectionStatus === 'connected'",
+            timeout=seconds * 1000,
+        )
+
+    def command(self, name: str) -> None:
+        """Run a command of JupyterLab's by its id."""
+        self.page.evaluate("id => jupyterapp.commands.execute(id).then(() => null)", name)
+
+    def theme(self) -> str:
+        """Return the name of the theme that is on."""
+        name: str = self.page.evaluate("document.body.dataset.jpThemeName")
+        return name
+
+    def dress(self, theme: str) -> None:
+        """Put on a theme, and wait until it is on and what hid the change is gone."""
+        if theme != self.theme():
+            self.page.evaluate(
+                "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })"
+                ".then(() => null)",
+                theme,
+            )
+        body = self.page.locator("body")
+        expect(body).to_have_attribute("data-jp-theme-name", theme)
+        expect(body).to_have_attribute("data-jp-theme-light", str("Light" in theme).lower())
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+    def bring(self, part: str) -> Locator:
+        """Scroll a part of the page to where it is seen, and see that nothing lies over it."""
+        found = self.page.locator(part).first
+        expect(found).to_be_visible()
+        self.page.wait_for_function(_SEEN, arg=found.element_handle())
+        return found
+
+    def run_all(self, seconds: float = 180) -> None:
+        """Queue every cell at once and wait for the last."""
+        self.page.evaluate(
+            """ms => Promise.race([
+                 jupyterapp.commands.execute('notebook:run-all-cells').then(() => null),
+                 new Promise((_, no) => setTimeout(() => no(new Error('run all')), ms))])""",
+            seconds * 1000,
+        )
+        self.wait_idle(seconds)
+
+    def save(self) -> Any:
+        """Save the notebook and return it as it lies on disk."""
+        self.command("docmanager:save")
+        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+        return json.loads((self.lab.root / self.path).read_text(encoding="utf-8"))
+
+    def output(self, cell: int) -> Locator:
+        """Return what a cell shows."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea").first
+
+    def errors(self) -> list[str]:
+        """Return the tracebacks in the notebook, from its model: how they are drawn changes."""
+        found: list[str] = self.page.evaluate(_ERRORS)
+        return found
