@@ -161,7 +161,7 @@ def price(form: Form) -> str:
 def click(form: Form, stage: Stage) -> None:
     """Click Generate, and let the moment pass that a click takes to settle."""
     form._face.go.click()
-    stage.wait(0.2)
+    stage.wait(0.6)
 
 
 def button(form: Form, word: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,11 +10,11 @@ import ipywidgets
 from kit.widgets.cards import card, facts, faint
 from kit.widgets.form import looks, price, values
 from kit.widgets.form.fields import Field, Stock
-from kit.widgets.form.service import Request
+from kit.widgets.form.service import Background, Request
 from kit.widgets.twins import Twin, again
 from kit.wire import Model, Quote
 
-#: Seconds after a click in which another one is the second half of a double click.
+#: Seconds that the button rests after a click: another one is the second half of a double click.
 DOUBLE = 0.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
@@ -42,6 +41,7 @@ class Face:
         generate: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
         changed: Callable[[list[Any]], None],
+        background: Background,
     ) -> None:
         self._changed = changed
         self._model = model
@@ -49,7 +49,8 @@ class Face:
         self._fields = fields
         self.price = stock.new(ipywidgets.HTML)
         self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
-        self._click = -DOUBLE
+        self._background = background
+        self._pressed = -DOUBLE
         self.go.on_click(lambda _: self._clicked(generate))
         self._panels: dict[str, Any] = {}
         self._results: list[Any] = []
@@ -62,11 +63,22 @@ class Face:
             stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
         ]
 
+    def ready(self) -> None:
+        """Let the button be clicked again, as soon as the second half of a double click is over."""
+        left = self._pressed + DOUBLE - self._background.clock()
+        if left > 0:
+            self._background.after(left, self._wake)
+        else:
+            self._wake()
+
+    def _wake(self) -> None:
+        self.go.disabled = False
+
     def _clicked(self, generate: Callable[[], None]) -> None:
-        now = time.monotonic()
-        if self.go.disabled or now - self._click < DOUBLE:
+        if self.go.disabled:
             return  # it was sent before the page knew that the button rests
-        self._click = now
+        self._pressed = self._background.clock()
+        self.go.disabled = True
         generate()
 
     @property

@@ -91,12 +91,13 @@ class Form(ipywidgets.VBox):
             generate=self._clicked,
             tools=self._tools(),
             changed=lambda parts: setattr(self, "children", parts),
+            background=self._background,
         )
         self._runs = Runs(
             self._stock,
             self._background,
             show=self._face.results,
-            on_start=lambda _: self._ready(),
+            on_start=lambda _: self._face.ready(),
             on_end=self._ended,
         )
         super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
@@ -246,7 +247,6 @@ class Form(ipywidgets.VBox):
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
     def _clicked(self) -> None:
-        self._face.go.disabled = True
         self._background.after(SETTLING, self._safely(self._submit))
 
     def _submit(self) -> None:
@@ -255,15 +255,12 @@ class Form(ipywidgets.VBox):
         self._said = ""
         self._refresh()
         if self._checked().problems:
-            self._face.go.disabled = False
+            self._face.ready()
             return
         self.submit()
 
-    def _ready(self) -> None:
-        self._face.go.disabled = False
-
     def _ended(self, run: Run) -> None:
-        self._ready()
+        self._face.ready()
         if isinstance(run.error, BadRequestError) and isinstance(run.error.details, list):
             self._refused = {d.get("field", ""): d.get("message", "") for d in run.error.details}
             self._safely(self._refresh)()
@@ -295,6 +292,6 @@ class Form(ipywidgets.VBox):
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
                 kind = "" if isinstance(problem, KitError) else f"{type(problem).__name__}: "
                 self._say(f"{kind}{problem}")
-                self._face.go.disabled = False
+                self._face.ready()
 
         return call
