@@ -86,11 +86,14 @@ class EngineError(KitError):
         What was wrong with the job, in a sentence without paths or traces.
     code : str
         A word that programs can branch on; it becomes `errorCode` of the generation.
+    detail : str
+        What only whoever runs the service should read: it goes to the log and nowhere else.
     """
 
-    def __init__(self, message: str, *, code: str = "render_failed") -> None:
+    def __init__(self, message: str, *, code: str = "render_failed", detail: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.detail = detail
 
 
 class UploadError(KitError):

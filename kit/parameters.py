@@ -166,10 +166,15 @@ def _item_problem(parameter: Parameter, value: Any) -> str | None:
     if not _is_number(value):
         return None
     if parameter.minimum is not None and value < parameter.minimum:
-        return f"must be at least {parameter.minimum:g}, not {_shown(value)}"
+        return f"must be at least {_whole(parameter.minimum)}, not {_shown(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
-        return f"must be at most {parameter.maximum:g}, not {_shown(value)}"
+        return f"must be at most {_whole(parameter.maximum)}, not {_shown(value)}"
     return None
+
+
+def _whole(bound: float) -> str:
+    """Write a bound with all its digits, a whole one without a point."""
+    return str(int(bound)) if float(bound).is_integer() and abs(bound) <= _LARGEST else f"{bound}"
 
 
 def _is_number(value: Any) -> bool:

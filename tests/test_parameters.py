@@ -147,3 +147,12 @@ def test_a_suggestion_is_the_closest_or_the_list() -> None:
     assert suggest("sise", ["size", "count"]) == "; did you mean 'size'?"
     assert suggest("x", ["size", "count"]) == "; there is 'count', 'size'"
     assert suggest("x", []) == "; there is none"
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"), [(2**32 - 1, "4294967295"), (20.0, "20"), (0.1234567, "0.1234567")]
+)
+def test_a_bound_is_told_with_all_its_digits(bound: float, text: str) -> None:
+    parameter = Parameter(name="n", type="number", maximum=bound)
+
+    assert problem_with(parameter, 2**40) == (f"must be at most {text}, not 1099511627776")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel as _camel
 
 from kit import wire
@@ -39,6 +39,8 @@ class Call(Generic[T]):
         Turns the body into a wire model; raises ValueError where it cannot.
     key : str or None
         The ``Idempotency-Key`` that every attempt carries. A POST without one is sent once.
+    free : bool
+        Whether sending it twice costs nothing and changes nothing, as with every GET.
     """
 
     method: str
@@ -47,6 +49,7 @@ class Call(Generic[T]):
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     key: str | None = None
+    free: bool = False
 
 
 def get_account() -> Call[wire.Account]:
@@ -72,7 +75,7 @@ def get_model(model_id: str) -> Call[wire.Model]:
 
 def request_upload(file: wire.RequestUpload, *, key: str | None = None) -> Call[wire.Ticket]:
     """Operation 4."""
-    return _post(UPLOADS, wire.Ticket.model_validate_json, file, key)
+    return replace(_post(UPLOADS, wire.Ticket.model_validate_json, file, key), free=True)
 
 
 def start_generation(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Receipt]:
@@ -109,7 +112,7 @@ def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[l
 
 def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Quote]:
     """Additive: the price of a start, from the service. Source: contract, "Pricing"."""
-    return _post(ESTIMATES, wire.Quote.model_validate_json, order, key)
+    return replace(_post(ESTIMATES, wire.Quote.model_validate_json, order, key), free=True)
 
 
 def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
@@ -121,7 +124,7 @@ def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
 def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wire.Generation]:
     """Additive: stop a generation. Source: contract, "Generations"."""
     path = f"{GENERATIONS}/{quote(generation_id, safe='')}/cancel"
-    return Call("POST", path, wire.Generation.model_validate_json, key=key or new_key())
+    return Call("POST", path, wire.Generation.model_validate_json, key=key or new_key(), free=True)
 
 
 def new_key() -> str:
@@ -139,7 +142,15 @@ def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | N
 
 @cache
 def _each(kind: type[W]) -> Callable[[bytes], list[W]]:
-    return TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
+    strictly = TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
+
+    def read(content: bytes) -> list[W]:
+        try:
+            return strictly(content)
+        except ValidationError as error:
+            return wire.forgiven(strictly, content, error, essential=kind.essential)
+
+    return read
 
 
 def _given(**values: Any) -> dict[str, str]:

@@ -16,13 +16,12 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from kit import wire
-from kit.client import answers, calls, flows
-from kit.client.flows import PATIENT, Policy
+from kit.client import calls, flows
+from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.settings import origin
 from kit.client.steps import Fetch, Flow, Lost, Reply
 from kit.errors import KitError, NoAnswerError
 
-_ATTEMPTS = 3
 _REDIRECTS = 5
 _STALE = frozenset({401, 403, 404, 410})
 _EXTENSIONS = {"image/jpeg": ".jpg", "image/webp": ".webp", "video/webm": ".webm"}
@@ -104,7 +103,8 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
             break
     if isinstance(outcome, Reply) and outcome.fine:
         return path
-    reason = outcome.message if isinstance(outcome, Lost) else answers.problem(outcome)
+    error = flows.problem(outcome)
+    reason = flows.told(error) if error else ""
     raise NoAnswerError(f"the output of {generation.id} could not be fetched: {reason}")
 
 
@@ -119,7 +119,8 @@ def _patiently(
     part = _claimed(path, sha256)
     tag = "" if sha256 else None
     try:
-        for attempt in range(_ATTEMPTS):
+        tries = Tries(policy)
+        while True:
             outcome = yield from _follow(cache, urljoin(f"{cache.base_url}/", url), part, tag)
             if isinstance(outcome, Reply) and outcome.fine:
                 if outcome.sha256 and sha256 in (None, outcome.sha256):
@@ -133,9 +134,8 @@ def _patiently(
                     return outcome
             elif tag is None:
                 tag = outcome.tag
-            if attempt + 1 < _ATTEMPTS:
-                yield from flows.pause(policy, attempt)
-        return outcome
+            if not (yield from tries.rest(flows.problem(outcome))):
+                return outcome
     finally:
         _left(part, path, sha256)
 

@@ -1,7 +1,9 @@
 """Flows of requests: retries and paging, written once for both faces.
 
-What is retried: a GET always; a POST only under an idempotency key that each attempt carries. A
-``Retry-After`` is a lower bound; one that passes the deadline is not waited for at all.
+What is retried: a GET always; a POST only under an idempotency key that each attempt carries, and
+where no answer came only if nothing had left or the service is known to honor such keys: with any
+other it may have been charged for. A ``Retry-After`` is a lower bound; one that passes the deadline
+is not waited for at all.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ T = TypeVar("T")
 
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
+_BROKEN = frozenset({500})
 #: Seconds that a service must ask for before the person who waits is told.
 _WORTH_TELLING = 2.0
+#: Seconds by which a pause may pass the moment it has to end at.
+_GRACE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +80,85 @@ def exchange(
         It could not be reached, or not in time.
     """
     sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
-    ends = policy.clock() + policy.deadline
-    attempt = 0
+    tries = Tries(policy, ends=policy.clock() + policy.deadline)
     while True:
         outcome = yield Ask(call, sent)
-        error = _error(outcome)
+        error = problem(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
+        if not (_again(call, outcome, error) and (yield from tries.rest(error))):
+            raise told(error)
+
+
+class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller sees it
+    """A pause would have passed the moment until which a flow may take."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """The attempts at one thing: the pause before the next one, as long as one is worth it.
+
+    Parameters
+    ----------
+    ends : float or None
+        Moment after which no attempt begins. None counts the pauses alone, for what may take long
+        by itself, such as a file.
+    """
+
+    policy: Policy
+    ends: float | None = None
+    failed: int = 0
+    rested: float = 0.0
+
+    def rest(self, error: Exception | None = None) -> Flow[bool]:
+        """Let the pause before the next attempt pass; return False where there is to be none.
+
+        Parameters
+        ----------
+        error : Exception, optional
+            What the last attempt led to; its ``retry_after`` is a lower bound of the pause.
+        """
         asked = getattr(error, "retry_after", None) or 0.0
-        rest = policy.backoff(attempt, asked)
-        attempt += 1
-        worth = attempt < policy.attempts and _again(call, outcome, error)
-        if not worth or policy.clock() + rest > ends:
-            raise _told(error, asked)
-        yield Sleep(rest, _told(error, asked).args[0] if asked >= _WORTH_TELLING else "")
+        pause = self.policy.backoff(self.failed, asked)
+        self.failed += 1
+        if self.failed >= self.policy.attempts or self._over(pause):
+            return False
+        self.rested += pause
+        try:
+            yield Sleep(pause, _sentence(error, asked) if asked >= _WORTH_TELLING else "")
+        except Late:
+            return False
+        return True
+
+    def _over(self, pause: float) -> bool:
+        if self.ends is None:
+            return self.rested + pause > self.policy.deadline
+        return self.policy.clock() + pause > self.ends
 
 
-def pause(policy: Policy, attempt: int) -> Flow[None]:
-    """Let the time before another attempt pass."""
-    yield Sleep(policy.backoff(attempt, None))
+def within(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
+    """Run a flow whose pauses do not pass a moment: one that would is not begun.
+
+    What the flow waited for is its error then, e.g. that the service is busy.
+
+    Raises
+    ------
+    Late
+        The flow has nothing to say about a pause that it cannot have.
+    """
+    if ends is None:
+        return (yield from flow)
+    try:
+        step = next(flow)
+        while True:
+            late = isinstance(step, Sleep) and clock() + step.seconds > ends + _GRACE
+            step = flow.throw(Late()) if late else flow.send((yield step))
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        flow.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +190,35 @@ def listing(
     return items if limit is None else items[:limit]
 
 
-def _error(outcome: Reply | Lost) -> ApiError | NoAnswerError | None:
+def problem(outcome: Reply | Lost) -> ApiError | NoAnswerError | None:
+    """Return the error that an outcome stands for, or None where it is a good reply."""
     return NoAnswerError(outcome.message) if isinstance(outcome, Lost) else answers.problem(outcome)
 
 
-def _told(error: ApiError | NoAnswerError, asked: float) -> ApiError | NoAnswerError:
+def told(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
     """Return an error whose sentence says how long the service asks to be left alone."""
+    asked = getattr(error, "retry_after", None) or 0.0
     if asked >= _WORTH_TELLING:
-        error.args = (f"{error}; the service asks to wait {_span(asked)} before the next request",)
+        error.args = (_sentence(error, asked),)
     return error
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return a length of time as people say it.
+
+    Examples
+    --------
+    >>> span(0.25), span(3.94), span(59.7), span(7200)
+    ('0.2 s', '4 s', '60 s', '2 hours')
+    """
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
+
+
+def _sentence(error: Exception | None, asked: float) -> str:
+    return f"{error}; the service asks to wait {span(asked)} before the next request"
 
 
 def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerError) -> bool:
@@ -150,9 +227,13 @@ def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerErr
     if not reading and call.key is None:
         return False
     if isinstance(outcome, Lost):
-        # a service that knows no idempotency keys may have charged for what timed out
-        return reading or not outcome.timed_out
+        return reading or call.free or outcome.harmless
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
-    return outcome.status in (_BUSY | _GATEWAY if reading else _BUSY) or (
-        still_running and not reading
-    )
+    return outcome.status in _worth(call) or (still_running and not reading)
+
+
+def _worth(call: Call[Any]) -> frozenset[int]:
+    """Return the statuses after which a call may fare better the next time."""
+    if call.method == "GET":
+        return _BUSY | _GATEWAY | _BROKEN
+    return _BUSY | _GATEWAY if call.free else _BUSY

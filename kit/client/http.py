@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from kit.client import repeating
 from kit.client.files import Sink, Tap
 from kit.client.lines import C, Lines, lent, lent_async
 from kit.client.settings import Settings, mask, origin
@@ -24,6 +25,20 @@ from kit.version import __version__
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL)
+#: After one of these nothing has left.
+_UNSENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+_CHECK = "is the service running, is the address right?"
+_FIND_OUT = (
+    "; it may have been carried out: look in the history (studio.history.list()) before sending it "
+    "again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,7 @@ class Connection(Generic[C]):
         self._settings = settings
         self.lines: Lines[C] = Lines(make)
         self.last_response: LastResponse | None = None
+        self._honors_keys = repeating.issued_by_ours(settings.api_key)
 
     def __repr__(self) -> str:
         return f"<connection to {self._settings.base_url}>"
@@ -96,27 +112,35 @@ class Connection(Generic[C]):
             headers.get("x-request-id"),
             time.monotonic() - began,
         )
+        self._honors_keys = self._honors_keys or repeating.tells(headers)
         content = response.content
         if status >= 400:
             key = self._settings.api_key
             content = content.replace(key.encode(), mask(key).encode())
         return Reply(status, headers, content)
 
-    def lost(self, error: Exception, url: str, tag: str | None = None) -> Lost:
-        """Put a failure of the network into a sentence that says what to do."""
-        timed_out = isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout))
+    def lost(
+        self, error: Exception, url: str, tag: str | None = None, *, pays: bool = False
+    ) -> Lost:
+        """Put a failure of the network into a sentence that says what to do.
+
+        Parameters
+        ----------
+        pays : bool
+            Whether the request may have cost something if it arrived.
+        """
         scheme, host, port = origin(url)
         own = origin(url) == self._settings.origin
         where = self._settings.base_url if own else f"{scheme}://{host}:{port}"
         reason = str(error).strip() or type(error).__name__
-        sentence = (
-            f"{where} took the request and did not answer in time; it may have been carried out: "
-            "look in the history before sending it again"
-            if timed_out
-            else f"no connection to {where} ({reason}): is the service running, is the address "
-            "right?"
-        )
-        return Lost(sentence, timed_out, tag)
+        found_out = _FIND_OUT if pays else ""
+        if isinstance(error, _UNSENT):
+            sentence = f"no connection to {where} ({reason}): {_CHECK}"
+            return Lost(sentence, tag, harmless=True)
+        if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
+            return Lost(f"{where} took the request and did not answer in time{found_out}", tag)
+        sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
+        return Lost(sentence, tag, harmless=own and self._honors_keys)
 
     def _key(self, url: str) -> dict[str, str]:
         if origin(url) != self._settings.origin:
@@ -140,7 +164,7 @@ class Blocking(Connection[httpx.HTTPTransport]):
                 response.read()
             return self.reply(request, response, began)
         except _FAILURES as error:
-            return self.lost(error, url)
+            return self.lost(error, url, pays=not (step.call.free or step.call.method == "GET"))
 
     def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
@@ -195,7 +219,7 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
                 await response.aread()
             return self.reply(request, response, began)
         except _FAILURES as error:
-            return self.lost(error, url)
+            return self.lost(error, url, pays=not (step.call.free or step.call.method == "GET"))
 
     async def put(self, step: Put) -> Reply | Lost:
         """Send a file."""

@@ -89,14 +89,20 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No answer came; `timed_out` means that the request may well have been carried out.
+    """No answer came, and the request may have been carried out.
 
-    `tag` is the ETag of a download that broke off, where it has one that goes by bytes.
+    Parameters
+    ----------
+    tag : str or None
+        The ETag of a download that broke off, where it has one that goes by bytes.
+    harmless : bool
+        Whether it may be sent once more under its key: nothing had left, or the service is known to
+        honor idempotency keys.
     """
 
     message: str
-    timed_out: bool = False
     tag: str | None = None
+    harmless: bool = False
 
 
 Step: TypeAlias = Ask | Put | Fetch | Sleep

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import mimetypes
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,13 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from kit import wire
-from kit.client import answers, calls, contents, flows
-from kit.client.flows import PATIENT, Policy
+from kit.client import calls, contents, flows
+from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.steps import Flow, Lost, Put, Reply
 from kit.errors import ParameterError, UploadError
 
-_ATTEMPTS = 3
+#: How an address begins; a path may begin with the single letter of a drive.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,11 @@ def source(medium: Any) -> Source:
     if isinstance(medium, Source):
         return medium
     if isinstance(medium, (str, PurePath)):
+        if _ADDRESS.match(str(medium)):
+            raise ParameterError(
+                f"a medium is a path, and {str(medium).partition('?')[0][:80]!r} is an address: "
+                "download it first, then give the path of the file"
+            )
         return _from_path(Path(medium).expanduser())
     if isinstance(medium, (bytes, bytearray, memoryview)):
         return _from_bytes(bytes(medium), "upload")
@@ -149,7 +156,8 @@ def upload(
         file_size_bytes=file.size,
         model_id=model_id,
     )
-    for attempt in range(_ATTEMPTS):
+    tries = Tries(policy)
+    while True:
         ticket = yield from flows.ask(calls.request_upload(body), policy)
         outcome = yield Put(
             ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
@@ -158,10 +166,10 @@ def upload(
             if _arrived(outcome):
                 return ticket.upload_id
             outcome = Lost("what arrived is not what was sent (SHA-256 differs)")
-        if isinstance(outcome, Reply) and outcome.status < 500:
+        if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
             break
-        if attempt + 1 < _ATTEMPTS:
-            yield from flows.pause(policy, attempt)
+        if not (yield from tries.rest(flows.problem(outcome))):
+            break
     raise UploadError(_refusal(file, outcome))
 
 
@@ -226,8 +234,9 @@ def _check_kind(parameter: wire.Parameter, file: Source) -> None:
 def _refusal(file: Source, outcome: Reply | Lost) -> str:
     if isinstance(outcome, Lost):
         return f"{file.name!r} was not sent: {outcome.message}"
-    error = answers.problem(outcome)
-    return f"{file.name!r} was refused with {outcome.status}: {error}"
+    error = flows.problem(outcome)
+    reason = flows.told(error) if error else "it is not what was sent"
+    return f"{file.name!r} was refused with {outcome.status}: {reason}"
 
 
 def _from_path(path: Path) -> Source:
@@ -258,6 +267,8 @@ def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> 
     if not size:
         raise ParameterError(f"{name!r} is empty")
     content_type = contents.sniffed(head) or contents.named(name)
+    if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
+        return _from_bytes(_as_png(name, content_type, opened), f"{PurePath(name).stem}.png")
     if content_type not in wire.CONTENT_TYPES:
         raise ParameterError(
             f"{name!r} is no picture, video or sound of a known kind; there is "
@@ -266,3 +277,14 @@ def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> 
     if not PurePath(name).suffix:
         name += (mimetypes.guess_extension(content_type) or "").replace(".jpe", ".jpg")[:5]
     return Source(name, content_type, size, opened)
+
+
+def _as_png(name: str, content_type: str, opened: Callable[[], BinaryIO]) -> bytes:
+    with opened() as file:
+        found = contents.as_png(file)
+    if found is None:
+        raise ParameterError(
+            f"{name!r} is of type {content_type}, which no model takes and nothing installed here "
+            "can read: save it as PNG or JPEG"
+        )
+    return found

@@ -95,6 +95,7 @@ class Board:
         *,
         status_url: str | None = None,
         timeout: float | None = None,
+        began: float | None = None,
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
         """Wait until a generation is finished, whatever its end, and return it.
@@ -105,6 +106,8 @@ class Board:
             Replaces the usual path, as the receipt had it.
         timeout : float or None
             Seconds in all; None waits for ever.
+        began : float, optional
+            Moment on the policy's clock from which they count, where that is not now.
         on_update : callable
             Called with each answer; a progress display hangs here.
 
@@ -114,8 +117,12 @@ class Board:
             It is still running after `timeout` seconds; every error carries `generation_id`.
         """
         now = self._policy.clock()
-        ends = None if timeout is None else now + timeout
+        ends = None if timeout is None else (now if began is None else began) + timeout
         seat = _Seat(generation_id, status_url, now, ends)
+        waiting = self._waited(seat, timeout or 0.0, on_update)
+        return (yield from flows.within(waiting, ends, self._policy.clock))
+
+    def _waited(self, seat: _Seat, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         try:
             with self._seated(seat):
                 while True:
@@ -127,10 +134,10 @@ class Board:
                             return seat.latest
                     left = seat.left(self._policy.clock())
                     if left is not None and left <= 0:
-                        raise NoAnswerError(_unfinished(generation_id, timeout or 0.0))
+                        raise NoAnswerError(_unfinished(seat.id, timeout))
                     yield Sleep(rest if left is None else min(rest, max(0.01, left)))
         except KitError as error:
-            error.generation_id = generation_id
+            error.generation_id = seat.id
             raise
 
     def look(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
@@ -190,7 +197,7 @@ class Board:
         """Read the board, filling it first where it is time, and return how long to rest."""
         if self._takes_the_lead():
             try:
-                yield from self._fill()
+                yield from self._fill(seat)
             finally:
                 self._leading = False
         if (error := self._news.lost.get(seat.id)) is not None:
@@ -206,7 +213,7 @@ class Board:
             self._leading = True
             return True
 
-    def _fill(self) -> Flow[None]:
+    def _fill(self, leader: _Seat) -> Flow[None]:
         with self._lock:
             running = {known: seats[0] for known, seats in self._seats.items()}
         try:
@@ -215,6 +222,8 @@ class Board:
             missing = [seat for known, seat in running.items() if known not in found]
             yield from self._singly(missing)
         except KitError as error:
+            if _too_long(error, leader.left(self._policy.clock())):
+                raise  # the others may have the time that it takes
             self._news.lost |= dict.fromkeys(running, error)
         newest = max(seat.since for seat in running.values())
         waited = self._policy.clock() - newest
@@ -279,8 +288,13 @@ def wait(
     )
 
 
+def _too_long(error: KitError, left: float | None) -> bool:
+    """Whether a waiter has no time for what a service asks to wait."""
+    return left is not None and (getattr(error, "retry_after", None) or 0.0) > left
+
+
 def _unfinished(generation_id: str, timeout: float) -> str:
     return (
-        f"the generation {generation_id} is not finished after {timeout:g} s; it goes on, and "
-        "waiting for it again costs nothing"
+        f"the generation {generation_id} is not finished after {flows.span(timeout)}; it goes on, "
+        "and waiting for it again costs nothing"
     )

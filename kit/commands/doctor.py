@@ -16,11 +16,12 @@ from kit.commands import jupyter
 from kit.commands.findings import Finding
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Place
-from kit.engines.registry import installed
+from kit.engines.registry import Survey, installed, survey
 from kit.errors import KitError
 from kit.service import settings as service_settings
 from kit.service.settings import Settings, prepare
 from kit.version import __version__
+from kit.wire import Model
 
 #: What a notebook needs, and the releases that the kit is tested with.
 _PACKAGES = {
@@ -32,6 +33,7 @@ _PACKAGES = {
     "pandas": (2, 4),
     "httpx": (0, 1),
 }
+_AGAIN = "reinstall creative-studio-kit"
 
 
 def command(data: Data = None, as_json: Json = False) -> None:
@@ -56,12 +58,25 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield _package(name, least, below)
     yield from jupyter.examine()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
-    yield _checked("models", lambda: ", ".join(_models(settings)), "reinstall creative-studio-kit")
+    yield _checked("models", lambda: ", ".join(_survey(settings).engines), _AGAIN)
+    yield from _engines(settings)
     yield _checked("a picture", _picture, "see the sentence above")
 
 
-def _models(settings: Settings) -> list[str]:
-    return list(installed(Place(settings.engines_file, settings.engine_copies)))
+def _survey(settings: Settings) -> Survey:
+    return survey(Place(settings.engines_file, settings.engine_copies))
+
+
+def _engines(settings: Settings) -> Iterator[Finding]:
+    """Yield what is not served, or will fail when it is asked for; each with the reason."""
+    try:
+        found = _survey(settings)
+    except KitError:  # said already
+        return
+    for broken in found.left_out:
+        yield Finding("left out", False, f"{broken.what}: {broken.why}", broken.remedy)
+    for remark in found.remarks:
+        yield Finding("not ready", False, remark, "set that variable where the service runs")
 
 
 def _package(name: str, least: int, below: int) -> Finding:
@@ -93,9 +108,16 @@ def _picture() -> str:
 
     with tempfile.TemporaryDirectory() as folder, kit.connect(data=folder) as studio:
         try:
-            images = [m for m in studio.models.values() if m.asset_type == "image"]
-            cheapest = min(images, key=lambda model: model.credits_from or 0)
+            fit = [m for m in studio.models.values() if _is_ours(m)]
+            cheapest = min(fit, key=lambda model: model.credits_from or 0)
             facts = studio.generate(cheapest.id, "a quiet lake").output.facts
             return f"{cheapest.id} made {facts.width} x {facts.height} pixels"
         finally:
             stop()
+
+
+def _is_ours(model: Model) -> bool:
+    """Whether a built-in engine draws it from words: others may need more than is here."""
+    engine = installed().get(model.id)
+    drawn = type(engine).__module__.startswith("kit.engines.image.")
+    return drawn and model.supports_prompt and not any(p.required for p in model.media_parameters)

@@ -10,17 +10,28 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kit.errors import KitError
+from kit.parameters import Problem
 from kit.wire import AssetType, Parameter, Rule
 
 T = TypeVar("T")
 
-__all__ = ["Asset", "CanceledError", "Definition", "Engine", "Job", "Progress", "seed_parameter"]
+__all__ = [
+    "Asset",
+    "CanceledError",
+    "Definition",
+    "Engine",
+    "Job",
+    "Order",
+    "Problem",
+    "Progress",
+    "seed_parameter",
+]
 
 
 class CanceledError(KitError):
@@ -83,15 +94,35 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is known of a job before it is paid for: everything but what is in its files.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Settings by name, each checked by itself, with every default filled in.
+    media : mapping of str to int
+        How many input files there are, by parameter name; names without one are not in it.
+    """
+
+    prompt: str
+    parameters: Mapping[str, Any]
+    media: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
     """A rendered file and the facts about it.
 
     Parameters
     ----------
     path : Path
-        The file, inside the job's folder.
+        The file, inside the job's folder; one that lies elsewhere is refused.
+    content_type : str
+        Of an image or a video, as inputs may have them; the content has to be of it.
     thumbnail : Path or None
         A JPEG of at most 512 pixels a side: the poster frame of a video, a preview of an image.
+        Also inside the job's folder; left out, one is made of the file.
     duration_seconds : float or None
         Of a video.
     metadata : mapping
@@ -176,6 +207,20 @@ class Engine(ABC):
     """
 
     definition: Definition
+
+    def check(self, order: Order) -> Iterable[Problem]:
+        """Yield what makes an order impossible that no rule of a single parameter forbids.
+
+        Asked before anything is charged, in the process that answers requests: it loads nothing,
+        opens no file and takes no time. What only the files can tell is for `render` to refuse.
+
+        Yields
+        ------
+        (str, str)
+            The name of the parameter or the medium, or ``prompt``; and a sentence without it, e.g.
+            ``("mask", "is required to erase")``.
+        """
+        return ()
 
     @abstractmethod
     def render(self, job: Job, progress: Progress) -> Asset:

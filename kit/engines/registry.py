@@ -8,26 +8,41 @@ configured stand beside them; see `kit.engines.configured`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 from kit.engines.base import Engine
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import LeftOut, Listing, Place
+from kit.engines.plugins import is_built_in, left_out, loaded, rank, said, vetted, whose
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
-_BUILT_IN = "kit.engines."
 _log = logging.getLogger(__name__)
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found.
+
+    Parameters
+    ----------
+    engines : mapping of str to Engine
+        By model id, in the order of their names.
+    left_out : sequence of LeftOut
+        Plug-ins and configured models that cannot be served.
+    remarks : sequence of str
+        What else whoever runs the service should know of the configured models.
+    """
+
+    engines: Mapping[str, Engine]
+    left_out: tuple[LeftOut, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
 def installed(place: Place | None = None) -> Mapping[str, Engine]:
     """Return the installed and the configured engines by model id, in the order of their names.
-
-    A plug-in or a configured model that cannot be loaded is reported and left out; a built-in one
-    is an error. Neither loads weights; the models of other services are asked for, briefly.
 
     Parameters
     ----------
@@ -37,66 +52,92 @@ def installed(place: Place | None = None) -> Mapping[str, Engine]:
     Raises
     ------
     ConfigError
-        Two engines serve one model, or a built-in engine is broken.
+        A built-in engine is broken.
+
+    See Also
+    --------
+    survey : Tells what was left out as well.
     """
-    engines: dict[str, Engine] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        engine = _loaded(point)
-        if engine is None:
-            continue
-        if point.name in engines:
-            other = point.value
-            raise ConfigError(f"two engines serve the model {point.name!r}; the second is {other}")
-        engines[point.name] = engine
-    for name, engine in _configured(place).items():
+    return survey(place).engines
+
+
+@cache
+def survey(place: Place | None = None) -> Survey:
+    """Return the engines that there are, and what is wrong with the others.
+
+    A plug-in or a configured model that cannot be served is reported, once, and left out; a
+    built-in one is an error. Neither loads weights; the models of other services are asked for,
+    briefly.
+
+    Raises
+    ------
+    ConfigError
+        A built-in engine is broken.
+    """
+    engines, broken = _plugged(sorted(entry_points(group=GROUP), key=rank))
+    listing = _configured(place)
+    for name, engine in listing.engines.items():
         if name in engines:
-            _log.warning("the configured model %r is left out: one of that id is installed", name)
+            what, why = f"the configured model {name!r}", "an installed engine has this id"
+            broken.append(LeftOut(what, why, listing.remedy))
         engines.setdefault(name, engine)
-    return dict(sorted(engines.items()))
+    broken += listing.left_out
+    for sentence in (*broken, *listing.remarks):
+        _log.warning("%s", sentence)
+    return Survey(dict(sorted(engines.items())), tuple(broken), listing.remarks)
 
 
 @cache
 def engine_for(model_id: str, place: Place | None = None) -> Engine:
-    """Return the engine of a model, loading no other and asking no other service.
+    """Return the engine of a model, loading no other, asking no other service, saying nothing.
 
     Raises
     ------
     ConfigError
         There is none of that id.
     """
-    for point in entry_points(group=GROUP, name=model_id):
+    for point in sorted(entry_points(group=GROUP, name=model_id), key=rank):
         engine = _loaded(point)
-        if engine is not None:
+        if isinstance(engine, Engine):
             return engine
-    configured = _configured(place, only=model_id, refresh=False)
-    if model_id in configured:
-        return configured[model_id]
+    listing = _configured(place, only=model_id)
+    if model_id in listing.engines:
+        return listing.engines[model_id]
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
 
 
-def _configured(place: Place | None, **how: Any) -> Mapping[str, Engine]:
-    if place is None or not place.file.exists():
-        return {}
-    # Imported here: most services have no such file.
-    from kit.engines.configured.listing import engines
+def _plugged(points: Iterable[EntryPoint]) -> tuple[dict[str, Engine], list[LeftOut]]:
+    engines: dict[str, Engine] = {}
+    owners: dict[str, EntryPoint] = {}
+    broken = []
+    for point in points:
+        if point.name in engines:
+            owner = owners[point.name]
+            other = "a built-in engine" if is_built_in(owner) else whose(owner)
+            broken.append(left_out(point, f"{other} has this id"))
+            continue
+        engine = _loaded(point)
+        if isinstance(engine, LeftOut):
+            broken.append(engine)
+        else:
+            engines[point.name], owners[point.name] = engine, point
+    return engines, broken
 
-    return engines(place, **how)
 
-
-def _loaded(point: EntryPoint) -> Engine | None:
+def _loaded(point: EntryPoint) -> Engine | LeftOut:
+    if not is_built_in(point):
+        return vetted(point)
     try:
-        found = point.load()
-        engine = found() if isinstance(found, type) else found
+        return loaded(point)
     except Exception as error:
-        if point.value.startswith(_BUILT_IN):
-            raise ConfigError(f"the built-in engine {point.name!r} is broken: {error}") from error
-        _log.warning("the engine %r is left out: %s: %s", point.name, type(error).__name__, error)
-        return None
-    if not isinstance(engine, Engine):
-        _log.warning("the engine %r is left out: %s is no Engine", point.name, point.value)
-        return None
-    if engine.definition.id != point.name:
-        other = engine.definition.id
-        _log.warning("the engine %r is left out: its model's id is %r", point.name, other)
-        return None
-    return engine
+        why = said(error)
+        raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
+
+
+def _configured(place: Place | None, only: str | None = None) -> Listing:
+    if place is None or not place.file.exists():
+        return Listing({})
+    # Imported here: most services have no such file.
+    from kit.engines.configured.listing import listed
+
+    return listed(place, only=only, refresh=only is None)

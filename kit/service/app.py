@@ -105,7 +105,7 @@ def create_app(
     """
     if engines is None:
         engines = installed(Place(settings.engines_file, settings.engine_copies))
-    offered = catalog.load(engine.definition for engine in engines.values())
+    offered = catalog.of_engines(engines)
     writer = writer_of(settings) if writer is None else writer
 
     @asynccontextmanager

@@ -20,6 +20,7 @@ from kit.studio.costs import AsyncCosts
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration
 from kit.studio.models import Models
+from kit.studio.orders import merged
 from kit.studio.scripts import AsyncScripts, AsyncTitles
 from kit.studio.shelf import AsyncKept
 from kit.studio.sweeps import AsyncSweeps
@@ -100,9 +101,17 @@ class AsyncStudio:
         return self._models(refresh=False)
 
     async def estimate(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> wire.Quote:
         """Return what a request would cost, and check it; nothing is started.
+
+        The arguments are those of `generate`.
 
         Raises
         ------
@@ -111,14 +120,20 @@ class AsyncStudio:
         ConfigError
             Nobody says what the model costs.
         """
-        order = self._desk.order(model, prompt, media, parameters)
+        order = self._desk.order(model, prompt, media, merged(parameters, settings))
         return await self._run(self._desk.quote(order))
 
     async def start(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> AsyncGeneration:
-        """Start a generation and return it at once, still processing."""
-        order = self._desk.order(model, prompt, media, parameters)
+        """Start a generation and return it at once, still processing; see `generate`."""
+        order = self._desk.order(model, prompt, media, merged(parameters, settings))
         return self._held(await self._run(self._desk.start(order)))
 
     async def generate(
@@ -129,7 +144,8 @@ class AsyncStudio:
         media: Any = None,
         timeout: float | None = None,
         again: bool = False,
-        **parameters: Any,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> AsyncGeneration:
         """Return a finished generation, waiting for it where it must be made.
 
@@ -141,6 +157,11 @@ class AsyncStudio:
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
             The same request returns what it led to before and costs nothing; True pays anew.
+        parameters : mapping, optional
+            Settings of the model by name, for names that are no keywords here or mean something
+            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+        **settings
+            All other settings of the model.
 
         Raises
         ------
@@ -150,7 +171,7 @@ class AsyncStudio:
             It ended without a result.
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
-            order = self._desk.order(model, prompt, media, parameters)
+            order = self._desk.order(model, prompt, media, merged(parameters, settings))
             known: list[str] = []
             flow = self._desk.generate(
                 order,
@@ -167,13 +188,18 @@ class AsyncStudio:
                 raise
 
     async def form(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
+        given = merged(parameters, settings)
         found = await self._run(self._desk.model(model))
-        return forms.form(
-            self._desk, self.client, AsyncGeneration, found, prompt, media, parameters
-        )
+        return forms.form(self._desk, self.client, AsyncGeneration, found, prompt, media, given)
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""

@@ -17,16 +17,10 @@ from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.steps import Flow
 from kit.client.waiting import Board
-from kit.errors import (
-    ConflictError,
-    KitError,
-    MethodNotAllowedError,
-    NoAnswerError,
-    NotFoundError,
-)
+from kit.errors import ConflictError, KitError, MethodNotAllowedError, NoAnswerError, NotFoundError
 from kit.studio import outcomes
 from kit.studio.models import UnknownModelError
-from kit.studio.orders import Order, plain
+from kit.studio.orders import Order, plain, resolved
 from kit.studio.till import Till
 from kit.widgets.keys import Keys
 
@@ -47,13 +41,21 @@ class Desk:
         How patient the client is.
     keys : Keys, optional
         Manages the account's keys, where that can be done from here.
+    passing : bool
+        Whether somebody signed in here and saved nothing: no cell has such a studio.
     """
 
     def __init__(
-        self, settings: Settings, *, policy: Policy = PATIENT, keys: Keys | None = None
+        self,
+        settings: Settings,
+        *,
+        policy: Policy = PATIENT,
+        keys: Keys | None = None,
+        passing: bool = False,
     ) -> None:
         self.settings = settings
         self.keys = keys
+        self.passing = passing
         self.journal = Journal.of(settings)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self._policy = policy
@@ -90,7 +92,7 @@ class Desk:
             With one sentence for each problem; nothing was sent.
         """
         model = yield from self.model(model_id)
-        files = uploads.sources(model, media)
+        files = uploads.sources(model, (yield from resolved(media)))
         wanted = {name: plain(value) for name, value in given.items() if value is not None}
         text = (prompt or "").strip() or None
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
@@ -134,30 +136,45 @@ class Desk:
         Parameters
         ----------
         timeout : float or None
-            Seconds for all of it but the download.
+            Seconds for all of it but the download. A pause that would pass them, because the
+            service is busy for instance, is not begun.
         on_known : callable
             Called with the id where the generation was there before.
         """
-        began = self._policy.clock()
-        order = yield from wanted
-        begun = None if again else (yield from self._before(order))
-        if begun is None:
-            begun = yield from self.begin(order, on_sent=on_sent)
-        else:
-            on_known(begun.id)
+        clock = self._policy.clock
+        began = clock()
+        starting = self._started(wanted, again=again, on_sent=on_sent, on_known=on_known)
+        ends = None if timeout is None else began + timeout
+        begun = yield from flows.within(starting, ends, clock)
         on_update(begun)
-        if timeout is not None:
-            timeout = max(0.0, timeout - (self._policy.clock() - began))
         if not begun.finished:
-            begun = yield from self.wait(begun.id, timeout=timeout, on_update=on_update)
+            begun = yield from self.wait(
+                begun.id, timeout=timeout, began=began, on_update=on_update
+            )
         yield from downloads.output(self.cache, begun, self._policy)
         return begun
+
+    def _started(
+        self,
+        wanted: Flow[Order],
+        *,
+        again: bool,
+        on_sent: OnSent,
+        on_known: Callable[[str], object],
+    ) -> Flow[wire.Generation]:
+        order = yield from wanted
+        begun = None if again else (yield from self._before(order))
+        if begun is not None:
+            on_known(begun.id)
+            return begun
+        return (yield from self.begin(order, on_sent=on_sent))
 
     def wait(
         self,
         generation_id: str,
         *,
         timeout: float | None = None,
+        began: float | None = None,
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
         """Wait for a generation and return it completed.
@@ -173,6 +190,7 @@ class Desk:
             generation_id,
             status_url=self._status_urls.get(generation_id),
             timeout=timeout,
+            began=began,
             on_update=on_update,
         )
         self._note(done)
@@ -201,19 +219,19 @@ class Desk:
         return (yield from self.get(generation_id))
 
     def pending(self) -> Flow[list[wire.Generation]]:
-        """Return what was started from here and still runs; what has ended is noted."""
+        """Return what was started from here and was not seen to end; an end is told once."""
         known = self.journal.pending()
         found = yield from self._board.look({key: self._status_urls.get(key) for key in known})
         for generation in found.values():
             if generation.finished:
                 self._note(generation)
-        return [generation for generation in found.values() if not generation.finished]
+        return list(found.values())
 
     def charged(self, generation: wire.Generation) -> Decimal | None:
         """Return what a generation was charged: the service's figure, else the receipt's."""
         if generation.credits_charged is not None:
             return generation.credits_charged
-        return self.journal.credits().get(generation.id)
+        return self.journal.charged(generation.id)
 
     def begin(
         self,

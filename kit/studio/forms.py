@@ -11,15 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import calls, flows, uploads
-from kit.client.steps import Flow
+from kit.client.steps import Flow, Sleep
 from kit.errors import KitError
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration, Generation
-from kit.studio.orders import Order, plain
+from kit.studio.orders import Order, plain, resolved
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kit.widgets.form import Form, Request
     from kit.widgets.form.service import Settle
 
+T = TypeVar("T")
 Made = Generation | AsyncGeneration
 
 
@@ -62,13 +63,14 @@ class Counter:
         request: Request,
         on_update: Callable[[wire.Generation], None],
         on_sent: Callable[[str, float], None],
+        on_wait: Callable[[str], None],
     ) -> Made:
         """Start a request anew, wait for it, and return it with its output in the cache."""
         flow = self._desk.generate(
             self._order(request), again=True, on_update=on_update, on_sent=on_sent
         )
         try:
-            return self.held(self._client.block(flow))
+            return self.held(self._client.block(told(flow, on_wait)))
         except KitError as error:
             if error.generation_id:
                 error.resume = self.held(wire.Generation(id=error.generation_id)).wait
@@ -103,6 +105,9 @@ class Counter:
         """Return where a medium is; what is no file yet becomes one."""
         if isinstance(medium, (str, Path)):
             return Path(medium).expanduser()
+        if hasattr(medium, "_kit_file"):
+            found: Path = self._client.block(resolved(medium))
+            return found
         source = uploads.source(medium)
         with source.open() as file:
             return self.keep(source.name, file.read())
@@ -110,6 +115,22 @@ class Counter:
     def _order(self, request: Request) -> Flow[Order]:
         media = {name: list(paths) for name, paths in request.media.items()}
         return self._desk.order(request.model.id, request.prompt, media, request.parameters)
+
+
+def told(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
+    """Return a flow that also tells why it waits, where the service has asked for that."""
+    outcome: Any = None
+    try:
+        while True:
+            step = flow.send(outcome)
+            if isinstance(step, Sleep) and step.why:
+                on_wait(step.why)
+            outcome = yield step
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        flow.close()
 
 
 def form(

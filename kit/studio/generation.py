@@ -89,6 +89,10 @@ class Held:
         """When it was ordered."""
         return self.facts.created_at
 
+    def _kit_file(self) -> Flow[Path]:
+        """Return its file, as another request's medium."""
+        return _fetched(self)
+
     def __repr__(self) -> str:
         from kit.widgets import preview
 
@@ -187,6 +191,9 @@ class Output:
     def __repr__(self) -> str:
         return _described(self.generation)
 
+    def _kit_file(self) -> Flow[Path]:
+        return _fetched(self.generation)
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets import preview
 
@@ -224,6 +231,9 @@ class AsyncOutput:
 
     def __repr__(self) -> str:
         return _described(self.generation)
+
+    def _kit_file(self) -> Flow[Path]:
+        return _fetched(self.generation)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets import preview

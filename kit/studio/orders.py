@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from kit import pricing, wire
+from kit.client.steps import Flow
 from kit.client.uploads import Source
-from kit.errors import ConfigError
+from kit.errors import ConfigError, ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,50 @@ def by_default(order: Order) -> wire.Quote:
 
 def _recorded(seconds: Fraction | None) -> Fraction | None:
     return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
+
+
+def merged(parameters: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that were given as a mapping and those given as keywords, together.
+
+    Raises
+    ------
+    ParameterError
+        A name is given both ways, or there is no mapping.
+
+    Examples
+    --------
+    >>> merged({"model": "v2"}, {"steps": 20})
+    {'model': 'v2', 'steps': 20}
+    """
+    if parameters is None:
+        return dict(settings)
+    if not isinstance(parameters, Mapping):
+        raise ParameterError(
+            "parameters is a mapping of names to values, such as {'steps': 20}, not a "
+            f"{type(parameters).__name__}"
+        )
+    if twice := parameters.keys() & settings.keys():
+        names = ", ".join(map(repr, sorted(map(str, twice))))
+        raise ParameterError(f"given twice, in parameters and by itself: {names}")
+    return {**parameters, **settings}
+
+
+def resolved(media: Any) -> Flow[Any]:
+    """Return input files with the kept file in the place of each generation and each output.
+
+    One that is not here yet is fetched.
+    """
+    if isinstance(media, Mapping):
+        named = {}
+        for name, value in media.items():
+            named[name] = yield from resolved(value)
+        return named
+    if isinstance(media, (list, tuple)):
+        several = []
+        for value in media:
+            several.append((yield from resolved(value)))
+        return several
+    return (yield from media._kit_file()) if hasattr(media, "_kit_file") else media
 
 
 def plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from kit.studio.costs import Costs
 from kit.studio.desk import Desk
 from kit.studio.generation import Generation
 from kit.studio.models import Models
+from kit.studio.orders import merged
 from kit.studio.scripts import Scripts, Titles
 from kit.studio.shelf import Kept
 from kit.studio.sweeps import Sweeps
@@ -99,9 +100,17 @@ class Studio:
         return self._models(refresh=False)
 
     def estimate(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> wire.Quote:
         """Return what a request would cost, and check it; nothing is started.
+
+        The arguments are those of `generate`.
 
         Raises
         ------
@@ -110,14 +119,20 @@ class Studio:
         ConfigError
             Nobody says what the model costs.
         """
-        order = self._desk.order(model, prompt, media, parameters)
+        order = self._desk.order(model, prompt, media, merged(parameters, settings))
         return self._run(self._desk.quote(order))
 
     def start(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> Generation:
-        """Start a generation and return it at once, still processing."""
-        order = self._desk.order(model, prompt, media, parameters)
+        """Start a generation and return it at once, still processing; see `generate`."""
+        order = self._desk.order(model, prompt, media, merged(parameters, settings))
         return self._held(self._run(self._desk.start(order)))
 
     def generate(
@@ -128,7 +143,8 @@ class Studio:
         media: Any = None,
         timeout: float | None = None,
         again: bool = False,
-        **parameters: Any,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> Generation:
         """Return a finished generation, waiting for it where it must be made.
 
@@ -140,6 +156,11 @@ class Studio:
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
             The same request returns what it led to before and costs nothing; True pays anew.
+        parameters : mapping, optional
+            Settings of the model by name, for names that are no keywords here or mean something
+            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+        **settings
+            All other settings of the model.
 
         Raises
         ------
@@ -149,7 +170,7 @@ class Studio:
             It ended without a result.
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
-            order = self._desk.order(model, prompt, media, parameters)
+            order = self._desk.order(model, prompt, media, merged(parameters, settings))
             known: list[str] = []
             flow = self._desk.generate(
                 order,
@@ -166,11 +187,18 @@ class Studio:
                 raise
 
     def form(
-        self, model: str, prompt: str | None = None, *, media: Any = None, **parameters: Any
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
+        given = merged(parameters, settings)
         found = self._run(self._desk.model(model))
-        return forms.form(self._desk, self.client, Generation, found, prompt, media, parameters)
+        return forms.form(self._desk, self.client, Generation, found, prompt, media, given)
 
     def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""

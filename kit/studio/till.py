@@ -17,11 +17,17 @@ from kit.client.flows import PATIENT, Policy
 from kit.client.settings import Settings
 from kit.client.steps import Flow
 from kit.errors import (
+    ApiError,
+    BadRequestError,
     BudgetError,
     ConfigError,
-    InsufficientScopeError,
-    MethodNotAllowedError,
-    NotFoundError,
+    ExpiredApiKeyError,
+    InsufficientCreditsError,
+    InternalError,
+    InvalidApiKeyError,
+    MissingApiKeyError,
+    RateLimitError,
+    UnavailableError,
 )
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.learned import LearnedQuote, PriceBook
@@ -34,6 +40,16 @@ T = TypeVar("T")
 
 #: Credits for a title, and for each variation of a script. Source: API document, "Limits".
 TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
+
+#: What a start would be answered, too. Anything else only says that there is no estimate.
+_SERIOUS = (
+    MissingApiKeyError,
+    InvalidApiKeyError,
+    ExpiredApiKeyError,
+    InsufficientCreditsError,
+    RateLimitError,
+    UnavailableError,
+)
 
 
 class Till:
@@ -131,8 +147,11 @@ class Till:
     def _by_service(self, order: Order) -> Flow[wire.Quote | None]:
         try:
             quote = yield from flows.ask(calls.estimate(order.body({})), self._policy)
-        except (NotFoundError, MethodNotAllowedError, InsufficientScopeError):
-            self._estimates = False  # paths that nobody knows are 403 at some
+        except ApiError as error:
+            if isinstance(error, _SERIOUS) or _names_fields(error):
+                raise
+            # one that fails may know prices later; what answers otherwise has no such path
+            self._estimates = isinstance(error, InternalError)
             return None
         return quote.model_copy(update={"source": "service"})
 
@@ -151,6 +170,14 @@ class Till:
 
             self.book.learn(model, past.samples(model, archive.paid(model.id, past.MOST)))
             self._seen[model.id] = files
+
+
+def _names_fields(error: ApiError) -> bool:
+    """Whether it says what is wrong with the request. Source: contract, "Conventions"."""
+    details = error.details if isinstance(error, BadRequestError) else None
+    return isinstance(details, list) and any(
+        isinstance(each, Mapping) and "field" in each for each in details
+    )
 
 
 def guessed(order: Order) -> wire.Quote:

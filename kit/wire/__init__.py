@@ -12,6 +12,7 @@ from kit.wire.base import Body, Credits, Instant, Shape, Wire, timestamp
 from kit.wire.generations import Generation, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
+from kit.wire.reading import forgiven
 from kit.wire.uploads import RequestUpload, Ticket
 from kit.wire.words import (
     CATEGORIES,
@@ -65,5 +66,6 @@ __all__ = [
     "UnitPrice",
     "Wire",
     "WriteScripts",
+    "forgiven",
     "timestamp",
 ]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     PlainSerializer,
+    ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticSerializationError, to_json
+
+from kit.wire import reading
 
 
 def _number(value: Decimal) -> float | int:
@@ -42,7 +46,10 @@ Instant = Annotated[
 
 
 class Shape(BaseModel):
-    """Base of all: immutable, camelCase outside, tolerant of new fields.
+    """Base of all: immutable, camelCase outside, tolerant of new fields and of odd ones.
+
+    An answer is read strictly first; a field that cannot be read is then taken as missing, unless
+    everything depends on it. So one odd field of another service does not cost the whole answer.
 
     Answers that come by the thousand are made of it directly: for them nothing of Python may run
     per object, so each of their fields takes a ``null`` itself.
@@ -55,7 +62,36 @@ class Shape(BaseModel):
         frozen=True,
         extra="ignore",
         protected_namespaces=(),
+        coerce_numbers_to_str=True,
     )
+    #: Fields, as the wire names them, that are not missing when they cannot be read: then the whole
+    #: is unreadable. Fields without a default are such anyway.
+    essential: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Read an answer; see `Shape` on fields that cannot be read."""
+        try:
+            return super().model_validate_json(json_data, **options)
+        except ValidationError as error:
+            return cls._forgiven(json_data, error)
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Read an answer that was parsed before; see `Shape` on fields that cannot be read."""
+        try:
+            return super().model_validate(obj, **options)
+        except ValidationError as error:
+            try:
+                content = to_json(obj)
+            except PydanticSerializationError:
+                raise error from None
+            return cls._forgiven(content, error)
+
+    @classmethod
+    def _forgiven(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
+        read = super().model_validate_json
+        return reading.forgiven(read, content, error, essential=cls.essential)
 
 
 class Wire(Shape):
@@ -73,4 +109,8 @@ class Wire(Shape):
 class Body(Wire):
     """Base of every request body: an unknown field is refused and types are strict."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, coerce_numbers_to_str=False)
+
+    @classmethod
+    def _forgiven(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
+        raise error

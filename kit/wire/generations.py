@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
@@ -16,8 +16,14 @@ def _word(status: Any) -> Any:
 
 
 def _sentence(error: Any) -> Any:
-    """Take the text out of an error that another service sends as an object."""
-    return error.get("message") or str(error) if isinstance(error, dict) else error
+    """Take the text out of an error that another service sends as an object or a list."""
+    if error is None or isinstance(error, str):
+        return error
+    if isinstance(error, dict):
+        return str(error.get("message") or error)
+    if isinstance(error, list):
+        return "; ".join(str(_sentence(each)) for each in error)
+    return str(error) if error else None
 
 
 class StartGeneration(Body):
@@ -60,6 +66,8 @@ class Generation(Shape):
 
     Source: API document, "Generation"; contract, "Generations".
     """
+
+    essential: ClassVar[frozenset[str]] = frozenset({"status", "outputUrl"})
 
     id: str
     status: Annotated[str, BeforeValidator(_word)] = "processing"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from kit.wire.base import Credits, Wire
 
@@ -51,6 +51,27 @@ class Rule(Wire):
     multipliers: list[Multiplier] = Field(default_factory=list)
 
 
+#: What a price is made of: anything else in a rule is a price that nobody here can work out.
+_RULE = frozenset({"base", "units", "multipliers"})
+_UNIT = frozenset({"parameter", "medium", "credits"})
+_STRICTLY = TypeAdapter(Rule)
+
+
+def _rule(told: Any) -> Any:
+    """Take a price rule only as a whole: half of one, or another service's, is a wrong price."""
+    if not isinstance(told, dict):
+        return told if isinstance(told, Rule) else None
+    if not (told.get("base") is not None or told.get("units")) or not _RULE.issuperset(told):
+        return None
+    try:
+        rule = _STRICTLY.validate_python(told)
+    except ValueError:
+        return None
+    known = all(_UNIT.issuperset(unit) for unit in told.get("units") or ())
+    named = all(unit.parameter or unit.medium for unit in rule.units)
+    return rule if known and named else None
+
+
 class Term(Wire):
     """One part of a quote: what it is, what caused it, and what it does to the price."""
 
@@ -93,7 +114,7 @@ class Model(Wire):
     estimated_credits: Credits | None = None
     supports_multi_reference_media: bool = False
     description: str = ""
-    pricing: Rule | None = None
+    pricing: Annotated[Rule | None, BeforeValidator(_rule)] = None
 
     @property
     def parameters(self) -> list[Parameter]:

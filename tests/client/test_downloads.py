@@ -11,7 +11,7 @@ import pytest
 from kit.client import downloads
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
-from kit.client.steps import Fetch, Lost, Reply
+from kit.client.steps import Fetch, Lost, Reply, Sleep
 from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
@@ -89,9 +89,30 @@ def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) ->
 
 
 def test_an_address_may_be_relative(cache: Cache, policy: Policy) -> None:
-    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), *[Lost("gone")] * 3)
+    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), *[Lost("gone")] * 5)
 
     assert steps[0].url == f"{cache.base_url}/files/x.png"
+
+
+@pytest.mark.parametrize("number", [429, 503])
+def test_a_busy_storage_is_left_alone_as_long_as_it_asks(
+    cache: Cache, policy: Policy, number: int
+) -> None:
+    busy, gone = Reply(number, {"retry-after": "3"}), Reply(400)
+
+    flow = downloads.output(cache, done("https://a.test/x"), policy)
+    steps, _ = driven(flow, busy, busy, gone)
+
+    assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0, 3.0]
+
+
+def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy: Policy) -> None:
+    flow = downloads.output(cache, done("https://a.test/x"), policy)
+
+    steps, error = driven(flow, Reply(503, {"retry-after": "3600"}))
+
+    assert [type(step) for step in steps] == [Fetch]
+    assert str(error).endswith("the service asks to wait 60 minutes before the next request")
 
 
 def test_redirects_end(cache: Cache, policy: Policy) -> None:

@@ -53,7 +53,7 @@ def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings
 def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> None:
     path = "/v1/creative-studio/generations"
     busy = third_party.problem(503, "unavailable", "busy", **{"Retry-After": "2"})
-    other.first("POST", path, Answer(drop=True), busy)
+    other.first("POST", path, busy, busy)
 
     receipt = run(flows.ask(calls.start_generation(ORDER)))
 
@@ -62,6 +62,36 @@ def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> No
     assert len(keys) == 3
     assert len(set(keys)) == 1
     assert clock.slept[1] >= 2.0
+
+
+def test_a_start_whose_answer_is_lost_is_not_sent_again(
+    run: Face, other: Server, party: ThirdParty
+) -> None:
+    def taken(seen: third_party.Seen) -> Answer:
+        party(seen)
+        return Answer(drop=True)
+
+    other.app = taken
+
+    with pytest.raises(KitError, match="may have been carried out: look in the history"):
+        run(flows.ask(calls.start_generation(ORDER)))
+
+    assert len(party.orders) == 1
+
+
+def test_a_service_that_kept_an_answer_before_is_asked_again_under_the_same_key(
+    run: Face, other: Server
+) -> None:
+    path = "/v1/creative-studio/generations"
+    kept = Answer(200, {"id": "job-7"}, {"Idempotency-Replayed": "true"})
+    other.first("POST", path, kept, Answer(drop=True))
+
+    run(flows.ask(calls.start_generation(ORDER)))
+    receipt = run(flows.ask(calls.start_generation(ORDER)))
+
+    keys = [seen.headers["idempotency-key"] for seen in other.requests("POST", path)]
+    assert receipt.id == "job-1"
+    assert keys[1] == keys[2] != keys[0]
 
 
 def test_a_file_is_uploaded_whole(run: Face, media: Server) -> None:

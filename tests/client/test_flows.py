@@ -20,8 +20,8 @@ from kit.errors import (
 from tests.client.fixtures import driven
 
 ORDER = wire.StartGeneration(model_id="m", prompt="p")
-GONE = Lost("no connection")
-SLOW = Lost("no answer in time", timed_out=True)
+GONE = Lost("no connection", harmless=True)
+BROKE = Lost("the connection broke")
 
 
 def ok(body: Any, **headers: str) -> Reply:
@@ -42,7 +42,7 @@ def sleeps(steps: list[Any]) -> list[float]:
     return [step.seconds for step in steps if isinstance(step, Sleep)]
 
 
-@pytest.mark.parametrize("bad", [GONE, SLOW, status(429), status(502), status(503), status(504)])
+@pytest.mark.parametrize("bad", [GONE, BROKE, *map(status, (429, 500, 502, 503, 504))])
 def test_a_get_is_tried_again(bad: Any, policy: Policy) -> None:
     steps, result = driven(flows.ask(calls.get_account(), policy), bad, bad, ACCOUNT)
 
@@ -50,7 +50,7 @@ def test_a_get_is_tried_again(bad: Any, policy: Policy) -> None:
     assert len(sleeps(steps)) == 2
 
 
-@pytest.mark.parametrize("number", [400, 401, 402, 403, 404, 409, 500])
+@pytest.mark.parametrize("number", [400, 401, 402, 403, 404, 409, 501])
 def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.get_account(), policy), status(number))
 
@@ -71,7 +71,7 @@ def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> 
     assert [step.headers["Idempotency-Key"] for step in asked] == [call.key] * 3
 
 
-@pytest.mark.parametrize("bad", [SLOW, status(500), status(502), status(504), status(409)])
+@pytest.mark.parametrize("bad", [BROKE, status(500), status(502), status(504), status(409)])
 def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.start_generation(ORDER), policy), bad)
 
@@ -86,6 +86,58 @@ def test_a_post_without_a_key_is_sent_once(bad: Any, policy: Policy) -> None:
     steps, _ = driven(flows.ask(call, policy), bad)
 
     assert len(steps) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        calls.cancel_generation("g"),
+        calls.estimate(ORDER),
+        calls.request_upload(
+            wire.RequestUpload(
+                file_name="a.png", content_type="image/png", file_size_bytes=1, model_id="m"
+            )
+        ),
+    ],
+    ids=lambda call: call.path,
+)
+def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
+    call: calls.Call[Any], policy: Policy
+) -> None:
+    steps, _ = driven(flows.ask(call, policy), BROKE, status(502), status(400))
+
+    assert sum(isinstance(step, Ask) for step in steps) == 3
+
+
+def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
+    broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "a bug"}}')
+
+    steps, error = driven(flows.ask(calls.get_account(), policy), *[broken] * 9)
+
+    assert sum(isinstance(step, Ask) for step in steps) == policy.attempts
+    assert isinstance(error, InternalError)
+    assert str(error) == "a bug"
+
+
+def test_a_pause_that_passes_the_moment_is_not_begun(policy: Policy) -> None:
+    asked = flows.ask(calls.start_generation(ORDER), policy)
+
+    steps, error = driven(flows.within(asked, 2.0, policy.clock), status(503, retry_after="20"))
+
+    assert sleeps(steps) == []
+    assert isinstance(error, UnavailableError)
+    assert str(error).endswith("the service asks to wait 20 s before the next request")
+
+
+def test_a_pause_that_ends_in_time_is_made(policy: Policy) -> None:
+    asked = flows.ask(calls.start_generation(ORDER), policy)
+
+    steps, result = driven(
+        flows.within(asked, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
+    )
+
+    assert sleeps(steps) == [1.0]
+    assert result.id == "g"
 
 
 def test_retry_after_is_a_lower_bound(policy: Policy) -> None:

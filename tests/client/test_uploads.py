@@ -105,7 +105,7 @@ def test_a_picture_object_is_sent_as_png(mode: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (3, 5, 1), (3, 5, 3), (3, 5, 4)])
-@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "bool", "int64", "float32", "float64"])
 def test_an_array_is_sent_as_png(shape: tuple[int, ...], dtype: str) -> None:
     file = uploads.source(np.ones(shape, dtype))
 
@@ -132,7 +132,9 @@ def test_floats_of_an_array_span_the_whole_range() -> None:
         (np.zeros((2, 2, 7), "uint8"), r"not of shape \(2, 2, 7\)"),
         (np.full((2, 2), 2.0), "floats holds 0 to 1, not 2 to 2"),
         (np.full((2, 2), np.nan), "floats holds 0 to 1"),
-        (np.zeros((2, 2), "int64"), "not int64"),
+        (np.full((2, 2), 256, "int64"), "whole numbers holds 0 to 255, not 256 to 256"),
+        (np.zeros((2, 2), "complex64"), "not complex64"),
+        (np.zeros((0, 2), "uint8"), r"not of shape \(0, 2\)"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -198,6 +200,16 @@ def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) ->
     assert steps[0].headers["Idempotency-Key"] != steps[3].headers["Idempotency-Key"]
 
 
+@pytest.mark.parametrize("number", [429, 503])
+def test_a_busy_storage_is_left_alone_as_long_as_it_asks(policy: Policy, number: int) -> None:
+    busy = Reply(number, {"retry-after": "3"})
+
+    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, busy, TICKET, Reply(200))
+
+    assert result == "u"
+    assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0]
+
+
 def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
     refusal = Reply(403, {}, b'{"error": {"code": "access_denied", "message": "wrong length"}}')
 
@@ -208,7 +220,7 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
 
 
 def test_a_put_is_given_up_in_the_end(policy: Policy) -> None:
-    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, Lost("gone")] * 3)
+    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, Lost("gone")] * 5)
 
     assert str(error) == "'upload.png' was not sent: gone"
 
@@ -251,3 +263,53 @@ def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
 
     assert result == "u"
     assert sum(isinstance(step, Put) for step in steps) == 2
+
+
+# ── what is no file of a known kind ──────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("white", "dtype"), [(65535, "uint16"), (True, "bool"), (255, "int32"), (1.0, "float32")]
+)
+def test_the_lightest_value_of_an_array_is_white(white: float, dtype: str) -> None:
+    file = uploads.source(np.full((2, 3), white, dtype))
+
+    with file.open() as stream, Image.open(stream) as picture:
+        assert (picture.size, picture.convert("L").getextrema()) == ((3, 2), (255, 255))
+
+
+@pytest.mark.parametrize("suffix", ["bmp", "tiff"])
+def test_a_picture_of_another_kind_is_sent_as_png(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"lake.{suffix}"
+    Image.new("RGB", (5, 4), "teal").save(path)
+
+    file = uploads.source(path)
+
+    assert (file.name, file.content_type) == ("lake.png", "image/png")
+    with file.open() as stream, Image.open(stream) as picture:
+        assert (picture.size, picture.getpixel((2, 2))) == ((5, 4), (0, 128, 128))
+
+
+@pytest.mark.parametrize("brand", [b"heic", b"heix", b"mif1"])
+def test_a_picture_that_nothing_can_read_is_no_video(tmp_path: Path, brand: bytes) -> None:
+    path = tmp_path / "a.heic"
+    path.write_bytes(b"\0\0\0\x18ftyp" + brand + b"0" * 100)
+
+    with pytest.raises(ParameterError, match=r"'a.heic' is of type image/heic.*save it as PNG"):
+        uploads.source(path)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://a.test/b.png?sig=secret", "s3://bucket/b.png", "data:image/png;base64,aa"]
+)
+@pytest.mark.parametrize("kind", [str, Path])
+def test_an_address_is_no_path(address: str, kind: Any) -> None:
+    with pytest.raises(ParameterError, match="is an address: download it first") as caught:
+        uploads.source(kind(address))
+
+    assert "secret" not in str(caught.value)
+
+
+def test_a_drive_is_no_address() -> None:
+    with pytest.raises(ParameterError, match="there is no file"):
+        uploads.source("C:/nowhere/b.png")

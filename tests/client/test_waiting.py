@@ -110,11 +110,25 @@ def test_the_last_pause_ends_at_the_deadline(clock: Clock, policy: Policy) -> No
     assert sleeps(steps) == [5.0]
 
 
-@pytest.mark.parametrize("bad", [status(401), status(404), status(500)])
+@pytest.mark.parametrize("bad", [status(401), status(404), status(501)])
 def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
     _, error = waited(policy, running(), bad)
 
     assert error.generation_id == "g"
+
+
+def test_one_poll_that_fails_does_not_end_the_waiting(policy: Policy) -> None:
+    _, done = waited(policy, running(), status(500), running("completed"))
+
+    assert done.state == "completed"
+
+
+def test_a_busy_service_is_not_waited_for_beyond_the_timeout(policy: Policy) -> None:
+    steps, error = waited(policy, running(), status(503, retry_after="20"), timeout=5.0)
+
+    assert max(sleeps(steps)) < 5.0
+    assert error.generation_id == "g"
+    assert str(error).endswith("the service asks to wait 20 s before the next request")
 
 
 # ── answers that are held ────────────────────────────────────────────────────────────────────────

@@ -45,6 +45,7 @@ def test_the_doctor_says_what_is_wrong_with_configured_models(
     assert "FAIL  not ready: the configured model images 1 (far) cannot be used yet" in done.out
     assert "FAR_KEY" in done.out
     assert f"correct {data / 'engines.toml'}" in done.out
+    assert "set that variable where the service runs" in done.out
 
 
 def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:

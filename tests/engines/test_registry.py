@@ -2,24 +2,40 @@
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from kit.engines import registry
 from kit.engines.registry import engine_for, installed
 from kit.errors import ConfigError
 
 _LISTED = "from kit.engines.registry import installed; print(*installed())"
 
 
-def listed(folder: Path, points: str, module: str) -> subprocess.CompletedProcess[str]:
+_TITLES = (
+    "from kit.engines.registry import engine_for, installed;"
+    "print(*(e.definition.title for e in installed().values()));"
+    "print(*(engine_for(name).definition.title for name in installed()))"
+)
+_SERVED = (
+    "import tempfile; from pathlib import Path; from kit.service import settings;"
+    "from kit.service.app import create_app;"
+    "print(create_app(settings.load({}, data=Path(tempfile.mkdtemp()))).title)"
+)
+
+
+def listed(
+    folder: Path, points: str, module: str, work: str = _LISTED
+) -> subprocess.CompletedProcess[str]:
     """List the engines in a process that has one more plug-in."""
     info = folder / "more-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[kit.engines]\n{points}\n")
     (folder / "more.py").write_text(module)
-    script = f"import sys; sys.path.insert(0, {str(folder)!r}); {_LISTED}"
+    script = f"import sys; sys.path.insert(0, {str(folder)!r}); {work}"
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
 
@@ -51,12 +67,69 @@ def test_definitions_load_nothing_heavy() -> None:
     assert told.stdout.splitlines()[1] == "[]"
 
 
+ENGINE = """
+from decimal import Decimal
+from kit.engines.base import Definition, Engine
+from kit.wire import Parameter, Rule, UnitPrice
+
+def definition(**changes):
+    plain = dict(id="odd", title="Odd", asset_type="image", category="Fast", description="")
+    return Definition(**{**plain, "pricing": Rule(base=Decimal(1)), **changes})
+
+def unit(name):
+    return Rule(units=[UnitPrice(parameter=name, credits=Decimal(1))])
+
+class Odd(Engine):
+    def render(self, job, progress): ...
+"""
+ODD = "odd = more:Odd"
+
+
 @pytest.mark.parametrize(
     ("points", "module", "sentence"),
     [
         ("odd = more:thing", "thing = 7", "is no Engine"),
         ("odd = more:thing", "raise RuntimeError('no license')", "RuntimeError: no license"),
+        ("odd = more:thing", "import sys; sys.exit('no license')", "SystemExit: no license"),
+        ("odd = more:Missing", "", "AttributeError"),
+        ("odd = not an object", "", "AttributeError"),
         ("odd = demo_engines:Flat", "", "its model's id is 'flat'"),
+        (ODD, ENGINE, "it has no definition"),
+        (ODD, f"{ENGINE}    definition = 7\n", "AttributeError"),
+        (
+            ODD,
+            f"{ENGINE}    @property\n    def definition(self): raise SystemError('no')",
+            "SystemError: no",
+        ),
+        (ODD, f"{ENGINE}    definition = definition(category='Nope')", "category 'Nope'"),
+        (ODD, f"{ENGINE}    definition = definition(asset_type='song')", "asset type 'song'"),
+        (ODD, f"{ENGINE}    definition = definition(pricing=None)", "no price rule"),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(pricing=Rule(base=Decimal(-1)))",
+            "negative price",
+        ),
+        (ODD, f"{ENGINE}    definition = definition(pricing=unit('no'))", "the parameter 'no'"),
+        (ODD, f"{ENGINE}    definition = definition(pricing=7)", "its price rule is no Rule"),
+        (ODD, f"{ENGINE}    definition = definition(settings=[7])", "no Parameter, but 7"),
+        (ODD, f"{ENGINE}    definition = definition(title=7)", "its title is no text"),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition("
+            "settings=[Parameter(name='x', type='integer', default='y')])",
+            "the default of its parameter 'x'",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(settings=[Parameter(name='x')] * 2)",
+            "two parameters of the name 'x'",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition("
+            "settings=[Parameter(name='x', type='matrix', default=object())])",
+            "Unable to serialize",
+        ),
     ],
 )
 def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
@@ -65,13 +138,78 @@ def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
     told = listed(tmp_path, points, module)
 
     assert told.returncode == 0, told.stderr
-    assert "flat" in told.stdout.split()
+    assert {"flat", "poster"} <= set(told.stdout.split())
     assert "odd" not in told.stdout.split()
+    [line] = [line for line in told.stderr.splitlines() if "'more'" in line]
+    assert line.startswith("the engine 'odd' of the package 'more' (")
+    assert sentence in line
+
+
+def test_a_plug_in_whose_package_has_no_name_is_left_out_like_any_other(tmp_path: Path) -> None:
+    unnamed = f"(Path({str(tmp_path)!r}) / 'more-1.0.dist-info' / 'METADATA').unlink()"
+    work = f"from pathlib import Path; {unnamed}; {_LISTED}"
+    told = listed(tmp_path, "odd = more:Missing", "", work)
+
+    assert told.returncode == 0, told.stderr
+    assert "poster" in told.stdout.split()
+    assert "the engine 'odd' of a package without a name (more:Missing)" in told.stderr
+
+
+def test_a_good_plug_in_is_served_beside_a_broken_one(tmp_path: Path) -> None:
+    module = f"{ENGINE}    definition = definition()"
+    told = listed(tmp_path, f"{ODD}\nworse = more:Worse", module)
+
+    assert told.returncode == 0, told.stderr
+    assert "odd" in told.stdout.split()
+    assert "worse" not in told.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("taken", "sentence"),
+    [
+        ("poster", "a built-in engine has this id"),
+        ("flat", "the engine 'flat' of the package 'demo-engines' (demo_engines:Flat) has this id"),
+    ],
+)
+def test_of_two_engines_for_one_model_the_first_is_served_and_the_built_in_one_wins(
+    tmp_path: Path, taken: str, sentence: str
+) -> None:
+    module = f"{ENGINE}    definition = definition(id={taken!r}, title='Stolen')"
+    told = listed(tmp_path, f"{taken} = more:Odd", module, _TITLES)
+
+    assert told.returncode == 0, told.stderr
+    assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in told.stderr
     assert sentence in told.stderr
+    assert "Stolen" not in told.stdout
 
 
-def test_two_engines_for_one_model_are_refused(tmp_path: Path) -> None:
-    told = listed(tmp_path, "flat = demo_engines:Flat", "")
+def test_a_plug_in_cannot_pass_for_a_built_in_engine(tmp_path: Path) -> None:
+    told = listed(tmp_path, "odd = kit.engines.image.poster:Nothing", "")
 
-    assert told.returncode == 1
-    assert "two engines serve the model 'flat'" in told.stderr
+    assert told.returncode == 0, told.stderr
+    assert "the engine 'odd' of the package 'more'" in told.stderr
+
+
+def test_a_built_in_engine_that_is_broken_is_an_error() -> None:
+    point = EntryPoint("poster", "kit.engines.image.poster:Nothing", "kit.engines")
+
+    with pytest.raises(ConfigError, match="the built-in engine 'poster' is broken"):
+        registry._loaded(point)
+
+
+def test_an_interrupt_is_passed_on(tmp_path: Path) -> None:
+    told = listed(tmp_path, ODD, "raise KeyboardInterrupt")
+
+    assert told.returncode != 0
+    assert "KeyboardInterrupt" in told.stderr
+
+
+def test_a_service_starts_beside_every_kind_of_broken_plug_in(tmp_path: Path) -> None:
+    module = (
+        f"{ENGINE}    definition = definition(pricing=None)\n"
+        "class Bare(Engine):\n    def render(self, job, progress): ...\n"
+    )
+    told = listed(tmp_path, f"{ODD}\nbare = more:Bare\nposter = more:Odd", module, _SERVED)
+
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.split() == ["Creative", "Studio"]

@@ -57,6 +57,8 @@ class Flat(Engine):
                     "burns",
                     "babbles",
                     "deaf",
+                    "quits",
+                    "strays",
                 ],
             ),
             seed_parameter(),
@@ -66,7 +68,8 @@ class Flat(Engine):
     def render(self, job: Job, progress: Progress) -> Asset:
         """Do what is asked."""
         _DEEDS[job.parameters["does"]](progress)
-        path = job.folder / "pixel.png"
+        strays = job.parameters["does"] == "strays"
+        path = (job.folder.parent if strays else job.folder) / "pixel.png"
         path.write_bytes(_PIXEL)
         progress.report(1.0)
         metadata = {"seed": job.seed}
@@ -141,6 +144,10 @@ def _raise(progress: Progress) -> None:
     raise RuntimeError("secret path /home/someone")
 
 
+def _quit(progress: Progress) -> None:
+    raise SystemExit(1)
+
+
 _DEEDS = {
     "works": _work,
     "dawdles": _dawdle,
@@ -151,4 +158,6 @@ _DEEDS = {
     "burns": _burn,
     "babbles": _work,
     "deaf": _sleep,
+    "quits": _quit,
+    "strays": _work,
 }

@@ -59,7 +59,7 @@ def test_what_comes_back_is_what_was_there(
     again = start_service(data=back.data)
 
     assert report == made
-    assert (report.files, report.unfinished, report.missing) == (2, 0, [])
+    assert (report.files, report.unfinished, report.missing) == (3, 0, [])
     assert files(back.objects) == files(service.settings.objects)
     with again.client(key) as http:
         after = read(http, used)
@@ -157,7 +157,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(
     service: Service, used: str, tmp_path: Path
 ) -> None:
-    (gone,) = (service.settings.objects / "outputs").glob(f"*/{used}-*")
+    (gone,) = (service.settings.objects / "outputs").glob(f"*/{used}-*.png")
     gone.unlink()
     target, back = tmp_path / "copy.tar.gz", elsewhere(tmp_path)
 

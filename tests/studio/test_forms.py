@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kit.client.steps import Flow, Sleep
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
+from kit.studio.forms import told as telling
 from kit.studio.models import UnknownModelError
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 
@@ -140,6 +142,23 @@ def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, other: Server)
     with pytest.raises(UnknownModelError, match="did you mean 'paint'"):
         studio.form("pain")
     assert other.requests("POST") == []
+
+
+def test_a_flow_tells_why_it_waits() -> None:
+    def flow() -> Flow[str]:
+        yield Sleep(0.1)
+        outcome = yield Sleep(12, "the service asks to wait 12 s")
+        return f"made after {outcome}"
+
+    told: list[str] = []
+    passed = telling(flow(), told.append)
+    next(passed)
+    passed.send(None)
+    with pytest.raises(StopIteration) as end:
+        passed.send("a rest")
+
+    assert end.value.value == "made after a rest"
+    assert told == ["the service asks to wait 12 s"]
 
 
 def test_a_failure_reaches_whoever_waits(studio: Studio, party: ThirdParty) -> None:

@@ -16,9 +16,11 @@ from kit.errors import (
     NoAnswerError,
     NotFoundError,
     ParameterError,
+    UnavailableError,
 )
 from kit.studio import Generation, Studio
 from tests.client import third_party
+from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, ThirdParty, png
 
 START = "/v1/creative-studio/generations"
@@ -206,12 +208,67 @@ def test_a_timeout_can_be_resumed(studio: Studio, party: ThirdParty) -> None:
     assert studio.history.pending() == []
 
 
+def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, party: ThirdParty) -> None:
+    party.polls = 1000
+    studio.start("paint", "a lake")
+    party.polls = 0
+
+    (ended,) = studio.history.pending()
+
+    assert ended.status == "completed"
+    assert ended.wait().output.bytes() == png()
+    assert studio.history.pending() == []
+
+
+def test_all_of_it_shares_one_timeout(
+    studio: Studio, party: ThirdParty, other: Server, clock: Clock
+) -> None:
+    party.polls = 1000
+    other.first(
+        "POST", START, third_party.problem(503, "unavailable", "busy", **{"Retry-After": "3"})
+    )
+
+    with pytest.raises(NoAnswerError, match="not finished after 4 s"):
+        studio.generate("paint", "a lake", timeout=4)
+
+    assert clock.now == pytest.approx(4.0, abs=0.1)
+
+
+def test_a_start_that_comes_too_late_is_not_made(
+    studio: Studio, party: ThirdParty, other: Server, clock: Clock
+) -> None:
+    other.first(
+        "POST", START, third_party.problem(503, "unavailable", "busy", **{"Retry-After": "20"})
+    )
+
+    with pytest.raises(UnavailableError, match="asks to wait 20 s"):
+        studio.generate("paint", "a lake", timeout=2)
+
+    assert party.orders == {}
+    assert clock.now == 0.0
+
+
+def test_a_start_whose_answer_is_lost_is_not_paid_twice(
+    studio: Studio, party: ThirdParty, other: Server
+) -> None:
+    def taken(seen: third_party.Seen) -> Answer:
+        answer = party(seen)
+        return Answer(drop=True) if seen.method == "POST" else answer
+
+    other.app = taken
+
+    with pytest.raises(NoAnswerError, match="may have been carried out"):
+        studio.generate("paint", "a lake", again=True)
+
+    assert [g.id for g in studio.history.list()] == list(party.orders) == ["job-1"]
+
+
 def test_a_connection_that_breaks_after_the_start_keeps_the_id(
     studio: Studio, other: Server
 ) -> None:
     other.first("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
 
-    with pytest.raises(NoAnswerError, match="no connection to") as caught:
+    with pytest.raises(NoAnswerError, match=r"the connection to .* broke") as caught:
         studio.generate("paint", "a lake")
 
     assert caught.value.generation_id == "job-1"

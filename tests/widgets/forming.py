@@ -57,6 +57,7 @@ class Shop:
     price: Decimal | Exception = Decimal("0.7")
     updates: list[dict[str, Any]] = field(default_factory=lambda: [{}, {"progress": 0.5}])
     sent: tuple[float, ...] = ()
+    waits: tuple[str, ...] = ()
     error: Exception | None = None
     during: Callable[[], None] = lambda: None
     html: str = "<img alt='made'>"
@@ -79,8 +80,12 @@ class Shop:
         request: Request,
         on_update: Callable[[wire.Generation], None],
         on_sent: Callable[[str, float], None],
+        on_wait: Callable[[str], None],
     ) -> Any:
         self.orders.append(request)
+        for why in self.waits:
+            on_wait(why)
+            self.during()
         for share in self.sent:
             on_sent("face.png", share)
             self.during()

@@ -356,6 +356,18 @@ def test_the_code_does_what_the_form_does(stage: Stage) -> None:
     assert asked == {"model": "flat", "prompt": 'a "lake"\nat dawn\\', "count": 4, "seed": 0}
 
 
+def test_settings_with_names_that_mean_something_else_are_passed_by_name() -> None:
+    odd = [wire.Parameter(name=name) for name in ("model", "again", "guidance scale", "class")]
+    given = {one.name: "v2" for one in odd}
+    form = Form(model(setting_parameters=odd, pricing=None), {"prompt": "x", "parameters": given})
+
+    code = form.code()
+
+    assert "parameters={" in code
+    called = eval(code.replace("studio.generate", "given"), {"given": lambda *_, **named: named})
+    assert called == {"parameters": given}
+
+
 def test_the_code_follows_the_values_where_it_is_open(stage: Stage) -> None:
     form = formed(stage, initial={"prompt": "x"})
     before = len(form.children)

@@ -101,7 +101,8 @@ def test_a_path_can_be_typed(form: Form, stage: Stage) -> None:
     ("text", "sentence"),
     [
         ("gone.png", "there is no file"),
-        ("faces", "there is no file"),
+        ("faces", "a folder is at &#x27;faces&#x27;"),
+        ("notes.txt", "&#x27;notes.txt&#x27; is of type text/plain"),
         ("voice.mp3", "takes a picture, and &#x27;voice.mp3&#x27; is a sound"),
         ("a face.png\nfaces/b.png\na face.png", "holds 3 files, at most 2 are allowed"),
     ],

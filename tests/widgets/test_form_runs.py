@@ -138,6 +138,22 @@ def test_progress_is_shown_while_it_runs(form: Form, stage: Stage, shop: Shop) -
     assert "50 %" in said[2]
 
 
+def test_why_it_waits_is_shown_until_it_goes_on(form: Form, stage: Stage, shop: Shop) -> None:
+    said: list[str] = []
+    shop.waits = ("the service asks to wait 12 s",)
+    shop.updates = [{"progress": 0.5}]
+
+    def during() -> None:
+        stage.now += 2
+        said.append(shown(form)[0])
+
+    shop.during = during
+    click(form, stage)
+
+    assert "the service asks to wait 12 s" in said[0]
+    assert "asks to wait" not in said[1]
+
+
 def test_uploads_are_shown_on_their_way(form: Form, stage: Stage, shop: Shop) -> None:
     said: list[str] = []
 

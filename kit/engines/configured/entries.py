@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from kit import pricing
 from kit.engines.base import Definition
+from kit.engines.model import model_of
 from kit.errors import ConfigError
 from kit.parameters import suggest
-from kit.wire import CATEGORIES, Model, Multiplier, Parameter, Rule, UnitPrice
+from kit.wire import CATEGORIES, Multiplier, Parameter, Rule, UnitPrice
 
 E = TypeVar("E", bound="Entry")
 
@@ -131,18 +131,11 @@ def checked(definition: Definition) -> Definition:
     ConfigError
         It has a category that does not exist, or a price rule that cannot price every request.
     """
-    known = CATEGORIES[definition.asset_type]
-    if definition.category not in known:
+    known = CATEGORIES.get(definition.asset_type, ())
+    if known and definition.category not in known:
         hint = suggest(definition.category, known)
         raise ConfigError(f"there is no category {definition.category!r}{hint}")
-    pricing.check_rule(
-        Model(
-            id=definition.id,
-            setting_parameters=list(definition.settings),
-            media_parameters=list(definition.media),
-            pricing=definition.pricing,
-        )
-    )
+    model_of(definition)
     return definition
 
 

@@ -6,7 +6,6 @@ Listing loads no weights. It asks the network only for the models of other servi
 
 from __future__ import annotations
 
-import logging
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from kit.engines.base import Engine
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import LeftOut, Listing, Place
 from kit.engines.diffusers.engine import engines as pipelines
+from kit.engines.plugins import said
 from kit.engines.remote.images import engines as images
 from kit.engines.remote.services import engines as services
+from kit.engines.remote.site import Site
 from kit.engines.remote.videos import engines as videos
-from kit.errors import ConfigError
+from kit.errors import EngineError
 from kit.parameters import suggest
 
-_log = logging.getLogger(__name__)
 #: Entries looked at together: a service that is down must not add its wait to that of the others.
 _TOGETHER = 8
 
@@ -48,8 +48,8 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any], Path, bool], Sequence[Engine]]]
 }
 
 
-def engines(place: Place, *, only: str | None = None, refresh: bool = True) -> dict[str, Engine]:
-    """Return the configured engines by model id, in the order of the file.
+def listed(place: Place, *, only: str | None = None, refresh: bool = True) -> Listing:
+    """Return what the file holds.
 
     Parameters
     ----------
@@ -60,47 +60,66 @@ def engines(place: Place, *, only: str | None = None, refresh: bool = True) -> d
 
     Notes
     -----
-    What is broken is logged and left out.
+    Nothing that is broken in it raises: it is left out, and the listing says why.
     """
-    items = [item for item in _items(place.file) if _may_hold(item, only)]
-    if not items:
-        return {}
+    file = _File(place.file)
+    items = [item for item in file.items() if _may_hold(item, only)]
 
     def made(item: _Item) -> Sequence[Engine]:
-        return _made(item, place.copies, refresh)
+        try:
+            return KINDS[item.kind](item.data, place.copies, refresh)
+        except Exception as error:  # noqa: BLE001 - one entry must not take the others with it
+            file.leave_out(item, said(error))
+            return ()
 
     found: dict[str, Engine] = {}
     with ThreadPoolExecutor(_TOGETHER) as pool:
         for item, group in zip(items, pool.map(made, items), strict=True):
             for engine in group:
                 if found.setdefault(engine.definition.id, engine) is not engine:
-                    _left_out(item, f"the model {engine.definition.id!r} is there already")
-    return found
+                    file.leave_out(item, f"the model {engine.definition.id!r} is there already")
+            if group:
+                file.remarks.extend(_keyless(item))
+    return Listing(found, tuple(file.left_out), tuple(file.remarks), file.remedy)
 
 
-def _items(file: Path) -> Iterator[_Item]:
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:
-        _log.error("no configured model is served: %s cannot be read: %s", file, error)
-        return
-    for kind, entries in content.items():
-        if kind not in KINDS:
-            _log.warning("%s: unknown table %r is left out%s", file, kind, suggest(kind, KINDS))
-        elif not isinstance(entries, list):
-            _log.warning("%s: %r is left out: write it as [[%s]]", file, kind, kind)
-        else:
-            yield from _numbered(kind, entries)
+class _File:
+    """The file as it is read: its entries, and what is wrong with it so far."""
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.remedy = f"correct {path}"
+        self.left_out: list[LeftOut] = []
+        self.remarks: list[str] = []
 
-def _numbered(kind: str, entries: Sequence[Any]) -> Iterator[_Item]:
-    for number, data in enumerate(entries, start=1):
-        if isinstance(data, dict):
-            yield _Item(kind, number, data)
-        else:
-            _log.warning("%s %d is left out: it is no table", kind, number)
+    def leave_out(self, item: _Item, why: str) -> None:
+        self.left_out.append(LeftOut(f"the configured model {item}", why, self.remedy))
+
+    def items(self) -> Iterator[_Item]:
+        try:
+            content = tomllib.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            self._reject("every model", f"the file cannot be read: {error}")
+            return
+        for kind, entries in content.items():
+            if kind not in KINDS:
+                self._reject(repr(kind), f"it is an unknown table{suggest(kind, KINDS)}")
+            elif not isinstance(entries, list):
+                self._reject(repr(kind), f"write it as [[{kind}]]")
+            else:
+                yield from self._numbered(kind, entries)
+
+    def _numbered(self, kind: str, entries: Sequence[Any]) -> Iterator[_Item]:
+        for number, data in enumerate(entries, start=1):
+            if isinstance(data, dict):
+                yield _Item(kind, number, data)
+            else:
+                self._reject(f"{kind} {number}", "it is no table")
+
+    def _reject(self, what: str, why: str) -> None:
+        self.left_out.append(LeftOut(f"{what} in {self._path}", why, self.remedy))
 
 
 def _may_hold(item: _Item, model_id: str | None) -> bool:
@@ -111,15 +130,10 @@ def _may_hold(item: _Item, model_id: str | None) -> bool:
     return item.data.get("id") == model_id
 
 
-def _made(item: _Item, copies: Path, refresh: bool) -> Sequence[Engine]:
-    try:
-        return KINDS[item.kind](item.data, copies, refresh)
-    except ConfigError as error:
-        _left_out(item, str(error))
-    except Exception as error:  # noqa: BLE001 - one entry must not take the others with it
-        _left_out(item, f"{type(error).__name__}: {error}")
-    return ()
-
-
-def _left_out(item: _Item, why: str) -> None:
-    _log.warning("the configured model %s is left out: %s", item, why)
+def _keyless(item: _Item) -> Iterator[str]:
+    """Yield what whoever orders from a service would else be the first to notice."""
+    if "key_env" in item.data:
+        try:
+            Site(item.data["url"], item.data["key_env"]).key()
+        except EngineError as error:
+            yield f"the configured model {item} cannot be used yet: {said(error)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,7 +19,7 @@ import numpy as np
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES, Tones
-from kit.engines.media.inspection import bounded, container_of, length, undecodable
+from kit.engines.media.inspection import SECONDS, bounded, container_of, length, undecodable
 from kit.errors import EngineError
 
 #: Undecodable packets that are passed over before a file counts as broken.
@@ -26,10 +27,16 @@ _FAULTS = 20
 #: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
 #: the end that the header tells.
 _MISSING = 1.0
+#: Seconds by which sound may outlast the pictures before the last picture is held to its end.
+_HELD = 0.5
+#: Packets that are looked at to know how fast a varying rate gets.
+_PACKETS = 20_000
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 #: Numbers of ITU-T H.273: matrix of BT.709, and "not told".
 _BT709, _UNTOLD = 1, 2
 _HD_ROWS = 720
+#: How far the rates of a file may be apart before it counts as varying.
+_EVEN = 0.015
 
 
 class Footage:
@@ -49,9 +56,12 @@ class Footage:
     width, height : int
         Of the upright picture with square pixels; they may be odd.
     seconds : float
-        From the first frame to the end of the last one.
+        From the first frame to the end of the last one, or to the end of a longer sound: the last
+        picture stays on show.
     fps : float
         Nominal frames per second, 1 to 240; a varying rate's mean.
+    quick : float
+        Frames per second where a varying rate is fast; `fps` of a constant rate.
     has_sound : bool
         Whether there is a sound track.
 
@@ -69,8 +79,8 @@ class Footage:
         try:
             with container_of(path) as container:
                 self._look(container)
-        except (av.FFmpegError, StopIteration, IndexError) as error:
-            raise undecodable(error) from None
+        except (av.FFmpegError, StopIteration, IndexError):
+            raise undecodable() from None
 
     def __enter__(self) -> Self:
         return self
@@ -131,7 +141,7 @@ class Footage:
                 return
             shown = frame
         if shown is None:
-            raise undecodable(EOFError())
+            raise undecodable()
         shown = self._pixels(shown, size, tones)
         for _ in range(number, count):
             yield shown
@@ -151,8 +161,14 @@ class Footage:
         self.width, self.height = (high, wide) if self._turn in (90, 270) else (wide, high)
         self._told = float(stream.duration * stream.time_base) if stream.duration else None
         self.seconds = self._told or max(0.001, length(container) - self._origin)
+        whole = ((container.start_time or 0) + (container.duration or 0)) / 1e6 - self._origin
+        if container.streams.audio and whole > self.seconds + _HELD:
+            self.seconds = min(whole, float(SECONDS))
         rate = float(stream.average_rate or stream.guessed_rate or 30)
         self.fps = min(max(rate, 1.0), 240.0)
+        self.quick = self.fps
+        if stream.base_rate and abs(float(stream.base_rate) / rate - 1) > _EVEN:
+            self.quick = _quick(container, stream) or self.fps
         self.has_sound = bool(container.streams.audio)
         self._curve = int(frame.color_trc)
 
@@ -172,8 +188,8 @@ class Footage:
                     yield from self._timed(0.0)
                     return
                 yield moment, frame
-        except av.FFmpegError as error:
-            raise undecodable(error) from None
+        except av.FFmpegError:
+            raise undecodable() from None
         finally:
             container.close()
             if container in self._open:
@@ -186,10 +202,10 @@ class Footage:
         for packet in container.demux(stream):
             try:
                 frames = packet.decode()
-            except av.InvalidDataError as error:
+            except av.InvalidDataError:
                 faults += 1
                 if faults > _FAULTS:
-                    raise undecodable(error) from None
+                    raise undecodable() from None
                 continue
             for frame in frames:
                 self._check()
@@ -217,6 +233,17 @@ class Footage:
         if self._turn:
             pixels = np.asarray(cv2.rotate(pixels, _TURNS[self._turn]))
         return np.ascontiguousarray(pixels)
+
+
+def _quick(container: Any, stream: Any) -> float | None:
+    """Return the frames per second of the fast stretches: of the usual step below the mean."""
+    container.seek(0)
+    times = [p.pts for p in islice(container.demux(stream), _PACKETS) if p.pts is not None]
+    steps = np.diff(np.unique(times)) * float(stream.time_base)
+    if not len(steps):
+        return None
+    step = float(np.median(steps[steps <= steps.mean() * (1 + _EVEN)]))
+    return min(max(1 / step, 1.0), 240.0)
 
 
 def _stream(container: Any) -> Any:

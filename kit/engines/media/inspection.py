@@ -14,7 +14,7 @@ from typing import Any
 from kit.errors import EngineError
 
 #: Bounds of an input file.
-PIXELS = 40_000_000
+PIXELS = 50_000_000
 FRAMES = 600  # of an animated image
 SECONDS = 3600
 _STREAMS = 8
@@ -74,8 +74,8 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
             megapixels = PIXELS // 1_000_000
             sentence = f"the image has more than {megapixels} megapixels"
             raise EngineError(sentence, code="too_large") from None
-        except (OSError, SyntaxError, ValueError) as error:
-            raise undecodable(error) from None
+        except (OSError, SyntaxError, ValueError):
+            raise undecodable() from None
 
 
 def _video(path: Path, content_type: str) -> dict[str, Any]:
@@ -91,8 +91,10 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
             frame = next(container.decode(stream))
             bounded(frame.width * frame.height)
             return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
-    except (av.FFmpegError, StopIteration, IndexError) as error:
-        raise undecodable(error) from None
+    except StopIteration:
+        raise EngineError("the video holds no picture", code="undecodable") from None
+    except (av.FFmpegError, IndexError):
+        raise undecodable() from None
 
 
 def _audio(path: Path, content_type: str) -> dict[str, Any]:
@@ -104,8 +106,10 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
                 raise EngineError("the file holds no sound", code="wrong_type")
             next(container.decode(container.streams.audio[0]))
             return {"duration_seconds": length(container)}
-    except (av.FFmpegError, StopIteration, IndexError) as error:
-        raise undecodable(error) from None
+    except StopIteration:
+        raise EngineError("the recording is empty", code="undecodable") from None
+    except (av.FFmpegError, IndexError):
+        raise undecodable() from None
 
 
 _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
@@ -164,6 +168,6 @@ def bounded(pixels: int) -> None:
         raise EngineError(sentence, code="too_large")
 
 
-def undecodable(error: BaseException) -> EngineError:
+def undecodable() -> EngineError:
     """Return what a file is told that a decoder gave up on."""
-    return EngineError(f"the file cannot be decoded ({type(error).__name__})", code="undecodable")
+    return EngineError("the file is cut off or damaged", code="undecodable")

@@ -232,12 +232,12 @@ def _read(
                 held += part.shape[1]
                 if held > wanted:
                     break
-    except (av.FFmpegError, IndexError) as error:
-        raise undecodable(error) from None
+    except (av.FFmpegError, IndexError):
+        raise undecodable() from None
     if held > wanted and seconds is None:
         raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
     if not held:
-        raise undecodable(EOFError())
+        raise EngineError("the recording is empty", code="undecodable")
     return np.concatenate(parts, axis=1)[:, :wanted]
 
 

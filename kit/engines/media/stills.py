@@ -21,6 +21,9 @@ from kit.engines.media.inspection import IMAGES, bounded, undecodable
 from kit.errors import EngineError
 
 _OPAQUE = 255
+_BAND = 256  # rows
+_ORIENTATION = 0x0112  # of Exif
+_SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ def opened(path: Path, *, most: int | None = None) -> Still:
     EngineError
         The file is broken or no picture (``undecodable``), or has too many pixels (``too_large``).
     """
+    found = _decoded(path, most)
+    return found if most is None else reduced(found, most)
+
+
+def _decoded(path: Path, most: int | None) -> Still:
     with warnings.catch_warnings():
         # Pillow warns of oddities that it then decodes; the size is checked here.
         warnings.simplefilter("ignore")
@@ -64,29 +72,59 @@ def opened(path: Path, *, most: int | None = None) -> Still:
                 if most is not None:
                     # JPEG halves while it decodes: less work, and never below what is asked for.
                     image.draft(None, (most, most))
-                found = _still(image)
+                return _still(image)
         except (EngineError, MemoryError):
             raise
         except Image.DecompressionBombError:
             bounded(1 << 62)
             raise
-        except Exception as error:  # noqa: BLE001 - decoders raise anything on a broken file
-            raise undecodable(error) from None
-    return found if most is None else _scaled(found, most)
+        except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
+            raise undecodable() from None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a file holds: the size of its picture, upright and unreduced, and how many there are."""
+
+    width: int
+    height: int
+    frames: int = 1
+
+
+def origin(path: Path) -> Origin:
+    """Return what a file holds that `opened` takes; its pixels are not decoded."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with Image.open(path, formats=list(IMAGES.values())) as image:
+            turned = image.getexif().get(_ORIENTATION, 1) in _SIDEWAYS
+            width, height = reversed(image.size) if turned else image.size
+            return Origin(width, height, getattr(image, "n_frames", 1))
 
 
 def _still(image: Any) -> Still:
     image.load()
-    upright = ImageOps.exif_transpose(image)
     profile = image.info.get("icc_profile")
+    # In place: a copy of a large picture takes as much memory as all that follows.
+    ImageOps.exif_transpose(image, in_place=True)
+    upright = image
     if upright.mode.startswith(("I", "F")):
         return Still(_shallow(upright))
     if upright.mode == "RGBa" or "A" in upright.mode or "transparency" in upright.info:
-        clear = upright.convert("RGBA")
-        alpha = np.array(clear.getchannel("A"))
-        pixels = np.array(_managed(clear.convert("RGB"), profile))
+        clear = upright if upright.mode == "RGBA" else upright.convert("RGBA")
+        alpha = _pixels(clear.getchannel("A"))
+        pixels = _pixels(_managed(clear.convert("RGB"), profile))
         return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
-    return Still(np.array(_managed(upright, profile)))
+    return Still(_pixels(_managed(upright, profile)))
+
+
+def _pixels(image: Any) -> Bytes:
+    """Return a picture's pixels, taken over in bands: at once takes three times the memory."""
+    depth = len(image.getbands())
+    pixels = np.empty((image.height, image.width, depth)[: 2 + (depth > 1)], np.uint8)
+    for top in range(0, image.height, _BAND):
+        bottom = min(image.height, top + _BAND)
+        pixels[top:bottom] = image.crop((0, top, image.width, bottom))
+    return pixels
 
 
 def _shallow(image: Any) -> Bytes:
@@ -100,7 +138,7 @@ def _managed(image: Any, profile: bytes | None) -> Any:
     """Return a picture in sRGB, by its color profile where it has a usable one."""
     plain = image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
     if not profile:
-        return plain.convert("RGB")
+        return plain if plain.mode == "RGB" else plain.convert("RGB")
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         managed = ImageCms.profileToProfile(
@@ -112,7 +150,8 @@ def _managed(image: Any, profile: bytes | None) -> Any:
     return plain.convert("RGB") if managed is None else managed
 
 
-def _scaled(still: Still, most: int) -> Still:
+def reduced(still: Still, most: int) -> Still:
+    """Return a picture scaled down by area so that no side passes `most` pixels; never up."""
     height, width = still.pixels.shape[:2]
     scale = most / max(height, width)
     if scale >= 1.0:
@@ -120,12 +159,18 @@ def _scaled(still: Still, most: int) -> Still:
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     if still.alpha is None:
         return Still(_resized(still.pixels, size))
-    # Multiplied by alpha on the way: what is hidden must not bleed into the edges.
-    share = still.alpha.astype(np.float32)[:, :, None] / 255.0
-    cover = _resized(share[:, :, 0], size)
-    color = _resized(still.pixels * share, size) / np.maximum(cover, 1 / 512)[:, :, None]
+    # Multiplied by alpha on the way: what is hidden must not bleed into the edges. One channel at
+    # a time, which is a third of the memory.
+    cover = _resized(still.alpha.astype(np.float32), size) / 255.0
+    sums = np.dstack([_weighed(still, number, size) for number in range(3)]) / 255.0
+    color = sums / np.maximum(cover, 1 / 512)[:, :, None]
     pixels = np.clip(np.rint(color), 0, 255).astype(np.uint8)
     return Still(pixels, np.rint(cover * 255).astype(np.uint8))
+
+
+def _weighed(still: Still, channel: int, size: tuple[int, int]) -> Any:
+    plane = np.ascontiguousarray(still.pixels[:, :, channel])
+    return _resized(cv2.multiply(plane, still.alpha, dtype=cv2.CV_32F), size)
 
 
 def _resized(pixels: Any, size: tuple[int, int]) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +13,10 @@ from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.pictures import opaque
-from kit.engines.remote.exchange import Ask
+from kit.engines.remote.exchange import Ask, Reply
 from kit.engines.remote.http import Caller
 from kit.engines.remote.images import ImagesEntry
+from kit.engines.remote.items import item_of, received
 from kit.engines.remote.results import asset
 from kit.engines.remote.waiting import Tell, awaited
 from kit.errors import EngineError
@@ -27,6 +26,8 @@ MOST_SIDE = 2048
 #: Largest picture that is taken, in bytes.
 _PICTURE_BYTES = 64_000_000
 _NAME = "picture"
+#: Endpoints and models that refused the field ``response_format``: no other job has to find out.
+_WITHOUT_FORMAT: set[tuple[str, str]] = set()
 
 
 def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
@@ -42,15 +43,17 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
 
     async def work(tell: Tell) -> dict[str, Any]:
         async with Caller(entry.site()) as caller:
-            # Not sent again once it may have been carried out: pictures cost somebody money.
-            reply = await caller.ask(_request(entry, job))
+            reply = await _asked(caller, entry, job)
             tell(0.8)
-            item = _first(reply.json())
-            await _receive(caller, item, job.folder / _NAME)
+            item = item_of(reply.json())
+            if item is None:
+                sentence = "the remote service answered without a picture"
+                raise EngineError(sentence, code="upstream_odd")
+            await received(caller, item, job.folder / _NAME, most=_PICTURE_BYTES)
             return item
 
     item = awaited(work, progress, seconds=entry.timeout)
-    facts = {"model": entry.model, "service": entry.site().name}
+    facts = {"model": entry.model, "service": entry.site().public}
     revised = item.get("revised_prompt")
     if isinstance(revised, str) and revised:
         facts["revised_prompt"] = revised[:4000]
@@ -64,12 +67,29 @@ def normal(path: Path) -> bytes:
     return _png(Image.fromarray(opaque(path, most=MOST_SIDE)))
 
 
-def _request(entry: ImagesEntry, job: Job) -> Ask:
+async def _asked(caller: Caller, entry: ImagesEntry, job: Job) -> Reply:
+    """Return the answer to a job; it is sent again only without a field that was refused.
+
+    Never once it may have been carried out: pictures cost somebody money.
+    """
+    place = (entry.url, entry.model)
+    if not entry.response_format or place in _WITHOUT_FORMAT:
+        return await caller.ask(_request(entry, job, ""))
+    reply = await caller.attempt(_request(entry, job, entry.response_format))
+    if reply.status in (400, 422) and "response_format" in reply.sentence:
+        _WITHOUT_FORMAT.add(place)
+        return await caller.ask(_request(entry, job, ""))
+    if not 200 <= reply.status < 300:
+        raise caller.refusal(reply)
+    return reply
+
+
+def _request(entry: ImagesEntry, job: Job, response_format: str) -> Ask:
     fields: dict[str, Any] = {**job.parameters, "model": entry.model, "prompt": job.prompt, "n": 1}
     if entry.seed:
         fields["seed"] = job.seed
-    if entry.response_format:
-        fields["response_format"] = entry.response_format
+    if response_format:
+        fields["response_format"] = response_format
     pictures = job.media.get("image")
     if not pictures:
         address = "v1/images/generations"
@@ -106,33 +126,3 @@ def _png(image: Any) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()
-
-
-def _first(answer: Any) -> dict[str, Any]:
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        raise EngineError("the remote service answered without a picture", code="upstream_odd")
-    return data[0]
-
-
-async def _receive(caller: Caller, item: Mapping[str, Any], target: Path) -> None:
-    encoded, url = item.get("b64_json"), item.get("url")
-    if isinstance(url, str) and url.startswith("data:"):
-        encoded = url.partition(",")[2]
-    if isinstance(encoded, str) and encoded:
-        target.write_bytes(_decoded(encoded))
-    elif isinstance(url, str) and url:
-        if not caller.own(caller.address(url)):
-            sentence = "the picture lies on another host than the service; ask for b64_json"
-            raise EngineError(sentence, code="upstream_odd")
-        await caller.fetch(url, target, most=_PICTURE_BYTES)
-    else:
-        raise EngineError("the remote service answered without a picture", code="upstream_odd")
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        sentence = "the picture in the remote service's answer is garbled"
-        raise EngineError(sentence, code="upstream_odd") from None

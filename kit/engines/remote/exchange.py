@@ -29,6 +29,10 @@ class Ask:
         A file that is the body.
     bare : bool
         Without the key, wherever it goes.
+    late : bool
+        Whether a 404 may only mean that it is not there yet.
+    once : bool
+        Whether it is not sent again, whatever comes of it: somebody waits for the answer.
     """
 
     method: str
@@ -40,6 +44,8 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     again: bool = False
     bare: bool = False
+    late: bool = False
+    once: bool = False
     quiet: float = 60.0
 
 
@@ -75,6 +81,8 @@ class Reply:
         error = body.get("error", body) if isinstance(body, dict) else ""
         if isinstance(error, dict):
             error = error.get("message") or error.get("detail") or ""
+        if isinstance(error, list):
+            return "; ".join(filter(None, map(_problem, error)))
         return error if isinstance(error, str) else ""
 
     @property
@@ -90,6 +98,16 @@ class Reply:
         except ValueError:
             return None
         return max(0.0, when.timestamp() - time.time())
+
+
+def _problem(problem: Any) -> str:
+    """Return what an entry of a list of problems says, such as ``{"loc": [...], "msg": ...}``."""
+    if not isinstance(problem, dict) or not isinstance(problem.get("msg"), str):
+        return problem if isinstance(problem, str) else ""
+    place = problem.get("loc")
+    parts = place if isinstance(place, list) else []
+    named = ".".join(str(part) for part in parts if part not in ("body", "query", "path"))
+    return f"{named}: {problem['msg']}" if named else str(problem["msg"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
-"""A job on a video endpoint: started, asked after until it is done, fetched; ended if canceled."""
+"""A job on a video endpoint: started, asked after until it is done, fetched; ended if canceled.
+
+An endpoint may also answer with the clip itself, or with its address.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from typing import Any
 from urllib.parse import quote
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.remote.drawing import form, normal
 from kit.engines.remote.exchange import Ask
-from kit.engines.remote.http import Caller
+from kit.engines.remote.http import FILE_BYTES, Caller
+from kit.engines.remote.items import item_of, received
 from kit.engines.remote.results import asset
 from kit.engines.remote.videos import VideosEntry
 from kit.engines.remote.waiting import Tell, awaited
@@ -37,17 +42,20 @@ def film(entry: VideosEntry, job: Job, progress: Progress) -> Asset:
         async with Caller(entry.site()) as caller:
             started = (await caller.ask(_request(entry, job))).json()
             tell(_STARTED)
-            address = _address(started)
+            if item := item_of(started):
+                await received(caller, item, job.folder / _NAME, most=FILE_BYTES)
+                return
+            address = _address(entry, started)
             try:
                 await _made(caller, entry, address, started, tell)
             except asyncio.CancelledError:
                 await _forget(caller, address)
                 raise
             tell(_MADE)
-            await caller.fetch(f"{address}/content", job.folder / _NAME)
+            await caller.fetch(f"{address}/content", job.folder / _NAME, late=True)
 
     awaited(work, progress, seconds=entry.timeout)
-    facts = {"model": entry.model, "service": entry.site().name}
+    facts = {"model": entry.model, "service": entry.site().public}
     made = asset(job.folder / _NAME, "video", facts)
     progress.report(1.0)
     return made
@@ -60,19 +68,22 @@ def _request(entry: VideosEntry, job: Job) -> Ask:
     if "seconds" in fields:
         fields["seconds"] = str(fields["seconds"])  # the API has it as text
     pictures = job.media.get("image", ())
-    if entry.encoding == "json" and not pictures:
-        return Ask(method="POST", path="v1/videos", json=fields)
+    if entry.encoding == "json" and (entry.picture_field or not pictures):
+        for path in pictures:
+            fields[entry.picture_field] = b64encode(normal(path)).decode()
+        return Ask(method="POST", path=entry.path, json=fields, quiet=entry.timeout)
     # A field with a file name of None is a plain one: a form without a file stays multipart.
     parts: list[Any] = [(name, (None, value)) for name, value in form(fields).items()]
     parts += [("input_reference", ("image.png", normal(p), "image/png")) for p in pictures]
-    return Ask(method="POST", path="v1/videos", files=parts)
+    # An endpoint that answers with the clip itself is silent until it is made.
+    return Ask(method="POST", path=entry.path, files=parts, quiet=entry.timeout)
 
 
-def _address(answer: Any) -> str:
+def _address(entry: VideosEntry, answer: Any) -> str:
     found = answer.get("id") if isinstance(answer, dict) else None
-    if not isinstance(found, str) or not found:
+    if isinstance(found, bool) or not isinstance(found, (str, int)) or found == "":
         raise EngineError("the remote service started nothing", code="upstream_odd")
-    return f"v1/videos/{quote(found, safe='')}"
+    return f"{entry.path}/{quote(str(found), safe='')}"
 
 
 async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> None:
@@ -92,10 +103,7 @@ async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, t
     if state != "completed":
         error = answer.get("error")
         said = error.get("message", "") if isinstance(error, dict) else error or ""
-        after = f": {caller.told(said)}" if said else ""
-        raise EngineError(
-            f"the remote service did not make the clip{after}", code="upstream_failed"
-        )
+        raise caller.failure("did not make the clip", said or "no reason is given")
 
 
 def _state(answer: Any) -> str:

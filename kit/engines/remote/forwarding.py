@@ -63,7 +63,7 @@ def forward(site: Site, model: Model, job: Job, progress: Progress) -> Asset:
     generation = awaited(work, progress, seconds=site.timeout)
     charged = generation.credits_charged
     facts = {
-        "service": site.name,
+        "service": site.public,
         "model": model.id,
         "generation": generation.id,
         **({} if charged is None else {"credits_charged": float(charged)}),

@@ -1,8 +1,9 @@
 """HTTP of the remote engines: patient where a repetition does no harm, bounded, and discreet.
 
 A key is read from the environment when it is needed and leaves only to the origin that it is for.
-No redirect leads to another origin, so that nobody can send it elsewhere. What another machine says
-is cut and cleared of the key before it is shown to anyone.
+A request is never redirected, and a file that lies elsewhere is fetched over https without the key:
+nobody can have it sent to them. What another machine says is cut and cleared of the key before it
+is shown to anyone.
 """
 
 from __future__ import annotations
@@ -39,6 +40,18 @@ _REDIRECTS = 4
 _BUSY = frozenset({429, 503})
 #: Answers after which only a request that may be repeated is sent again.
 _FAILED = frozenset({408, 500, 502, 504})
+
+#: What an answer means, by its status or the first digit of it; the rest is `_REJECTED`.
+_MEANINGS = {
+    401: ("refuses the key that it is asked with", "upstream_refused"),
+    402: ("is out of credits", "upstream_no_credits"),
+    403: ("refuses the key that it is asked with", "upstream_refused"),
+    429: ("is too busy just now", "upstream_busy"),
+    503: ("is too busy just now", "upstream_busy"),
+    3: ("answers with a redirect, which is not followed", "upstream_odd"),
+    5: ("failed", "upstream_failed"),
+}
+_REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
 
 
 class Caller:
@@ -93,10 +106,13 @@ class Caller:
             It is neither (``upstream_odd``).
         """
         url = self.address(url)
-        if not self.own(url) and not url.startswith("https://"):
-            sentence = f"{self._site.name} points to a file at an address that is not safe"
-            raise EngineError(sentence, code="upstream_odd")
+        if not self._trusted(url):
+            sentence = "points to a file at an address that is not safe"
+            raise self.failure(sentence, url, code="upstream_odd")
         return url
+
+    def _trusted(self, url: str) -> bool:
+        return self.own(url) or url.startswith("https://")
 
     async def ask(self, ask: Ask) -> Reply:
         """Send a request and return the answer if it is a good one.
@@ -117,15 +133,16 @@ class Caller:
         """Send a request, again where that does no harm, and return whatever is answered."""
         outcome = await self._attempted(ask, self._once)
         if isinstance(outcome, Lost):
-            sentence = f"no answer from {self._site.name} ({self.told(outcome.why)})"
-            raise EngineError(sentence, code="upstream_unreachable")
+            raise self.failure("does not answer", outcome.why, code="upstream_unreachable")
         return outcome
 
-    async def fetch(self, url: str, target: Path, *, most: int = FILE_BYTES) -> None:
+    async def fetch(
+        self, url: str, target: Path, *, most: int = FILE_BYTES, late: bool = False
+    ) -> None:
         """Write the file at an address to a path.
 
-        Another origin is asked without the key, and only where the way there is encrypted. A
-        redirect is followed only to the site's own origin.
+        Another origin, also one that a redirect names, is asked without the key, and only where
+        the way there is encrypted. With `late`, a file that is missing is asked for again.
 
         Raises
         ------
@@ -134,11 +151,11 @@ class Caller:
         """
         url = self.safe(url)
         for _ in range(_REDIRECTS):
-            reply = await self._downloaded(url, target, most)
+            reply = await self._downloaded(url, target, most, late)
             if reply.status == 200:
                 return
             url = urljoin(url, reply.headers.get("location", ""))
-            if reply.status not in _MOVED or not self.own(url):
+            if reply.status not in _MOVED or not self._trusted(url):
                 break
         raise self.refusal(reply)
 
@@ -151,38 +168,29 @@ class Caller:
 
     def refusal(self, reply: Reply) -> EngineError:
         """Return the error that an answer stands for."""
-        name, said = self._site.name, self.told(reply.sentence)
-        after = f": {said}" if said else ""
-        if reply.status in (401, 403):
-            sentence = f"{name} refuses the key of this service ({reply.status})"
-            return EngineError(sentence, code="upstream_refused")
-        if reply.status == 402:
-            sentence = f"this service's account at {name} is out of credits"
-            return EngineError(sentence, code="upstream_no_credits")
-        if reply.status in _BUSY:
-            return EngineError(f"{name} is too busy just now{after}", code="upstream_busy")
-        if 300 <= reply.status < 400:
-            sentence = f"{name} answers with a redirect, which is not followed"
-            return EngineError(sentence, code="upstream_odd")
-        if reply.status >= 500:
-            return EngineError(f"{name} failed ({reply.status}){after}", code="upstream_failed")
-        sentence = f"{name} refuses the request ({reply.status}){after}"
-        return EngineError(sentence, code="upstream_rejected")
+        kind = reply.status if reply.status in _MEANINGS else reply.status // 100
+        sentence, code = _MEANINGS.get(kind, _REJECTED)
+        said = f" and says: {reply.sentence}" if reply.sentence else ""
+        return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
-    async def _downloaded(self, url: str, target: Path, most: int) -> Reply:
-        ask = Ask(method="GET", path=url, again=True, bare=not self.own(url))
+    def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
+        """Return an error for whoever ordered; where the site is and what it says is in the log."""
+        whole = f"the service behind this model {sentence}"
+        return EngineError(whole, code=code, detail=f"{self._site.name}: {self.told(detail)}")
+
+    async def _downloaded(self, url: str, target: Path, most: int, late: bool) -> Reply:
+        ask = Ask(method="GET", path=url, again=True, bare=not self.own(url), late=late)
         outcome = await self._attempted(ask, partial(self._to_file, target=target, most=most))
         if isinstance(outcome, Lost):
-            why = self.told(outcome.why)
-            sentence = f"the file from {self._site.name} did not arrive ({why})"
-            raise EngineError(sentence, code="upstream_unreachable")
+            sentence = "made a file that did not arrive"
+            raise self.failure(sentence, outcome.why, code="upstream_unreachable")
         return outcome
 
     async def _attempted(
         self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]
     ) -> Reply | Lost:
         outcome = await send(ask)
-        for attempt in range(_ATTEMPTS - 1):
+        for attempt in range(0 if ask.once else _ATTEMPTS - 1):
             wait = self._wait(ask, outcome, attempt)
             if wait is None:
                 break
@@ -235,6 +243,8 @@ class Caller:
         backoff = self._site.pause * 2.0**attempt
         if isinstance(outcome, Lost):
             return backoff if ask.again or not outcome.sent else None
+        if ask.late and outcome.status == 404:
+            return backoff
         asked = outcome.retry_after
         running = outcome.status == 409 and asked is not None and ask.again
         if outcome.status not in _BUSY and not running:
@@ -266,9 +276,20 @@ async def _chunks(path: Path) -> AsyncIterator[bytes]:
 def _lost(error: Exception) -> Lost:
     unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
     never = (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol)
-    slow = isinstance(error, httpx.TimeoutException)
-    why = "it took too long" if slow else str(error) or type(error).__name__
-    return Lost(why, sent=not isinstance(error, never))
+    return Lost(_why(error), sent=not isinstance(error, never))
+
+
+def _why(error: BaseException) -> str:
+    """Return why there was no answer; what the system says lies below what the client raised."""
+    if isinstance(error, httpx.TimeoutException):
+        return "it took too long"
+    below: list[BaseException] = [error]
+    for found in below:
+        if isinstance(found, ConnectionRefusedError):
+            return "the connection was refused"
+        inner = found.exceptions if isinstance(found, BaseExceptionGroup) else ()
+        below += filter(None, (found.__cause__ or found.__context__, *inner))
+    return str(error) or type(error).__name__
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -36,7 +36,8 @@ class ImagesEntry(ModelEntry, SiteEntry):
     pictures_required, mask : bool
         Whether a job must bring one; whether the endpoint takes a mask.
     response_format : str
-        ``b64_json`` or ``url``; empty where the endpoint refuses the field.
+        ``b64_json`` or ``url``; empty where the endpoint refuses the field. One that refuses it in
+        so many words is asked again without it.
     """
 
     model: str
@@ -84,7 +85,7 @@ def sizes_of(sizes: Sequence[str]) -> list[Parameter]:
 
 def where(entry: SiteEntry, what: str) -> str:
     """Return the sentence that tells where a job is sent."""
-    return f"Sends {what} to the service at {entry.site().name} and shows what it answers."
+    return f"Sends {what} to {entry.site().described} and shows what it answers."
 
 
 def _definition(entry: ImagesEntry) -> Definition:

@@ -43,7 +43,7 @@ def offered(site: Site, copy: Path, *, refresh: bool, seconds: float) -> Models:
     try:
         found = asyncio.run(_asked(site, seconds))
     except (EngineError, TimeoutError, ValidationError) as error:
-        why = str(error) if isinstance(error, EngineError) else f"no list within {seconds:g} s"
+        why = _why(error, seconds)
         if kept is None:
             raise ConfigError(f"what {site.name} offers is not known: {why}") from None
         _log.warning("the models of %s are offered as last seen: %s", site.name, why)
@@ -59,9 +59,18 @@ async def _asked(site: Site, seconds: float) -> Models:
 
     async with asyncio.timeout(seconds), Caller(site) as caller:
         reply = await caller.ask(
-            Ask(method="GET", path="v1/creative-studio/models", again=True, quiet=seconds)
+            Ask(method="GET", path="v1/creative-studio/models", once=True, quiet=seconds)
         )
         return Models.model_validate(reply.json())
+
+
+def _why(error: Exception, seconds: float) -> str:
+    """Return why there is no list, for whoever runs this service."""
+    if isinstance(error, EngineError):
+        return error.detail or str(error)
+    if isinstance(error, TimeoutError):
+        return f"no list within {seconds:g} s"
+    return "its answer is no list of models"
 
 
 def _kept(site: Site, copy: Path) -> Models | None:

@@ -35,7 +35,8 @@ class ServicesEntry(SiteEntry):
     prefix : str
         What the ids of its models begin with here, before a dash.
     title : str
-        What stands behind the titles of its models, in brackets; its host when empty.
+        What stands behind the titles of its models, in brackets; when empty its host, or the
+        prefix where the host is none that the public knows.
     factor : number
         Credits here for one credit there.
     models : list of str
@@ -77,20 +78,23 @@ def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[En
     entry = read(ServicesEntry, data)
     copy = copies / f"{entry.prefix}.json"
     found = offered(entry.site(), copy, refresh=refresh, seconds=entry.wait)
-    return tuple(_made(entry, {model.id: model for model in [*found.image, *found.video]}))
+    # Said when models are listed, and not again by each render process that looks for one.
+    level = logging.WARNING if refresh else logging.DEBUG
+    return tuple(_made(entry, {model.id: model for model in [*found.image, *found.video]}, level))
 
 
-def _made(entry: ServicesEntry, models: Mapping[str, Model]) -> Iterator[Engine]:
+def _made(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> Iterator[Engine]:
     for model_id in entry.models or models:
         name = f"{entry.prefix}-{model_id}"
         if model_id not in models:
             hint = suggest(model_id, models)
-            _log.warning("the model %r is left out: %s has none%s", name, entry.site().name, hint)
+            there = entry.site().name
+            _log.log(level, "the model %r is left out: %s has none%s", name, there, hint)
             continue
         try:
             yield Forwarded(entry, models[model_id])
         except ConfigError as error:
-            _log.warning("the model %r is left out: %s", name, error)
+            _log.log(level, "the model %r is left out: %s", name, error)
 
 
 def _definition(entry: ServicesEntry, model: Model) -> Definition:
@@ -98,12 +102,12 @@ def _definition(entry: ServicesEntry, model: Model) -> Definition:
         raise ConfigError("its id cannot be part of an address")
     asset_type = _asset_type(model)
     known = CATEGORIES[asset_type]
-    host = entry.site().name
-    sent = f"Rendered by the service at {host}, to which the prompt and the files are sent."
+    site = entry.site()
+    sent = f"Rendered by {site.described}, to which the prompt and the files are sent."
     return checked(
         Definition(
             id=f"{entry.prefix}-{model.id}",
-            title=f"{model.title or model.id} ({entry.title or host})",
+            title=f"{model.title or model.id} ({entry.title or site.public or entry.prefix})",
             asset_type=asset_type,
             category=model.category if model.category in known else known[0],
             description=f"{model.description} {sent}".strip(),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -14,6 +16,13 @@ from kit.errors import EngineError
 
 #: Variables that render processes are not given: a key in one of them would never be found.
 _KEPT_BACK = frozenset({"KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL"})
+_VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+#: No variable is called so: a long text of small letters and digits, or one that begins as keys do.
+_KEY = re.compile(
+    r"(?=.{20})((?=.*[a-z])(?=.*[0-9])|(?=.*[a-z])(?=.*[A-Z])(?!.*_)|(sk|cs|hf|gsk|r8|xai)_).*"
+)
+#: Ends of host names that nobody outside can look up.
+_INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +48,22 @@ class Site:
 
     @property
     def name(self) -> str:
-        """How sentences call it: its host."""
+        """How sentences for whoever runs this service call it: its host and port."""
         return urlsplit(self.url).netloc
+
+    @property
+    def public(self) -> str:
+        """What whoever orders may know of it: its host where it is a public one, else nothing."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return host if ipaddress.ip_address(host).is_global else ""
+        except ValueError:
+            return "" if "." not in host or host.endswith(_INTERNAL) else host
+
+    @property
+    def described(self) -> str:
+        """Return how descriptions of models call it; they are public."""
+        return f"the service at {self.public}" if self.public else "a service on another machine"
 
     def key(self) -> str | None:
         """Return the key out of the environment.
@@ -54,8 +77,12 @@ class Site:
             return None
         key = os.environ.get(self.key_env, "").strip()
         if not key or not key.isascii() or not key.isprintable():
-            sentence = f"the variable {self.key_env}, which should hold a key, holds none"
-            raise EngineError(sentence, code="not_configured")
+            raise EngineError(
+                "this model is not set up: its key is missing, which only whoever runs the service"
+                " can give it",
+                code="not_configured",
+                detail=f"the variable {self.key_env}, which should hold a key, holds none",
+            )
         return key
 
 
@@ -69,6 +96,9 @@ def _base(url: str) -> str:
 
 
 def _readable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
+        # Without the text: it may well be a key.
+        raise ValueError("name an environment variable, not the key itself")
     if name in _KEPT_BACK:
         raise ValueError(f"{name} is kept from render processes; give this key its own variable")
     return name
@@ -88,9 +118,7 @@ class SiteEntry(Entry):
     """
 
     url: Annotated[str, AfterValidator(_base)]
-    key_env: Annotated[str, AfterValidator(_readable)] | None = Field(
-        default=None, pattern="^[A-Za-z_][A-Za-z0-9_]*$"
-    )
+    key_env: Annotated[str, AfterValidator(_readable)] | None = None
     pause: float = Field(default=1.0, gt=0, le=60)
     timeout: float = Field(default=600.0, gt=0, le=86_400)
 

@@ -1,22 +1,31 @@
 """Clips from an endpoint that speaks OpenAI's video API: created, asked after, and fetched.
 
 ``POST /v1/videos`` starts a clip, ``GET /v1/videos/{id}`` tells how far it is and
-``GET /v1/videos/{id}/content`` is the file. The prompt and the picture of a job go to that machine.
+``GET /v1/videos/{id}/content`` is the file. An endpoint may also answer the first request with the
+clip, as ``data[0]`` with ``b64_json`` or ``url``. The prompt and the picture of a job go to that
+machine.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.remote.images import sizes_of, where
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
+
+
+def _below(path: str) -> str:
+    if not re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII):
+        raise ValueError("must be a path below the address, such as v1/videos")
+    return path.strip("/")
 
 
 class VideosEntry(ModelEntry, SiteEntry):
@@ -38,7 +47,11 @@ class VideosEntry(ModelEntry, SiteEntry):
         Whether a job brings the first frame: ``none``, ``optional`` or ``required``.
     encoding : str
         How a job is sent: ``multipart``, or ``json`` where the endpoint wants that; a job with a
-        picture is always ``multipart``.
+        picture is ``multipart`` unless `picture_field` is set.
+    path : str
+        Where clips are started, below the address: ``video`` for LocalAI.
+    picture_field : str
+        The field of a JSON job that holds the picture in base64: ``start_image`` for LocalAI.
     """
 
     model: str
@@ -48,6 +61,8 @@ class VideosEntry(ModelEntry, SiteEntry):
     seed: bool = False
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"
+    path: Annotated[str, AfterValidator(_below)] = "v1/videos"
+    picture_field: str = Field(default="", pattern="^[A-Za-z0-9_]*$")
 
 
 class Videos(Engine):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.image.editing.looks import LOOKS
 from kit.engines.video.editing.settings import (
     LONGEST,
@@ -18,6 +19,7 @@ from kit.engines.video.editing.settings import (
     music_volume,
     quality,
     size_factors,
+    sound_problems,
     switch,
 )
 from kit.engines.video.settings import file_format
@@ -93,6 +95,13 @@ class Edit(Engine):
             multipliers=[*size_factors("keep"), factors("stabilize", {"true": "1.5"})],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that the part has no length, or that there is no sound to put under it."""
+        start, end = order.parameters["start"], order.parameters.get("end")
+        if end is not None and end <= start:
+            yield "end", f"the part ends at {end:g} s, but begins at {start:g} s"
+        yield from sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Edit the job's video."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.video.editing.settings import (
     LONGEST,
     SHAPES,
@@ -16,6 +17,7 @@ from kit.engines.video.editing.settings import (
     music_volume,
     quality,
     size_factors,
+    sound_problems,
     switch,
 )
 from kit.engines.video.settings import file_format
@@ -96,6 +98,12 @@ class Join(Engine):
             multipliers=size_factors("auto"),
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that there is nothing to join, or no sound to put under it."""
+        if order.media.get("clips", 0) < 2:
+            yield "clips", "it takes two clips or more to join"
+        yield from sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Join the job's clips."""

@@ -93,7 +93,10 @@ class AsyncHistory(Generic[G]):
         return (await self.kept.archive()).files()
 
     async def pending(self) -> builtins.list[G]:
-        """Return what this computer started and what still runs, oldest first."""
+        """Return what this computer started and has not seen end yet, oldest first.
+
+        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        """
         return await self.started()
 
 

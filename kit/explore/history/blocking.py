@@ -167,5 +167,8 @@ class History(Generic[G]):
         return self.kept.archive().files()
 
     def pending(self) -> builtins.list[G]:
-        """Return what this computer started and what still runs, oldest first."""
+        """Return what this computer started and has not seen end yet, oldest first.
+
+        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        """
         return self.started()

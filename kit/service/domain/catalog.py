@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
 from kit import pricing
-from kit.engines.base import Definition
-from kit.errors import BadRequestError, ConfigError, NotFoundError
+from kit.engines.base import Definition, Engine, Order, Problem
+from kit.engines.model import model_of
+from kit.errors import BadRequestError, NotFoundError
 from kit.parameters import suggest
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
 from kit.wire import CATEGORIES, Model, Models
 
 _MILLI = Decimal("0.001")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All models by id, images first."""
+    """All models by id, images first.
+
+    Parameters
+    ----------
+    engines : mapping of str to Engine
+        Those that are asked whether an order can work, by model id; see `Engine.check`.
+    """
 
     models: Mapping[str, Model]
+    engines: Mapping[str, Engine] = field(default_factory=dict)
 
     def get(self, model_id: str) -> Model:
         """Return a model's definition.
@@ -36,9 +46,32 @@ class Catalog:
             raise NotFoundError(f"there is no model {model_id!r}{suggest(model_id, self.models)}")
         return model
 
+    def problems(self, model: Model, order: Order) -> list[Problem]:
+        """Return why an order cannot work, as (field, sentence) pairs; its engine is asked.
 
-def load(definitions: Iterable[Definition]) -> Catalog:
+        An engine that cannot answer has no objection: it may still be able to render.
+        """
+        engine = self.engines.get(model.id)
+        if engine is None:
+            return []
+        try:
+            return [(_field(model, str(name)), str(why)) for name, why in engine.check(order)]
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
+            # Its text stays out of the log: it may repeat the prompt.
+            kind = type(error).__name__
+            _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
+            return []
+
+
+def load(definitions: Iterable[Definition], engines: Mapping[str, Engine] | None = None) -> Catalog:
     """Return the catalog of some engines' definitions.
+
+    Parameters
+    ----------
+    engines : mapping of str to Engine, optional
+        See `Catalog`.
 
     Raises
     ------
@@ -47,9 +80,20 @@ def load(definitions: Iterable[Definition]) -> Catalog:
 
     Source: contract, "Models".
     """
-    models = [_model(definition) for definition in definitions]
+    models = [model_of(definition) for definition in definitions]
     models.sort(key=lambda model: (model.asset_type, model.title))
-    return Catalog({model.id: model for model in models})
+    return Catalog({model.id: model for model in models}, engines or {})
+
+
+def of_engines(engines: Mapping[str, Engine]) -> Catalog:
+    """Return the catalog of some engines, with what they have to say of an order.
+
+    Raises
+    ------
+    ConfigError
+        See `load`.
+    """
+    return load((engine.definition for engine in engines.values()), engines)
 
 
 def chosen(
@@ -115,30 +159,8 @@ def generation_type(model: Model, media: Iterable[str]) -> str:
     return f"{source}-to-{model.asset_type}"
 
 
-def _model(definition: Definition) -> Model:
-    if definition.category not in CATEGORIES[definition.asset_type]:
-        raise ConfigError(
-            f"the model {definition.id!r} has the category {definition.category!r}, which is none "
-            f"of {', '.join(CATEGORIES[definition.asset_type])}"
-        )
-    model = Model(
-        id=definition.id,
-        title=definition.title,
-        asset_type=definition.asset_type,
-        category=definition.category,
-        supports_prompt=definition.supports_prompt,
-        prompt_required=definition.prompt_required,
-        media_parameters=list(definition.media),
-        setting_parameters=list(definition.settings),
-        supports_multi_reference_media=any((p.max_items or 1) > 1 for p in definition.media),
-        description=definition.description,
-        pricing=definition.pricing,
-    )
-    pricing.check_rule(model)
-    defaults = pricing.at_defaults(model)
-    figures = {
-        "credits_from": pricing.least(model),
-        "credits_at_defaults": defaults,
-        "estimated_credits": defaults,
-    }
-    return model.model_copy(update=figures)
+def _field(model: Model, name: str) -> str:
+    """Return where in a start's body a parameter or a medium stands."""
+    if any(p.name == name for p in model.media_parameters):
+        return f"mediaUploads.{name}"
+    return f"parameters.{name}" if any(p.name == name for p in model.setting_parameters) else name

@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 from kit import parameters, pricing
-from kit.errors import BadRequestError, ConflictError, NotFoundError
+from kit.engines.base import Order
+from kit.errors import BadRequestError, ConflictError, NotFoundError, ParameterError
 from kit.service.domain import credits
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
@@ -54,7 +55,8 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     NotFoundError
         The model or an upload does not exist, or is another account's.
     ParameterError
-        The prompt, a parameter or a medium breaks a rule of the model.
+        The prompt, a parameter or a medium breaks a rule of the model, or its engine knows that
+        they cannot work together.
     """
     model = catalog.get(order.model_id)
     media = {
@@ -64,8 +66,13 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     files = yield from _files(media, account_id)
     values = parameters.check(model, prompt=order.prompt, parameters=order.parameters, media=media)
     _check_files(model, files)
+    prompt = (order.prompt or "").strip()
+    counts = {name: len(group) for name, group in media.items() if group}
+    asked = Order(prompt=prompt, parameters=dict(values), media=counts)
+    if problems := catalog.problems(model, asked):
+        raise ParameterError.fields(problems)
     quote = pricing.price(pricing.rule_of(model), values, _lengths(files))
-    return Plan(model, (order.prompt or "").strip(), values, media, quote)
+    return Plan(model, prompt, values, media, quote)
 
 
 def start(plan: Plan, payer: Payer, now: int, claim: Claim | None = None) -> Transaction[Any]:

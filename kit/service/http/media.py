@@ -146,8 +146,7 @@ async def _inspected(context: Context, path: Path, row: Any) -> dict[str, Any]:
     try:
         return await context.inspectors.run(row.id, task, lambda _: None)
     except (JobError, LostError) as error:
-        sentence = f"{row.file_name!r} was refused: {error}"
-        raise BadRequestError.fields([("file", sentence)]) from None
+        raise BadRequestError.fields([("file", str(error))]) from None
 
 
 async def _filled(

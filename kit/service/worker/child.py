@@ -6,7 +6,6 @@ here knows of accounts, credits or databases.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -22,18 +21,15 @@ from typing import Any
 
 import orjson
 
-from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.base import CanceledError, Job, Progress
 from kit.engines.configured.place import Place
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
-from kit.service.storage.keys import output_key
 from kit.service.storage.shelf import Shelf
+from kit.service.worker.outcome import kept
+from kit.service.worker.pulse import Pulse
 
-#: Seconds between two reports of a job's progress.
-REPORT_EVERY = 0.25
-_CHUNK = 1 << 20
 _FILE_LIMIT = 2 << 30
-_TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 #: How much a render gives way to the service, and to whatever else is asked of the machine.
 _NICENESS = 5
 
@@ -56,18 +52,9 @@ class Line:
         for line in self._lines:
             yield orjson.loads(line)
 
-    def progress(self) -> Progress:
-        """Return a progress that the parent hears of, now and then."""
-        last = time.monotonic()
-
-        def report(fraction: float) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - last >= REPORT_EVERY:
-                last = now
-                self.send({"progress": fraction})
-
-        return Progress(report)
+    def pulse(self) -> Pulse:
+        """Return what tells the parent how far a task is, also while an engine is silent."""
+        return Pulse(lambda fraction: self.send({"progress": fraction}))
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -93,7 +80,8 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     place = Place(*map(Path, task["engines"]))
     asset = engine_for(task["model_id"], place).render(job, progress)
     seconds = time.perf_counter() - started
-    return {**_kept(asset, task["generation_id"], Shelf(Path(task["shelf"]))), "seconds": seconds}
+    facts = kept(asset, task["generation_id"], folder, Shelf(Path(task["shelf"])))
+    return {**facts, "seconds": seconds}
 
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -119,10 +107,12 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     line.send({"ready": os.getpid()})
     for task in line.tasks():
         _limit_processor(cpu_seconds)
-        progress = line.progress()
-        # Whoever cancels asks first: an engine may have something to say to another machine.
-        signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
-        line.send(_attempted(task, progress))
+        with line.pulse() as pulse:
+            progress = Progress(pulse.report)
+            # Whoever cancels asks first: an engine may have something to say to another machine.
+            signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
+            outcome = _attempted(task, progress)
+        line.send(outcome)
 
 
 def _end_with_parent() -> None:
@@ -136,55 +126,18 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     try:
         return {"result": TASKS[task["do"]](task, progress)}
     except EngineError as error:
+        if error.detail:
+            model = task.get("model_id", "an upload")
+            sys.stderr.write(f"{model}: {error} ({error.code}): {error.detail}\n")
         return {"error": str(error), "code": error.code}
     except CanceledError:
         return {"error": "canceled", "code": "canceled"}
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
-    except Exception as error:  # noqa: BLE001 - an engine may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an engine may raise anything
         # The trace goes to the log; the message may hold paths and stays out of the answer.
         traceback.print_exc(file=sys.stderr)
         return {"error": f"the engine failed ({type(error).__name__})", "code": "engine_failed"}
-
-
-def _kept(asset: Asset, generation_id: str, shelf: Shelf) -> dict[str, Any]:
-    """Put a job's files on the shelf and return what its generation's row says of them."""
-    digest, size = _measured(asset.path)
-    facts = {
-        "key": output_key(generation_id, digest, asset.path.suffix),
-        "content_type": asset.content_type,
-        "width": asset.width,
-        "height": asset.height,
-        "duration_seconds": asset.duration_seconds,
-        "metadata": _plain(asset.metadata),
-        "sha256": digest,
-        "size_bytes": size,
-    }
-    files = {facts["key"]: asset.path}
-    if asset.thumbnail:
-        facts["thumbnail"] = output_key(generation_id, "small", asset.thumbnail.suffix)
-        files[facts["thumbnail"]] = asset.thumbnail
-    try:
-        shelf.put(files)
-    except OSError as error:
-        sentence = f"the result could not be stored ({type(error).__name__})"
-        raise EngineError(sentence, code="not_stored") from error
-    return facts
-
-
-def _plain(metadata: Mapping[str, Any]) -> Any:
-    """Return what an engine tells of its work as JSON has it; it may hold numbers of numpy."""
-    return orjson.loads(orjson.dumps(dict(metadata), option=_TOLERANT)) if metadata else {}
-
-
-def _measured(path: Path) -> tuple[str, int]:
-    """Return a file's SHA-256 and size."""
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-    return digest.hexdigest(), size
 
 
 def _limit(memory: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kit.studio.orders import merged
 from kit.studio.sweeps import requests
 from kit.studio.sweeps.requests import Bench
 from kit.studio.sweeps.sweep import AT_ONCE, H, Sweep
@@ -44,6 +45,7 @@ class Sweeps:
         media: Any = None,
         plan: str | int = "grid",
         again: bool | str = False,
+        parameters: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> Sweep[Generation]:
         """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
@@ -52,6 +54,8 @@ class Sweeps:
         ----------
         prompt, **values : value, or a list, range, array or series of values
             What is given several values varies.
+        parameters : mapping, optional
+            The same, for names that mean something else here, such as ``model`` or ``plan``.
         plan : str or int
             ``grid`` makes every combination, ``zip`` the first values together, then the second;
             a number draws that many of the grid.
@@ -64,7 +68,7 @@ class Sweeps:
             Some requests break a rule; the message names them, and nothing was sent.
         """
         kind = Sweep["Generation"]
-        asked = {"prompt": prompt, **values}
+        asked = requests.asked(prompt, merged(parameters, values))
         flow = requests.sweep(kind, self.bench, model, asked, media=media, plan=plan, again=again)
         found: Sweep[Generation] = self.run(flow)
         return found
@@ -118,11 +122,12 @@ class AsyncSweeps:
         media: Any = None,
         plan: str | int = "grid",
         again: bool | str = False,
+        parameters: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> AsyncSweep[AsyncGeneration]:
         """Return many requests that belong together, checked and priced; see `Sweeps`."""
         kind = AsyncSweep["AsyncGeneration"]
-        asked = {"prompt": prompt, **values}
+        asked = requests.asked(prompt, merged(parameters, values))
         flow = requests.sweep(kind, self.bench, model, asked, media=media, plan=plan, again=again)
         found: AsyncSweep[AsyncGeneration] = await self.run(flow)
         return found

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="Sweep[Any]")
 
 _MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
+#: What a request has besides its settings.
+_OWN = frozenset({PROMPT, _MODEL, _MEDIA})
 _NO_ROWS = (
     "rows are a DataFrame or a list with a mapping for each: [{'prompt': 'a lake'}, ...]; "
     "pd.DataFrame(...) makes rows of columns"
@@ -48,6 +50,11 @@ class Bench:
     ratings: Ratings
 
 
+def asked(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what varies and what is fixed by the names of a plan, the prompt first."""
+    return {PROMPT: prompt, **{_spelled(name): value for name, value in values.items()}}
+
+
 def sweep(
     kind: type[S],
     bench: Bench,
@@ -60,7 +67,7 @@ def sweep(
 ) -> Flow[S]:
     """Return the sweep of some values, checked and priced; nothing is started."""
     found = yield from bench.desk.model(model)
-    lists = [p.name for p in found.setting_parameters if p.max_items is not None]
+    lists = [_spelled(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
     made = planned(given, plan, lists=lists)
     requests = [_request(model, media, {**made.fixed, **asked}) for asked in made.requests]
@@ -92,9 +99,7 @@ def rows(
         raise ConfigError(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
-    requests = [
-        _request(row[_MODEL], row.get(_MEDIA), _without(row, _MODEL, _MEDIA)) for row in named
-    ]
+    requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     checked = yield from cells.checked(bench.desk, requests, again)
     plan = listed([_without(row, _MEDIA) for row in named])
     models = " and ".join(dict.fromkeys(request.model for request in requests))
@@ -114,7 +119,15 @@ def _made(kind: type[S], bench: Bench, plan: Plan, checked: list[Cell], title: s
 
 
 def _request(model: str, media: Any, values: Mapping[str, Any]) -> Request:
-    return Request(model, values.get(PROMPT), media, _without(values, PROMPT))
+    settings = {
+        name.removeprefix(_PARAMETER): value for name, value in values.items() if name not in _OWN
+    }
+    return Request(model, values.get(PROMPT), media, settings)
+
+
+def _spelled(name: str) -> str:
+    """Return a setting's name as a column: in full where a request has such a field itself."""
+    return f"{_PARAMETER}{name}" if name in _OWN else name
 
 
 def _records(frame: Any) -> list[Mapping[str, Any]]:
@@ -131,8 +144,11 @@ def _records(frame: Any) -> list[Mapping[str, Any]]:
 
 def _cleaned(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a row by parameter name; empty cells are left out."""
-    names = {str(name).removeprefix(_PARAMETER): value for name, value in row.items()}
-    return {name: value for name, value in names.items() if not _empty(value)}
+    named = {
+        _spelled(name.removeprefix(_PARAMETER)) if name.startswith(_PARAMETER) else name: value
+        for name, value in ((str(name), value) for name, value in row.items())
+    }
+    return {name: value for name, value in named.items() if not _empty(value)}
 
 
 def _empty(value: Any) -> bool:

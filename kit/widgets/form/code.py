@@ -9,6 +9,8 @@ from kit.widgets import rules
 from kit.widgets.form.service import Request
 
 _WIDTH = 88
+#: What `generate` and `form` take for themselves.
+_TAKEN = frozenset({"self", "model", "prompt", "media", "timeout", "again", "parameters"})
 
 
 def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
@@ -81,11 +83,11 @@ def changed(request: Request) -> dict[str, Any]:
 def _settings(request: Request) -> list[str]:
     plain, odd = [], {}
     for name, value in changed(request).items():
-        if name.isidentifier() and not keyword.iskeyword(name):
+        if name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN:
             plain.append(f"{name}={_text(value)}")
         else:
             odd[name] = value
-    return [*plain, *([f"**{_text(odd)}"] if odd else [])]
+    return [*plain, *([f"parameters={_text(odd)}"] if odd else [])]
 
 
 def _media(request: Request) -> dict[str, Any]:

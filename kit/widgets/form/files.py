@@ -91,7 +91,8 @@ class Files:
         paths = [Path(line).expanduser() for line in self._lines()]
         for path in paths:
             if not path.is_file():
-                raise ValueError(f"there is no file {str(path)!r}")
+                what = "a folder is at" if path.is_dir() else "there is no file"
+                raise ValueError(f"{what} {str(path)!r}")
             self._check_kind(path)
         return paths or None
 
@@ -115,9 +116,11 @@ class Files:
 
     def _check_kind(self, path: Path) -> None:
         wanted = self.parameter.type
-        kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
-        if wanted in _WORDS and kind in _WORDS and kind != wanted:
-            raise ValueError(f"takes {_WORDS[wanted]}, and {path.name!r} is {_WORDS[kind]}")
+        told = mimetypes.guess_type(path.name)[0] or ""
+        kind = told.partition("/")[0]
+        if wanted in _WORDS and told not in _VAGUE and kind != wanted:
+            found = _WORDS.get(kind, f"of type {told}")
+            raise ValueError(f"takes {_WORDS[wanted]}, and {path.name!r} is {found}")
 
     def _browse(self) -> None:
         if self._picker is None:

@@ -15,6 +15,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import GenerationFailedError, KitError
+from kit.widgets.cards import faint
 from kit.widgets.form import looks
 from kit.widgets.form.fields import Stock
 from kit.widgets.form.service import Background, Request, Service
@@ -62,6 +63,7 @@ class Run:
         self._lock = threading.Lock()
         self._unwanted = False
         self._trouble = ""
+        self._why = ""
         self._share: float | None = None
         self._began = background.clock()
         self._drawn = -EVERY
@@ -115,7 +117,7 @@ class Run:
 
     def _work(self) -> None:
         try:
-            made = self._service.generate(self.request, self._update, self._sent)
+            made = self._service.generate(self.request, self._update, self._sent, self._waits)
             html = self._service.show(made)
         except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
             self._end(None, error, looks.problem(_sentence(error)))
@@ -126,7 +128,13 @@ class Run:
         self._share = share
         self._draw_soon()
 
+    def _waits(self, why: str) -> None:
+        """Tell why nothing goes on, until something does."""
+        self._why = faint(why)
+        self._draw()
+
     def _update(self, facts: wire.Generation) -> None:
+        self._why = ""
         first = self.facts is None
         with self._lock:
             self.facts = facts
@@ -170,7 +178,8 @@ class Run:
         seconds = self._drawn - self._began
         fraction = self.facts.progress if self.facts else self._share
         words = [self._phase(), _left(fraction, seconds, self._expected)]
-        self._line.value = bar(" · ".join(filter(None, words)), fraction, seconds) + self._trouble
+        shown = bar(" · ".join(filter(None, words)), fraction, seconds)
+        self._line.value = shown + self._why + self._trouble
 
     def _phase(self) -> str:
         if self._unwanted and not self._trouble:

@@ -56,6 +56,7 @@ class Service(Protocol):
         request: Request,
         on_update: Callable[[wire.Generation], None],
         on_sent: Callable[[str, float], None],
+        on_wait: Callable[[str], None],
     ) -> Any:
         """Start a request, wait for its end and return the generation.
 
@@ -65,6 +66,8 @@ class Service(Protocol):
             Called with each answer, the first one right after the start.
         on_sent : callable
             Called with a file's name and the share of all uploads that has left, 0 to 1.
+        on_wait : callable
+            Called with a sentence when the service has asked to wait.
         """
 
     def held(self, facts: wire.Generation) -> Any:

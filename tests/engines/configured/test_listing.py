@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kit.engines.configured import listing
-from kit.engines.configured.listing import engines
+from kit.engines.configured.listing import listed
 from kit.engines.configured.place import Place
-from kit.engines.registry import engine_for, installed
+from kit.engines.registry import engine_for, installed, survey
 from kit.errors import ConfigError
 
 GOOD = """
@@ -39,8 +39,14 @@ def write(place: Place, content: str) -> Place:
     return place
 
 
+def told(place: Place) -> str:
+    """Return what is said of the file."""
+    found = listed(place)
+    return "\n".join(map(str, [*found.left_out, *found.remarks]))
+
+
 def test_without_a_file_nothing_is_added(place: Place, caplog: pytest.LogCaptureFixture) -> None:
-    assert engines(place) == {}
+    assert listed(place).engines == {}
     assert installed(place).keys() == installed().keys()
     assert "configured" not in caplog.text
 
@@ -56,31 +62,28 @@ def test_configured_models_stand_beside_the_installed_ones(place: Place) -> None
         engine_for("nothing", place)
 
 
-def test_one_model_is_found_without_looking_at_the_others(
-    place: Place, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_one_model_is_found_without_looking_at_the_others(place: Place) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 
-    assert engines(place, only="far-pictures", refresh=False).keys() == {"far-pictures"}
-    assert "broken" not in caplog.text
+    found = listed(place, only="far-pictures", refresh=False)
+    assert found.engines.keys() == {"far-pictures"}
+    assert "broken" not in str(found.left_out)
 
 
-def test_a_broken_entry_is_reported_and_the_others_are_served(
-    place: Place, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_entry_is_reported_and_the_others_are_served(place: Place) -> None:
     write(place, GOOD + '[[images]]\nid = "odd"\nurl = "http://x"\nmodle = "m"\nprice = 1\n')
 
-    assert engines(place).keys() == {"far-pictures", "far-clips"}
-    assert "images 2 (odd) is left out" in caplog.text
-    assert "'model' is missing" in caplog.text
-    assert "unknown key 'modle'; did you mean 'model'?" in caplog.text
+    assert listed(place).engines.keys() == {"far-pictures", "far-clips"}
+    assert "images 2 (odd) is left out" in told(place)
+    assert "'model' is missing" in told(place)
+    assert "unknown key 'modle'; did you mean 'model'?" in told(place)
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         ("[[images]\n", "cannot be read"),
-        ('[[pictures]]\nid = "a"\n', "unknown table 'pictures'"),
+        ('[[pictures]]\nid = "a"\n', "it is an unknown table"),
         ('[[image]]\nid = "a"\n', "did you mean 'images'"),
         ('[images]\nid = "a"\n', "write it as [[images]]"),
         ("images = [1]\n", "is left out"),
@@ -89,11 +92,9 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(
         ('[[services]]\nprefix = "a b"\nurl = "http://x"\n', "'prefix'"),
     ],
 )
-def test_what_cannot_be_read_is_said(
-    place: Place, caplog: pytest.LogCaptureFixture, content: str, sentence: str
-) -> None:
-    assert engines(write(place, content)) == {}
-    assert sentence in caplog.text
+def test_what_cannot_be_read_is_said(place: Place, content: str, sentence: str) -> None:
+    assert listed(write(place, content)).engines == {}
+    assert sentence in told(place)
 
 
 def test_an_id_that_is_taken_is_left_out(place: Place, caplog: pytest.LogCaptureFixture) -> None:
@@ -103,18 +104,19 @@ def test_an_id_that_is_taken_is_left_out(place: Place, caplog: pytest.LogCapture
     assert found["poster"].definition.title == "Poster Landscape"
     assert "the configured model 'poster' is left out" in caplog.text
     assert "the model 'far-clips' is there already" in caplog.text
+    assert [broken.why for broken in survey(place).left_out if "'poster'" in broken.what] == [
+        "an installed engine has this id"
+    ]
 
 
-def test_an_entry_that_crashes_is_left_out(
-    place: Place, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_that_crashes_is_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> list[None]:
         raise RuntimeError("no wire")
 
     monkeypatch.setattr(listing, "KINDS", {**listing.KINDS, "images": crash})
 
-    assert engines(write(place, GOOD)).keys() == {"far-clips"}
-    assert "RuntimeError: no wire" in caplog.text
+    assert listed(write(place, GOOD)).engines.keys() == {"far-clips"}
+    assert "RuntimeError: no wire" in told(place)
 
 
 def test_listing_loads_nothing_heavy(place: Place) -> None:
@@ -129,3 +131,52 @@ def test_listing_loads_nothing_heavy(place: Place) -> None:
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert told.stdout.splitlines() == ["True", "[]"], told.stderr
+
+
+KEYED = """
+[[images]]
+id = "keyed"
+url = "http://127.0.0.1:9/v1"
+model = "m"
+price = 1
+key_env = "KEYED_KEY"
+"""
+
+
+def test_a_key_that_is_missing_is_said_before_anyone_orders(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("KEYED_KEY", raising=False)
+    found = survey(write(place, KEYED))
+
+    assert "keyed" in found.engines
+    [remark] = found.remarks
+    assert "images 1 (keyed) cannot be used yet: the variable KEYED_KEY" in remark
+    assert remark in caplog.text
+
+
+def test_a_key_that_is_there_is_nothing_to_remark(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYED_KEY", "secret")
+
+    assert listed(write(place, KEYED)).remarks == ()
+
+
+def test_a_key_in_the_file_is_not_repeated(place: Place) -> None:
+    found = told(write(place, KEYED.replace("KEYED_KEY", "sk-4fQ9zR7kLm2Xw8Tn")))
+
+    assert "name an environment variable, not the key itself" in found
+    assert "4fQ9" not in found
+
+
+def test_a_render_process_does_not_repeat_what_was_said_at_the_start(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("KEYED_KEY", raising=False)
+    write(place, KEYED + '[[image]]\nid = "a"\n[[images]]\nid = "odd"\n')
+    assert survey(place).left_out
+    caplog.clear()
+
+    assert engine_for("keyed", place).definition.id == "keyed"
+    assert caplog.text == ""

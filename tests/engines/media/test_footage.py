@@ -1,4 +1,6 @@
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -163,7 +165,7 @@ def test_a_video_that_breaks_off_is_refused_and_not_shown_in_part(tmp_path: Path
     whole = (tmp_path / "a.mp4").read_bytes()
     (tmp_path / "b.mp4").write_bytes(whole[: len(whole) // 2])
 
-    with pytest.raises(EngineError, match=r"incomplete|cannot be decoded") as told:
+    with pytest.raises(EngineError, match=r"incomplete|cut off or damaged") as told:
         read(tmp_path / "b.mp4", 25)
     assert told.value.code == "undecodable"
 
@@ -172,7 +174,7 @@ def test_a_video_that_breaks_off_is_refused_and_not_shown_in_part(tmp_path: Path
 def test_what_is_no_video_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.mp4").write_bytes(content)
 
-    with pytest.raises(EngineError, match="cannot be decoded"):
+    with pytest.raises(EngineError, match="cut off or damaged"):
         Footage(tmp_path / "a.mp4")
 
 
@@ -201,3 +203,43 @@ def test_leaving_closes_what_is_still_being_read(tmp_path: Path) -> None:
     if opened.exists():
         targets = [fd.readlink() for fd in opened.iterdir() if fd.is_symlink()]
         assert not [target for target in targets if target == path]
+
+
+def test_a_picture_stays_on_show_while_the_sound_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    with av.open(str(path), "w") as container:
+        video: Any = container.add_stream("libx264", rate=25)
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        sound: Any = container.add_stream("aac", rate=48_000, layout="mono")
+        frame = av.VideoFrame.from_ndarray(picture(64, 48, RED), format="rgb24")
+        for stream, given in ((video, [frame]), (sound, _silence(3))):
+            for one in given:
+                container.mux(stream.encode(one))
+            container.mux(stream.encode(None))
+
+    with Footage(path) as footage:
+        assert footage.seconds == pytest.approx(3.0, abs=0.1)
+        frames = list(footage.frames(10))
+    assert len(frames) == pytest.approx(30, abs=1)
+    assert (frames[-1] == frames[0]).all()
+
+
+def _silence(seconds: int) -> Iterator[av.AudioFrame]:
+    for number in range(seconds * 48):
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1000), np.float32), "fltp", "mono")
+        frame.sample_rate, frame.pts = 48_000, 1000 * number
+        yield frame
+
+
+def test_the_rate_of_the_fast_stretches_is_known(tmp_path: Path) -> None:
+    times = [0.0]
+    for number in range(29):
+        times.append(times[-1] + (0.02 if number % 20 else 0.25))
+    varying = filmed(tmp_path / "a.mp4", grays(30), times=times)
+    even = filmed(tmp_path / "b.mp4", grays(10), fps=25)
+
+    with Footage(varying) as footage:
+        assert footage.quick == pytest.approx(50, rel=0.01)
+        assert footage.fps < 45
+    with Footage(even) as footage:
+        assert footage.quick == footage.fps == 25

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from kit.engines.media.inspection import PIXELS
-from kit.engines.media.stills import opened
+from kit.engines.media.stills import Origin, opened, origin
 from kit.errors import EngineError
 
 RED = (200, 40, 30)
@@ -145,7 +145,7 @@ def test_a_picture_that_breaks_off_is_refused(tmp_path: Path) -> None:
     Image.fromarray(rng.integers(0, 255, (64, 64, 3), np.uint8)).save(buffer, "PNG")
     (tmp_path / "a").write_bytes(buffer.getvalue()[:3000])
 
-    with pytest.raises(EngineError, match="cannot be decoded") as told:
+    with pytest.raises(EngineError, match="cut off or damaged") as told:
         opened(tmp_path / "a")
     assert told.value.code == "undecodable"
 
@@ -154,11 +154,11 @@ def test_a_picture_that_breaks_off_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_picture_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
 
-    with pytest.raises(EngineError, match="cannot be decoded"):
+    with pytest.raises(EngineError, match="cut off or damaged"):
         opened(tmp_path / "a")
 
 
-@pytest.mark.parametrize("side", [7000, 20_000])
+@pytest.mark.parametrize("side", [7100, 20_000])
 def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, side: int) -> None:
     assert side**2 > PIXELS
     with warnings.catch_warnings():
@@ -168,3 +168,15 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, si
     with pytest.raises(EngineError, match="megapixels") as told:
         opened(tmp_path / "a")
     assert told.value.code == "too_large"
+
+
+def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("RGB", (30, 20)).save(tmp_path / "turned.jpg", exif=exif)
+    frames = [Image.new("L", (9, 5), gray) for gray in (0, 120, 250)]
+    frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
+
+    assert origin(tmp_path / "turned.jpg") == Origin(20, 30)
+    assert opened(tmp_path / "turned.jpg").pixels.shape == (30, 20, 3)
+    assert origin(tmp_path / "moving.gif") == Origin(9, 5, 3)

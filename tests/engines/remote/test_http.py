@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import httpx
 import pytest
 
 from kit.engines.base import Job
@@ -76,7 +77,12 @@ def test_a_wait_may_be_a_number_or_a_date() -> None:
         (b'{"error": "no"}', "no"),
         (b'{"message": "no"}', "no"),
         (b'{"detail": "no"}', "no"),
-        (b'{"detail": [{"msg": "no"}]}', ""),
+        (b'{"detail": [{"msg": "no"}]}', "no"),
+        (
+            b'{"detail": [{"loc": ["body", "size", 0], "msg": "no"}, {"msg": "nor"}]}',
+            "size.0: no; nor",
+        ),
+        (b'{"detail": [{"loc": 3, "msg": "no"}, 7, {"msg": 8}]}', "no"),
         (b"<html>no</html>", ""),
         (b"[1]", ""),
         (b"\xff", ""),
@@ -90,8 +96,10 @@ def test_the_sentence_of_an_error_is_found(content: bytes, sentence: str) -> Non
 def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", key)
 
-    with pytest.raises(EngineError, match="SOME_KEY") as caught:
+    with pytest.raises(EngineError, match="its key is missing") as caught:
         Caller(Site("https://host", "SOME_KEY"))
+    assert "SOME_KEY" in caught.value.detail
+    assert "SOME_KEY" not in str(caught.value)
     assert caught.value.code == "not_configured"
     assert key.strip() == "" or key not in str(caught.value)
 
@@ -161,3 +169,31 @@ def test_a_file_may_have_moved_within_the_site_only(
             asyncio.run(fetch(path))
     assert there.asked == []
     assert len(here.to("GET", "/round")) == 4
+
+
+def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
+    job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "secret")
+    target = job().folder / "file"
+    seen: list[tuple[str, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((str(request.url), request.headers.get("authorization")))
+        moved = {"Location": "https://store.example.org/x?signed=1"}
+        own = request.url.host == "host"
+        stream = httpx.ByteStream(b"" if own else b"found")
+        return httpx.Response(302 if own else 200, headers=moved, stream=stream)
+
+    async def fetch() -> None:
+        async with Caller(Site("http://host", "SOME_KEY")) as caller:
+            await caller._client.aclose()
+            caller._client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+            await caller.fetch("v1/x", target)
+
+    asyncio.run(fetch())
+    assert target.read_bytes() == b"found"
+    assert seen == [
+        ("http://host/v1/x", "Bearer secret"),
+        ("https://store.example.org/x?signed=1", None),
+    ]

@@ -1,5 +1,6 @@
 """Another service of this API: its models here, jobs there, paid for once."""
 
+import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -64,7 +65,8 @@ def test_its_models_are_offered_under_a_prefix(upstream: dict[str, Any], tmp_pat
     assert {"there-flat", "there-clay", "there-poster"} <= found.keys()
     definition = found["there-flat"].definition
     assert definition.title == "Flat (Partner)"
-    assert "127.0.0.1" in definition.description
+    assert "Rendered by a service on another machine" in definition.description
+    assert "127.0.0.1" not in definition.description
     quote = pricing.price(definition.pricing, {"count": 3, "size": "big"})
     assert quote.total == 2 * Decimal("1.6")
 
@@ -189,6 +191,29 @@ def test_what_was_offered_last_is_offered_while_nobody_answers(
     asked = len(server.asked)
     assert listed(odd, tmp_path, refresh=False).keys() == {"there-m"}
     assert len(server.asked) == asked
+
+
+def test_a_service_that_refuses_the_connection_is_said_so_at_once(
+    odd: dict[str, Any], tmp_path: Path
+) -> None:
+    begun = time.monotonic()
+    with pytest.raises(ConfigError, match="9: the connection was refused"):
+        listed({**odd, "url": "http://127.0.0.1:9", "pause": 5, "wait": 60}, tmp_path)
+
+    assert time.monotonic() - begun < 5  # not even the pause before a repetition
+
+
+def test_what_a_service_lacks_is_said_when_models_are_listed_and_not_at_every_job(
+    odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    entry = {**odd, "models": ["m", "gone"]}
+    assert listed(entry, tmp_path).keys() == {"there-m"}
+    assert "'there-gone' is left out" in caplog.text
+
+    caplog.clear()
+    with caplog.at_level("INFO"):
+        assert listed(entry, tmp_path, refresh=False).keys() == {"there-m"}
+    assert caplog.text == ""
 
 
 def test_a_copy_of_another_service_is_not_believed(odd: dict[str, Any], tmp_path: Path) -> None:

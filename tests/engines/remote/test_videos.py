@@ -1,6 +1,7 @@
 """Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
 
 import asyncio
+import base64
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.configured.entries import read
+from kit.engines.remote.filming import _request
 from kit.engines.remote.http import Caller
 from kit.engines.remote.site import Site
-from kit.engines.remote.videos import engines
-from kit.errors import EngineError
+from kit.engines.remote.videos import VideosEntry, engines
+from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Answer, Server, png
 
 START = ("POST", "/v1/videos")
@@ -100,6 +103,59 @@ def test_looking_and_fetching_survive_what_passes(server: Server, job: Jobs, mp4
     assert len(server.to(*START)) == 1
 
 
+@pytest.mark.parametrize("kind", ["url", "b64_json"])
+def test_the_first_answer_may_be_the_clip_itself(
+    server: Server, job: Jobs, mp4: bytes, tmp_path: Path, kind: str
+) -> None:
+    items = {
+        "url": f"{server.url}/generated-videos/1.mp4",
+        "b64_json": base64.b64encode(mp4).decode(),
+    }
+    created = {"created": 1, "id": "not-a-job", "data": [{kind: items[kind]}]}
+    server.on("POST", "/video", Answer(body=created))
+    server.on("GET", "/generated-videos/1.mp4", Answer(body=mp4))
+    picture = tmp_path / "a"
+    picture.write_bytes(png())
+    local = {"path": "/video", "encoding": "json", "picture_field": "start_image"}
+
+    made = render(entry(server, picture="optional", **local), job(media={"image": [picture]}))
+
+    assert made.path.read_bytes() == mp4
+    sent = server.to("POST", "/video")[0].json()
+    assert base64.b64decode(sent["start_image"]).startswith(b"\x89PNG")
+    assert [asked.method for asked in server.asked] == ["POST"] + ["GET"] * (kind == "url")
+
+
+def test_a_first_answer_may_take_as_long_as_the_job() -> None:
+    data = entry(Server("http://host"), timeout=900)
+    job = Job(prompt="a lake", parameters={}, folder=Path(), seed=1)
+
+    assert _request(read(VideosEntry, data), job).quiet == 900
+
+
+def test_the_id_of_a_clip_may_be_a_number(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*START, Answer(body={"id": 12, "status": "queued"}))
+    server.on("GET", "/v1/videos/12", state("completed"))
+    server.on("GET", "/v1/videos/12/content", Answer(body=mp4))
+
+    assert render(entry(server), job()).width == 32
+
+
+def test_a_file_that_is_not_there_yet_is_asked_for_again(
+    server: Server, job: Jobs, mp4: bytes
+) -> None:
+    server.on(*START, state("completed"))
+    server.on(*FETCH, Answer(404), Answer(404), Answer(body=mp4))
+
+    assert render(entry(server), job()).width == 32
+
+
+@pytest.mark.parametrize("path", ["", "http://elsewhere.org/v1", "a b", "v1//videos", "v1?x=1"])
+def test_the_path_of_an_entry_is_a_path(path: str) -> None:
+    with pytest.raises(ConfigError, match="'path'"):
+        engines(entry(Server("http://host"), path=path), Path(), False)
+
+
 @pytest.mark.parametrize("status", [500, 502])
 def test_a_start_is_not_repeated(server: Server, job: Jobs, status: int) -> None:
     server.on(*START, Answer(status), state("completed"))
@@ -115,8 +171,9 @@ def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> No
     server.on(*START, state("queued"))
     server.on(*LOOK, state("failed", error=error))
 
-    with pytest.raises(EngineError, match="too rainy") as caught:
+    with pytest.raises(EngineError, match="did not make the clip") as caught:
         render(entry(server), job())
+    assert "too rainy" in caught.value.detail
     assert caught.value.code == "upstream_failed"
 
 
@@ -125,6 +182,9 @@ def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> No
     [
         (Answer(body={"status": "queued"}), Answer(), "upstream_odd"),
         (Answer(body=[]), Answer(), "upstream_odd"),
+        (Answer(body={"id": True}), Answer(), "upstream_odd"),
+        (Answer(body={"data": [{"b64_json": "###"}]}), Answer(), "upstream_odd"),
+        (Answer(body={"data": [{"url": "http://x.org/1.mp4"}]}), Answer(), "upstream_odd"),
         (state("completed"), Answer(body=b"not a clip, not at all a clip"), "upstream_odd"),
         (state("completed"), Answer(body=png()), "upstream_odd"),
         (state("completed"), Answer(404), "upstream_rejected"),
@@ -169,7 +229,7 @@ def test_a_clip_that_never_ends_times_out_and_is_given_up(server: Server, job: J
     server.on(*LOOK, state("a word that nobody knows"))
 
     with pytest.raises(EngineError) as caught:
-        render(entry(server, timeout=0.3), job())
+        render(entry(server, timeout=1.2), job())
     assert caught.value.code == "timed_out"
     assert len(server.to(*FORGET)) == 1
 

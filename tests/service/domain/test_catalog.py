@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from kit.engines.base import Definition
+from kit import parameters
+from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
-from kit.errors import BadRequestError, ConfigError, NotFoundError
-from kit.service.domain import catalog
+from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
+from kit.service.domain import accounts, catalog, generations
 from kit.service.domain.catalog import Catalog
-from kit.wire import Multiplier, Parameter, Rule, UnitPrice
+from kit.service.domain.credits import Payer
+from kit.wire import Multiplier, Parameter, Rule, StartGeneration, UnitPrice
 from tests.service.domain.conftest import NOW, Write
 
 FLAT = installed()["flat"].definition
@@ -127,3 +129,139 @@ def test_the_estimate_is_the_mean_of_the_last_hundred(
 def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
     with pytest.raises(BadRequestError, match="give one of them"):
         catalog.chosen(offered, asset_type="image", alias="video", category=None)
+
+
+OFFERED = catalog.of_engines(installed())
+
+
+def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
+    """Return the fields of what the engine of a model objects to."""
+    model = OFFERED.get(model_id)
+    values, wrong = parameters.settings(model.setting_parameters, given)
+    assert wrong == []
+    order = Order(prompt="", parameters=values, media=media)
+    return [field for field, _ in OFFERED.problems(model, order)]
+
+
+@pytest.mark.parametrize(
+    ("model_id", "media", "given", "fields"),
+    [
+        ("retouch", {"image": 1}, {"operation": "erase"}, ["mediaUploads.mask"]),
+        ("retouch", {"image": 1, "mask": 1}, {"operation": "erase"}, []),
+        ("retouch", {"image": 1}, {}, []),
+        ("lip-sync", {"audio": 1}, {}, ["mediaUploads.portrait"]),
+        ("lip-sync", {"audio": 1, "portrait": 1, "video": 1}, {}, ["mediaUploads.portrait"]),
+        ("lip-sync", {"audio": 1, "video": 1}, {}, []),
+        ("video-join", {"clips": 1}, {}, ["mediaUploads.clips"]),
+        ("video-join", {"clips": 2}, {}, []),
+        ("video-join", {"clips": 2}, {"sound": "replace"}, ["parameters.sound"]),
+        ("video-join", {"clips": 2, "music": 1}, {"sound": "replace"}, []),
+        ("video-join", {"clips": 2, "music": 1}, {"sound": "mute"}, ["parameters.sound"]),
+        ("video-edit", {"video": 1}, {"start": 5, "end": 2}, ["parameters.end"]),
+        ("video-edit", {"video": 1}, {"start": 5, "end": 5}, ["parameters.end"]),
+        ("video-edit", {"video": 1}, {"start": 5}, []),
+        ("video-edit", {"video": 1}, {"sound": "replace"}, ["parameters.sound"]),
+        ("video-edit", {"video": 1, "voice": 1}, {"sound": "replace"}, []),
+        (
+            "video-edit",
+            {"video": 1},
+            {"start": 5, "end": 2, "sound": "replace"},
+            ["parameters.end", "parameters.sound"],
+        ),
+        ("poster", {}, {}, []),
+    ],
+)
+def test_a_built_in_engine_objects_to_what_cannot_work(
+    model_id: str, media: dict[str, int], given: dict[str, Any], fields: list[str]
+) -> None:
+    assert problems(model_id, media, **given) == fields
+
+
+class Picky(type(installed()["flat"])):  # type: ignore[misc]
+    """Does in `check` what a test asks for."""
+
+    def __init__(self, answer: Callable[[Order], Any]) -> None:
+        self._answer = answer
+
+    def check(self, order: Order) -> Any:
+        return self._answer(order)
+
+
+def fail(_: Order) -> Any:
+    raise RuntimeError("a quiet lake")
+
+
+def quit_all(_: Order) -> Any:
+    raise SystemExit(1)
+
+
+def half_way(_: Order) -> Any:
+    yield "size", "is too big"
+    raise RuntimeError("a quiet lake")
+
+
+def spoil(order: Order) -> Any:
+    order.parameters.clear()  # type: ignore[attr-defined]
+    return ()
+
+
+ORDER = StartGeneration(model_id="flat", prompt=" a quiet lake ", parameters={"size": "big"})
+
+
+def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: Payer) -> None:
+    seen: list[Order] = []
+
+    def refuse(order: Order) -> list[tuple[str, str]]:
+        seen.append(order)
+        return [("size", "is too big"), ("prompt", "is too quiet")]
+
+    offered = catalog.of_engines({"flat": Picky(refuse)})
+
+    with pytest.raises(ParameterError) as caught:
+        write(generations.plan(offered, ORDER, payer.account_id))
+
+    assert caught.value.status == 400
+    assert caught.value.details == [
+        {"field": "parameters.size", "message": "is too big"},
+        {"field": "prompt", "message": "is too quiet"},
+    ]
+    [order] = seen
+    assert (order.prompt, order.parameters["size"], order.parameters["count"]) == (
+        "a quiet lake",
+        "big",
+        1,
+    )
+    assert write(accounts.get(payer.account_id)).balance == 10_000
+
+
+@pytest.mark.parametrize("answer", [fail, quit_all, half_way, lambda _: 7, lambda _: ["odd", None]])
+def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
+    write: Write,
+    payer: Payer,
+    answer: Callable[[Order], Any],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    offered = catalog.of_engines({"flat": Picky(answer)})
+
+    plan = write(generations.plan(offered, ORDER, payer.account_id))
+
+    assert plan.quote.total == Decimal("1.2")
+    assert "the engine of 'flat' could not check an order" in caplog.text
+    assert "lake" not in caplog.text
+
+
+def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Payer) -> None:
+    class Odd(type(installed()["flat"])):  # type: ignore[misc]
+        @property
+        def check(self) -> Any:
+            raise RuntimeError("no license")
+
+    offered = catalog.of_engines({"flat": Odd()})
+
+    assert write(generations.plan(offered, ORDER, payer.account_id)).model.id == "flat"
+
+
+def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:
+    offered = catalog.of_engines({"flat": Picky(spoil)})
+
+    assert write(generations.plan(offered, ORDER, payer.account_id)).values["size"] == "big"

@@ -59,6 +59,8 @@ def test_a_job_answers_with_the_facts_about_its_file(tmp_path: Path) -> None:
     kept = tmp_path / "objects" / result["key"]
     assert kept.stat().st_size == result["size_bytes"]
     assert (result["width"], result["height"], result["metadata"]) == (1, 1, {"seed": 7})
+    small = tmp_path / "objects" / result["thumbnail"]
+    assert small.read_bytes().startswith(b"\xff\xd8\xff")  # made: the engine brings none
     assert len(result["sha256"]) == 64
     assert all(0 <= fraction <= 1 for fraction in seen)
 
@@ -77,6 +79,9 @@ def test_the_job_after_a_crash_is_fine(tmp_path: Path) -> None:
     [
         ("fails", "dry", "the clay is too dry"),
         ("raises", "engine_failed", "the engine failed (RuntimeError)"),
+        ("quits", "engine_failed", "the engine failed (SystemExit)"),
+        ("babbles", "bad_result", "the engine's result cannot be used: its size, length or"),
+        ("strays", "bad_result", "cannot be used: its file lies outside the job's folder"),
     ],
 )
 def test_a_failure_keeps_the_process_warm(
@@ -89,9 +94,11 @@ def test_a_failure_keeps_the_process_warm(
         await pool.run("b", task(tmp_path), silent)
         return caught.value, child is pool._idle[0]
 
-    error, same = with_pool(work)
+    error, same = with_pool(work, scratch=tmp_path / "scratch")
 
-    assert (error.code, str(error)) == (code, sentence)
+    assert error.code == code
+    assert sentence in str(error)
+    assert str(tmp_path) not in str(error)
     assert same
 
 
@@ -164,13 +171,19 @@ def test_a_job_that_uses_up_its_processor_time_is_ended(tmp_path: Path) -> None:
     assert with_pool(work, cpu_seconds=1)["width"] == 1
 
 
-def test_metadata_that_is_no_json_fails_the_job_and_not_the_process(tmp_path: Path) -> None:
+def test_a_file_outside_the_folder_of_its_job_stays_where_it_is(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     async def work(pool: Pool) -> Any:
-        with pytest.raises(JobError, match="the engine failed"):
-            await pool.run("a", task(tmp_path, "babbles"), silent)
-        return await pool.run("b", task(tmp_path), silent)
+        with pytest.raises(JobError):
+            await pool.run("a", task(tmp_path, "strays"), silent)
 
-    assert with_pool(work)["metadata"] == {"seed": 7}
+    with_pool(work, scratch=tmp_path / "scratch")
+
+    stray = tmp_path / "scratch" / "pixel.png"
+    assert stray.exists()
+    assert not (tmp_path / "objects").exists()
+    assert "flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
 
 
 def test_what_an_engine_leaves_behind_is_removed(tmp_path: Path) -> None:

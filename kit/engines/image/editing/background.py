@@ -32,7 +32,8 @@ class Background(Engine):
             " the camera, and things that differ in color from the edges of the picture, by"
             " fitting color models and without a trained network: fine hair, glass and subjects in"
             " the color of their background come out roughly. The prompt names a color, two for a"
-            " gradient, or a landscape to paint."
+            " gradient, or a landscape to paint. The result has at most 4,096 pixels a side: a"
+            " larger picture is made smaller."
         ),
         settings=(
             settings.choice(

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import cv2
 import numpy as np
 from PIL import ImageColor
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.settings import MOST
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import FORMATS, encoded, write_thumbnail
-from kit.engines.media.stills import Still, opened
+from kit.engines.media.picture import FORMATS, THUMBNAIL_SIDE, encoded, write_thumbnail
+from kit.engines.media.stills import Still, opened, origin, reduced
 from kit.errors import EngineError
 
 _CHECK = 16  # pixels of a checker that stands for transparency in previews
 _LIGHT, _DARK = 235, 205
+_ROWS = 256  # of a band in which pictures are laid on each other
 
 
-def source(job: Job, name: str = "image", *, most: int = MOST) -> Still:
-    """Return an input picture, upright and at most `most` pixels a side.
+def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None) -> Still:
+    """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha.
 
     Raises
     ------
@@ -30,7 +32,8 @@ def source(job: Job, name: str = "image", *, most: int = MOST) -> Still:
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
-    return opened(files[0], most=most)
+    still = opened(files[0], most=most)
+    return still if clear is None or still.alpha is None else reduced(still, clear)
 
 
 def finished(
@@ -44,6 +47,9 @@ def finished(
 ) -> Asset:
     """Write the result and its preview; return them as an asset.
 
+    Its metadata tell the true size of the picture that came in, and that only the first one of an
+    animation was used.
+
     Parameters
     ----------
     pixels : ndarray of uint8
@@ -55,14 +61,12 @@ def finished(
     content_type, ending, _, _ = FORMATS[kind]
     picture = pixels
     if alpha is not None:
-        white = np.full_like(pixels, 255)
-        picture = over(white, pixels, alpha) if kind == "jpeg" else np.dstack([pixels, alpha])
-        pixels = over(checkers(*alpha.shape), pixels, alpha)
+        picture = flat(Still(pixels, alpha)) if kind == "jpeg" else np.dstack([pixels, alpha])
     path = job.folder / f"{name}{ending}"
     progress.check()
     path.write_bytes(encoded(picture, kind, quality=job.parameters["quality"]))
     progress.report(0.95)
-    thumbnail = write_thumbnail(np.ascontiguousarray(pixels), job.folder)
+    thumbnail = write_thumbnail(_preview(pixels, alpha), job.folder)
     progress.report(1.0)
     height, width = pixels.shape[:2]
     return Asset(
@@ -71,21 +75,49 @@ def finished(
         width=width,
         height=height,
         thumbnail=thumbnail,
-        metadata=dict(facts or {}),
+        metadata={**(facts or {}), **_origin(job)},
     )
+
+
+def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
+    """Return what the preview is made of: on checkers, and then small, where it is see-through."""
+    if alpha is None:
+        return np.ascontiguousarray(pixels)
+    height, width = alpha.shape
+    scale = min(1.0, THUMBNAIL_SIDE / max(height, width))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small, cover = (cv2.resize(a, size, interpolation=cv2.INTER_AREA) for a in (pixels, alpha))
+    return over(checkers(*cover.shape), np.asarray(small), np.asarray(cover))
+
+
+def _origin(job: Job) -> dict[str, Any]:
+    files = job.media.get("image")
+    if not files:
+        return {}
+    found = origin(files[0])
+    facts: dict[str, Any] = {"from": [found.width, found.height]}
+    if found.frames > 1:
+        facts["used"] = f"the first of {found.frames} pictures"
+    return facts
 
 
 def flat(still: Still, ground: int = 255) -> Bytes:
     """Return a picture's pixels, on white or another gray where it is transparent."""
     if still.alpha is None:
         return still.pixels
-    return over(np.full_like(still.pixels, ground), still.pixels, still.alpha)
+    # Seen as a picture of one gray, without the memory of one.
+    below = np.broadcast_to(np.uint8(ground), still.pixels.shape)
+    return over(below, still.pixels, still.alpha)
 
 
 def over(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
     """Return one picture lying on another; `alpha` has shape (height, width)."""
-    share = alpha[..., None].astype(np.uint16)
-    return ((above * share + below * (255 - share) + 127) // 255).astype(np.uint8)
+    out = np.empty_like(above)
+    # In bands: at once it would take nine times the memory of a picture.
+    for rows, _, _ in bands(len(above), _ROWS, 0):
+        share = alpha[rows, :, None].astype(np.uint16)
+        out[rows] = (above[rows] * share + below[rows] * (255 - share) + 127) // 255
+    return out
 
 
 def checkers(height: int, width: int) -> Bytes:

@@ -11,7 +11,8 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.finish import finished, flat, source
 from kit.engines.landscape.settings import longest_side
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.crops import cut
+from kit.engines.media.crops import window
+from kit.engines.media.stills import Still
 
 _SMALL = 160  # pixels a side of the copy that is blurred
 _DIM = 0.72  # brightness of the blurred copy: the picture stays the lightest thing
@@ -26,11 +27,10 @@ def reframe(job: Job, progress: Progress) -> Asset:
     width, height = longest_side(values["aspect_ratio"], values["size"])
     still = source(job)
     progress.report(0.3)
-    pixels = flat(still)
-    framed = _MODES[values["mode"]](pixels, width, height)
+    framed = _MODES[values["mode"]](still, width, height)
     progress.report(0.8)
-    facts = {"mode": values["mode"], "from": [pixels.shape[1], pixels.shape[0]]}
-    return finished(job, progress, "reframe", framed, facts=facts)
+    facts = {"mode": values["mode"]}
+    return finished(job, progress, "reframe", framed.pixels, alpha=framed.alpha, facts=facts)
 
 
 def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
@@ -40,11 +40,22 @@ def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
     return np.asarray(cv2.resize(pixels, (width, height), interpolation=kind))
 
 
-def _crop(pixels: Bytes, width: int, height: int) -> Bytes:
-    return scaled(cut(pixels, width / height), width, height)
+def _crop(still: Still, width: int, height: int) -> Still:
+    x, y, wide, high = window(flat(still), width / height)
+    place = (slice(y, y + high), slice(x, x + wide))
+    return _each(still, lambda plane: scaled(plane[place], width, height))
 
 
-def _blurred_fill(pixels: Bytes, width: int, height: int) -> Bytes:
+def _each(still: Still, work: Callable[[Bytes], Bytes]) -> Still:
+    """Return a picture whose pixels and alpha went the same way."""
+    if still.alpha is None:
+        return Still(work(still.pixels))
+    # On white where it is see-through: what is hidden there must not bleed into edges.
+    return Still(work(flat(still)), work(still.alpha))
+
+
+def _blurred_fill(still: Still, width: int, height: int) -> Still:
+    pixels = flat(still)
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
     inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
@@ -56,7 +67,7 @@ def _blurred_fill(pixels: Bytes, width: int, height: int) -> Bytes:
     shade = _softened(shade, max(1.0, _SHADOW * max(width, height)))
     frame = cv2.multiply(frame, cv2.merge([shade, shade, shade]), scale=1 / 255)
     frame[place] = inner
-    return np.asarray(frame)
+    return Still(np.asarray(frame))
 
 
 def _softened(gray: Bytes, sigma: float) -> Bytes:
@@ -89,6 +100,10 @@ def _livelier(amount: float) -> Floats:
     return np.asarray(amount * np.eye(3) + (1 - amount) * gray, np.float32)
 
 
+def _stretch(still: Still, width: int, height: int) -> Still:
+    return _each(still, lambda plane: _stretched(plane, width, height))
+
+
 def _stretched(pixels: Bytes, width: int, height: int) -> Bytes:
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
@@ -114,8 +129,8 @@ def _lookup(length: int, there: int) -> Floats:
     return np.asarray((np.sign(at) * bent / share + 1.0) / 2.0 * there - 0.5, np.float32)
 
 
-_MODES: dict[str, Callable[[Bytes, int, int], Bytes]] = {
+_MODES: dict[str, Callable[[Still, int, int], Still]] = {
     "smart_crop": _crop,
     "blurred_fill": _blurred_fill,
-    "stretch_edges": _stretched,
+    "stretch_edges": _stretch,
 }

@@ -22,7 +22,8 @@ class Reframe(Engine):
         description=(
             "Brings a picture into another shape: a crop that keeps faces and what stands out, the"
             " whole picture over a blurred copy of itself, or edges stretched while the middle"
-            " keeps its proportions. It invents no new content."
+            " keeps its proportions. It invents no new content. Transparency is kept but over a"
+            " blurred copy."
         ),
         settings=(
             aspect_ratio("9:16"),
@@ -33,7 +34,7 @@ class Reframe(Engine):
                 "How the new shape is filled",
             ),
             settings.side(1280),
-            files.file_format(),
+            files.file_format(transparent=True),
             files.quality(),
         ),
         media=(settings.medium("image", "The picture to reframe"),),

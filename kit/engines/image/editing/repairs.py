@@ -11,12 +11,12 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.denoising import SIDE, denoised, noise_of
 from kit.engines.image.editing.erasing import erased
 from kit.engines.image.editing.finish import bands, finished, flat, source
-from kit.engines.image.editing.settings import MOST_IN_BANDS
+from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
 from kit.engines.media.color import Bytes
-from kit.engines.media.inspection import PIXELS
 from kit.engines.media.stills import Still, origin
 from kit.errors import EngineError
 
+_MOST_PIXELS = 40_000_000  # of an enlarged picture: encoders take many times its memory
 _ROWS = 160  # of a band: a fraction of a second of the slowest work
 
 
@@ -24,8 +24,8 @@ def repair(job: Job, progress: Progress) -> Asset:
     """Render a job of the retouch model."""
     progress.report(0.0)
     operation = job.parameters["operation"]
-    # Only erasing looks at the whole picture at once.
-    still = source(job) if operation == "erase" else source(job, most=MOST_IN_BANDS)
+    most, clear = _BOUNDS[operation]
+    still = source(job, most=most, clear=clear)
     progress.report(0.05)
     done = _OPERATIONS[operation](job, still, progress.part(0.05, 0.85))
     progress.report(0.85)
@@ -112,11 +112,11 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
 def _upscale(job: Job, still: Still, progress: Progress) -> Still:
     times = job.parameters["scale"]
     height, width = still.pixels.shape[:2]
-    if times * times * height * width > PIXELS or times * max(height, width) > MOST_IN_BANDS:
+    if times * times * height * width > _MOST_PIXELS or times * max(height, width) > MOST_IN_BANDS:
         raise EngineError(
             f"{width} x {height} pixels, {times} times as wide and high, are more than the"
-            f" {PIXELS // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a result may have:"
-            " take a smaller picture or scale",
+            f" {_MOST_PIXELS // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a result"
+            " may have: take a smaller picture or scale",
             code="too_large",
         )
     pixels = np.empty((times * height, times * width, 3), np.uint8)
@@ -169,6 +169,14 @@ def _mask(job: Job, still: Still) -> Bytes:
 
 
 _MOST_ERASED = 0.6
+#: Pixels a side, without and with transparency: work in bands keeps the size, but writing a large
+#: picture with transparency takes too much memory.
+_BOUNDS: dict[str, tuple[int, int | None]] = {
+    "erase": (MOST, None),
+    "upscale": (MOST_IN_BANDS, None),
+    "denoise": (MOST_IN_BANDS, MOST),
+    "sharpen": (MOST_IN_BANDS, MOST),
+}
 _Operation = Callable[[Job, Still, Progress], Still]
 _OPERATIONS: dict[str, _Operation] = {
     "erase": _erase,

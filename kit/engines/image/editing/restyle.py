@@ -25,7 +25,8 @@ class Restyle(Engine):
             " pencil sketch or flat poster, and can set a title on it. The look comes from the"
             " setting or from words of the prompt such as 'warm' or 'moody teal'; other words do"
             " nothing, and what the picture shows stays as it is. Drawings are made at up to 1,600"
-            " pixels and enlarged."
+            " pixels and enlarged; a picture that is redrawn, titled or see-through is made smaller"
+            " beyond 4,096 pixels a side."
         ),
         settings=(
             settings.choice(

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.wire import Multiplier, Parameter, Rule
@@ -30,7 +40,8 @@ class Retouch(Engine):
             "Erases what a mask covers, reduces noise, enlarges or sharpens. Erasing continues the"
             " surroundings with patches of the same picture; it does not imagine objects. Upscaling"
             " keeps edges crisp and free of halos but invents no detail; its result has at most 40"
-            " megapixels."
+            " megapixels. A picture of more than 4,096 pixels a side is made smaller for erasing,"
+            " and where it has transparency also for denoise and sharpen."
         ),
         settings=(
             settings.choice(
@@ -64,6 +75,11 @@ class Retouch(Engine):
         supports_prompt=False,
         prompt_required=False,
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield what is missing for what is to be done."""
+        if order.parameters["operation"] == "erase" and not order.media.get("mask"):
+            yield "mask", "is required to erase: a picture that is white where something is to go"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Repair the picture in the way that was asked for."""

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from kit.wire import Parameter
 
-#: Pixels a side that a result may have, but for an upscaled one.
+#: Pixels a side that a result may have, but for work that goes over a picture in bands.
 MOST = 4096
+#: Pixels a side of what is worked on in bands; beyond it webp and many viewers give up.
+MOST_IN_BANDS = 16_384
 
 
 def medium(name: str, description: str, *, required: bool = True) -> Parameter:
     """Return an input picture."""
+    if name == "image":
+        description += "; of an animation, the first picture"
     return Parameter(
         name=name, type="image", media=True, required=required, description=description
     )

@@ -32,7 +32,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
         )
     # A grading keeps the size; what is redrawn or set in type is worked on whole.
     plain = values["stylize"] == "none" and not text
-    still = source(job, most=MOST_IN_BANDS if plain else MOST)
+    still = source(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
     progress.report(0.1)
     pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
     mixed = _mixed(still.pixels, pixels, _share(values["strength"], values["stylize"]))

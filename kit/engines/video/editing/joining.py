@@ -29,7 +29,13 @@ from kit.engines.video.editing import soundtrack
 from kit.engines.video.editing.cutting import faded
 from kit.engines.video.editing.framing import Frame, frame_of, framed, shifted
 from kit.engines.video.editing.paths import followed
-from kit.engines.video.editing.plan import common_rate, frame_size, joining_work, refuse_work
+from kit.engines.video.editing.plan import (
+    common_rate,
+    frame_size,
+    joining_work,
+    refuse_work,
+    smooth_rate,
+)
 from kit.engines.video.editing.settings import LONGEST, QUALITIES
 from kit.engines.video.editing.survey import Survey
 from kit.engines.video.editing.transitions import BLENDS
@@ -123,7 +129,7 @@ def _order(job: Job, films: Sequence[Footage], progress: Progress) -> Order:
     _check(films)
     size = frame_size(values, [(film.width, film.height) for film in films])
     asked = values.get("fps")
-    fps = Fraction(asked) if asked else common_rate([film.fps for film in films])
+    fps = Fraction(asked) if asked else common_rate([smooth_rate(film) for film in films])
     pieces = []
     for path, film in zip(job.media["clips"], films, strict=True):
         progress.check()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,8 +21,10 @@ _SMALLEST, _LARGEST = 64, 1080
 #: are rough, but a job refused at once is better than one that is stopped after a quarter hour.
 _READING, _DRAWING, _MOVING = 0.005, 0.02, 0.015
 _MOST_WORK = 1300
-#: The longer side may be this many times the shorter one.
-_WIDEST = 4.0
+#: Pixels of the longer side; encoders take no side below the smallest.
+_LONGEST_SIDE = 4096
+#: Frames per second below which a varying rate is taken as it is.
+_SLOW = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +87,18 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
             code="too_long",
         )
     width, height = frame_size(values, [(footage.width, footage.height)])
-    rate = slowed(common_rate([footage.fps]), speed)
-    return Plan(start=start, end=end, speed=speed, fps=rate, width=width, height=height)
+    plan = Plan(
+        start=start,
+        end=end,
+        speed=speed,
+        fps=slowed(common_rate([smooth_rate(footage)]), speed),
+        width=width,
+        height=height,
+    )
+    if plan.frames * width * height / 1e6 * (_DRAWING + _MOVING) <= _MOST_WORK:
+        return plan
+    # Smooth everywhere is too much: the mean of a varying rate may still do.
+    return replace(plan, fps=slowed(common_rate([footage.fps]), speed))
 
 
 def check_work(plan: Plan, footage: Footage, *, passes: int, steady: bool) -> None:
@@ -135,9 +147,15 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
     """
     ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in sizes])
     shape = next((w / h for w, h in sizes if round(w / h, 2) == ratio), ratio)
-    shape = min(max(shape, 1 / _WIDEST), _WIDEST)
+    if not _SMALLEST / _LONGEST_SIDE <= shape <= _LONGEST_SIDE / _SMALLEST:
+        raise EngineError(
+            "a video that is this narrow cannot keep its shape: choose an aspect ratio",
+            code="bad_shape",
+        )
     own = min(_LARGEST, max(_SMALLEST, _most([min(size) for size in sizes])))
     side = SIDES.get(values["resolution"], own)
+    # The longer side is bounded, whatever the shorter one was to be.
+    side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
     width, height = (side * shape, side) if shape >= 1 else (side, side / shape)
     return 2 * round(width / 2), 2 * round(height / 2)
 
@@ -148,6 +166,14 @@ def common_rate(rates: Sequence[float]) -> Fraction:
     exact = next((r for r in rates if round(r, 1) == rate), rate)
     nearest = min(_RATES, key=lambda usual: abs(float(usual) - exact))
     return nearest if abs(float(nearest) - exact) <= 0.015 * exact else Fraction(round(exact))
+
+
+def smooth_rate(footage: Footage) -> float:
+    """Return frames per second that keep the fast stretches of a varying rate smooth."""
+    if footage.quick == footage.fps or footage.quick < _SLOW:
+        return footage.quick
+    # Cameras waver around a usual rate.
+    return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.quick)))
 
 
 def slowed(rate: Fraction, speed: float) -> Fraction:

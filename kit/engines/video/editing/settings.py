@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from kit.engines.base import Order, Problem
 from kit.engines.video.settings import by_value
 from kit.wire import Multiplier, Parameter
 
@@ -81,3 +82,13 @@ def size_factors(free: str) -> list[Multiplier]:
     """Return the factors of resolution and format; `free` is the resolution nobody chose."""
     sizes = {free: "1.5", "480p": "0.6", "1080p": "2"}
     return [factors("resolution", sizes), factors("format", {"mp4-av1": "1.2", "webm": "1.2"})]
+
+
+def sound_problems(order: Order) -> Iterator[Problem]:
+    """Yield what is wrong with a choice of sound: files without a use, or a use without a file."""
+    given = [name for name in ("voice", "music") if order.media.get(name)]
+    way = order.parameters["sound"]
+    if way == "mute" and given:
+        yield "sound", f"is mute, but there is {' and '.join(given)}: choose replace or keep"
+    if way == "replace" and not given:
+        yield "sound", "is to be replaced, but there is no file to replace it by: add one or mute"

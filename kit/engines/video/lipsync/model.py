@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.video import settings
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
@@ -115,6 +125,13 @@ class LipSync(Engine):
             ],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that there is no face to move, or one too many."""
+        faces = [name for name in ("portrait", "video") if order.media.get(name)]
+        if len(faces) != 1:
+            many = "both were" if faces else "neither was"
+            yield "portrait", f"give either a portrait or a video; {many} given"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the portrait or the video while it speaks the audio."""

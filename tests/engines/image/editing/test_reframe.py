@@ -94,3 +94,30 @@ def test_a_turned_photo_is_reframed_upright(tmp_path: Path) -> None:
     out = pixels_of(asset)
     assert out[20].mean() > 200
     assert out[-20].mean() < 50
+
+
+@pytest.mark.parametrize("mode", ["smart_crop", "stretch_edges"])
+def test_transparency_is_kept(tmp_path: Path, mode: str) -> None:
+    pixels = ball(120, 90)
+    alpha = np.full((90, 120), 255, np.uint8)
+    alpha[:45] = 0
+    image = saved(np.dstack([pixels, alpha]), tmp_path / "in.png")
+
+    asset = render(
+        Reframe(), tmp_path / "out", media={"image": image}, mode=mode, aspect_ratio="1:1", size=256
+    )
+
+    out = pixels_of(asset)
+    assert out.shape == (256, 256, 4)
+    assert out[:100, :, 3].max() == 0
+    assert out[160:, :, 3].min() == 255
+
+
+def test_a_blurred_fill_covers_everything(tmp_path: Path) -> None:
+    image = saved(np.dstack([ball(60, 40), np.zeros((40, 60), np.uint8)]), tmp_path / "in.png")
+
+    asset = render(
+        Reframe(), tmp_path / "out", media={"image": image}, mode="blurred_fill", size=256
+    )
+
+    assert pixels_of(asset).shape[2] == 3

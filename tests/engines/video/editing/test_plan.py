@@ -69,8 +69,15 @@ def test_a_part_that_is_not_there_is_refused(
 class Long:
     """A video of which only the facts matter."""
 
-    def __init__(self, seconds: float, size: tuple[int, int] = (640, 360)) -> None:
-        self.seconds, self.fps = seconds, 30.0
+    def __init__(
+        self,
+        seconds: float,
+        size: tuple[int, int] = (640, 360),
+        *,
+        fps: float = 30.0,
+        quick: float = 0.0,
+    ) -> None:
+        self.seconds, self.fps, self.quick = seconds, fps, quick or fps
         self.width, self.height = size
 
 
@@ -104,7 +111,10 @@ def test_more_work_than_a_job_may_take_is_refused_before_it_begins() -> None:
         ([(1280, 720)], {"aspect_ratio": "9:16", "resolution": "480p"}, (480, 854)),
         ([(1280, 720)], {"resolution": "1080p"}, (1920, 1080)),
         ([(20, 12)], {}, (106, 64)),
-        ([(4000, 100)], {}, (400, 100)),
+        ([(2000, 100)], {}, (2000, 100)),
+        ([(100, 2000)], {}, (100, 2000)),
+        ([(4000, 100)], {"resolution": "1080p"}, (4096, 102)),
+        ([(8192, 1024)], {}, (4096, 512)),
         ([(720, 1280), (640, 360), (1280, 720)], {}, (640, 360)),
         ([(1280, 720), (720, 1280)], {"aspect_ratio": "1:1"}, (720, 720)),
     ],
@@ -116,6 +126,33 @@ def test_sizes_are_even_and_follow_wish_or_input(
 
     assert (width, height) == expected or (sizes[0] == (720, 1280) and height < width)
     assert width % 2 == height % 2 == 0
+
+
+def test_a_shape_that_no_file_can_have_is_refused() -> None:
+    with pytest.raises(EngineError, match="choose an aspect ratio") as told:
+        frame_size(VALUES, [(8000, 100)])
+    assert told.value.code == "bad_shape"
+    assert frame_size({**VALUES, "aspect_ratio": "16:9"}, [(8000, 100)]) == (178, 100)
+
+
+@pytest.mark.parametrize(
+    ("fps", "quick", "expected"),
+    [(18.5, 50.0, 50), (29.9, 33.0, 30), (55.0, 120.0, 60), (8.0, 12.0, 12), (30.0, 30.0, 30)],
+)
+def test_a_varying_rate_is_shown_as_smooth_as_its_fast_stretches(
+    fps: float, quick: float, expected: int
+) -> None:
+    film: Any = Long(10, fps=fps, quick=quick)
+
+    assert round(plan_of(VALUES, film).fps) == expected
+
+
+def test_a_varying_rate_that_is_too_much_work_is_shown_at_its_mean() -> None:
+    film: Any = Long(600, (1920, 1080), fps=24.0, quick=60.0)
+
+    plan = plan_of(VALUES, film)
+    assert plan.fps == 24
+    check_work(plan, film, passes=1, steady=False)
 
 
 @pytest.mark.parametrize(

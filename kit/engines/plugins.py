@@ -1,0 +1,131 @@
+"""Plug-ins looked at before anything relies on them: engines that other packages bring.
+
+Their code is somebody else's and may fail in any way, and wherever it is touched. What is found is
+a sentence for whoever runs the service; no plug-in keeps the other engines from being served.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from pydantic import ValidationError
+
+from kit import parameters
+from kit.engines.base import Engine
+from kit.engines.configured.entries import checked
+from kit.engines.configured.place import LeftOut
+from kit.errors import ConfigError, KitError
+from kit.wire import Model, Parameter, Rule
+
+_BUILT_IN = "kit.engines."
+#: How the package is called that the built-in engines come from.
+_OURS = "creative-studio-kit"
+
+
+def is_built_in(point: EntryPoint) -> bool:
+    """Whether an entry point is one of the kit's own, and not only named like one."""
+    ours = point.dist is None or re.sub("[-_.]+", "-", _package(point)).lower() == _OURS
+    return ours and point.value.startswith(_BUILT_IN)
+
+
+def rank(point: EntryPoint) -> tuple[str, bool, str, str]:
+    """Return what entry points are sorted by: the first of an id is the one that is served."""
+    return point.name, not is_built_in(point), _package(point), point.value
+
+
+def whose(point: EntryPoint) -> str:
+    """Return how an entry point's engine is called, and which package it comes from."""
+    package = _package(point)
+    named = f"the package {package!r}" if package else "a package without a name"
+    return f"the engine {point.name!r} of {named} ({point.value})"
+
+
+def left_out(point: EntryPoint, why: str) -> LeftOut:
+    """Return what is said of a plug-in that is not served."""
+    return LeftOut(whose(point), why, "update or uninstall that package")
+
+
+def loaded(point: EntryPoint) -> Engine:
+    """Return the engine that an entry point names.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be loaded, or is no engine.
+    BaseException
+        Whatever its code raises.
+    """
+    found = point.load()
+    engine = found() if isinstance(found, type) else found
+    if not isinstance(engine, Engine):
+        raise ConfigError(f"{point.value} is no Engine")
+    return engine
+
+
+def vetted(point: EntryPoint) -> Engine | LeftOut:
+    """Return the engine of a plug-in if the service can offer it, else why it cannot."""
+    try:
+        engine = loaded(point)
+        _check(engine, point.name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit as well
+        return left_out(point, said(error))
+    return engine
+
+
+def said(error: BaseException) -> str:
+    """Return an error in one line, even one whose own text cannot be had."""
+    if isinstance(error, KitError):
+        return str(getattr(error, "detail", "")) or str(error)
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    return " ".join(traceback.format_exception_only(error)[-1].split())
+
+
+def _check(engine: Engine, name: str) -> None:
+    definition = getattr(engine, "definition", None)
+    if definition is None:
+        raise ConfigError("it has no definition")
+    if definition.id != name:
+        raise ConfigError(f"its model's id is {definition.id!r}")
+    _check_kinds(definition)
+    checked(definition)
+    _check_inputs([*definition.media, *definition.settings])
+    # A value that JSON does not have would break the list of all models.
+    Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
+
+
+def _check_kinds(definition: Any) -> None:
+    """Refuse what a type checker would have: the wire forgives much, for other services' sake."""
+    for name in ("title", "description"):
+        if not isinstance(getattr(definition, name), str):
+            raise ConfigError(f"its {name} is no text")
+    for parameter in (*definition.media, *definition.settings):
+        if not isinstance(parameter, Parameter):
+            raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
+    if not isinstance(definition.pricing, Rule | None):
+        raise ConfigError("its price rule is no Rule")
+
+
+def _check_inputs(inputs: list[Parameter]) -> None:
+    names = [parameter.name for parameter in inputs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"it has two parameters of the name {name!r}")
+    for parameter in inputs:
+        default = parameter.default
+        problem = None if default is None else parameters.problem_with(parameter, default)
+        if problem:
+            raise ConfigError(f"the default of its parameter {parameter.name!r} {problem}")
+
+
+def _package(point: EntryPoint) -> str:
+    """Return the name of the package; metadata may be as broken as code."""
+    try:
+        return str(point.dist.metadata["Name"] or "") if point.dist else ""
+    except Exception:  # noqa: BLE001 - see above
+        return ""
