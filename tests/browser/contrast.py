@@ -6,7 +6,7 @@ from playwright.sync_api import Locator
 ENOUGH = 4.5
 
 # What is behind words is mixed from the backgrounds of all that they lie in; what is switched off,
-# or a picture, need not be told from anything.
+# or a picture, need not be told from anything; the numbers of cells are JupyterLab's.
 _FAINT = """(part, enough) => {
     const parsed = document.createElement('canvas').getContext('2d');
     const rgba = color => {
@@ -46,7 +46,7 @@ _FAINT = """(part, enough) => {
     for (const element of [part, ...part.querySelectorAll('*')]) {
         const text = words(element).trim();
         const seen = text && element.checkVisibility({ visibilityProperty: true })
-            && !element.closest('svg, style, script, :disabled, option, video');
+            && !element.closest('svg, style, script, :disabled, option, video, .jp-OutputPrompt');
         if (!seen) continue;
         const back = behind(element);
         const color = rgba(getComputedStyle(element).color);
