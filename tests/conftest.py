@@ -40,22 +40,7 @@ from kit.service.store.sqlite import SQLite  # noqa: E402
 trying.register_profile("kit", deadline=None)
 trying.load_profile("kit")
 
-ROOT = Path(__file__).parents[1]
-BY_THE_CLOCK = ("tests/browser/", "tests/service/test_chaos.py")
 ALL_SCOPES = ("scripts:generate", "creative:generate")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With ``-n 2 --dist loadgroup``, keep the tests of a file, and those that need time, together.
-
-    What drives a browser and what kills services goes by the clock: one process does both.
-    """
-    if config.getoption("loadgroup", default=False):
-        for item in items:
-            where = item.path.relative_to(ROOT).as_posix()
-            group = "clock" if where.startswith(BY_THE_CLOCK) else where
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(autouse=True)

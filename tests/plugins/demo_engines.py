@@ -100,9 +100,11 @@ class Clay(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Copy the first portrait."""
-        path = job.folder / "pixel.png"
-        path.write_bytes(job.media["portrait"][0].read_bytes())
-        return Asset(path=path, content_type="image/png", width=1, height=1)
+        content = job.media["portrait"][0].read_bytes()
+        kind = "jpeg" if content.startswith(b"\xff\xd8") else "png"
+        path = job.folder / f"pixel.{kind}"
+        path.write_bytes(content)
+        return Asset(path=path, content_type=f"image/{kind}", width=1, height=1)
 
 
 def _work(progress: Progress) -> None:
