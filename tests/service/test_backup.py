@@ -59,7 +59,7 @@ def test_what_comes_back_is_what_was_there(
     again = start_service(data=back.data)
 
     assert report == made
-    assert (report.files, report.unfinished, report.missing) == (3, 0, [])
+    assert (report.files, report.unfinished, report.missing) == (2, 0, [])
     assert files(back.objects) == files(service.settings.objects)
     with again.client(key) as http:
         after = read(http, used)

@@ -24,6 +24,8 @@ _CHUNK = 1 << 20
 _TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _KINDS = ("image", "video")
 _POSTER_AT = 0.4  # of the length
+#: Pixels a side up to which a picture needs no smaller one beside it.
+_SMALL = 512
 
 
 def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[str, Any]:
@@ -49,12 +51,15 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
     digest, size = _measured(path)
     facts |= {
         "key": output_key(generation_id, digest, SUFFIXES[asset.content_type]),
-        "thumbnail": output_key(generation_id, "small", ".jpg"),
         "sha256": digest,
         "size_bytes": size,
     }
+    files = {facts["key"]: path}
+    if thumbnail is not None:
+        facts["thumbnail"] = output_key(generation_id, "small", ".jpg")
+        files[facts["thumbnail"]] = thumbnail
     try:
-        shelf.put({facts["key"]: path, facts["thumbnail"]: thumbnail})
+        shelf.put(files)
     except OSError as error:
         sentence = f"the result could not be stored ({type(error).__name__})"
         raise EngineError(sentence, code="not_stored", detail=str(error)) from error
@@ -124,12 +129,17 @@ def _plain(metadata: Mapping[str, Any]) -> Any:
     return orjson.loads(orjson.dumps(dict(metadata), option=_TOLERANT)) if metadata else {}
 
 
-def _thumbnail(asset: Asset, path: Path, folder: Path) -> Path:
-    """Return the asset's thumbnail, or one that is made of its file where it has none."""
+def _thumbnail(asset: Asset, path: Path, folder: Path) -> Path | None:
+    """Return the asset's thumbnail, or one that is made of its file where it has none.
+
+    A picture that is small itself goes without.
+    """
     if asset.thumbnail is not None:
         found = _inside(asset.thumbnail, folder, "its thumbnail")
         if found != path and _begins_as(found, "image/jpeg"):
             return found
+    if asset.content_type in IMAGES and max(asset.width, asset.height) <= _SMALL:
+        return None
     # Imported here: the engines of the kit bring their own.
     from kit.engines.media import picture
 

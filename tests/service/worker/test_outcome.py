@@ -176,13 +176,17 @@ def test_a_picture_without_a_thumbnail_gets_one(
     path = drawn(folder / "thumbnail.png", (1600, 800))
     other = {"nothing": None, "itself": path, "no JPEG": drawn(folder / "small.png")}[given]
 
-    facts = keep(path, thumbnail=other)
+    facts = keep(path, thumbnail=other, width=1600, height=800)
 
     with Image.open(tmp_path / "objects" / facts["thumbnail"], formats=["JPEG"]) as small:
         assert small.size == (512, 256)
         assert small.getpixel((100, 100)) == pytest.approx((200, 40, 40), abs=4)
     with Image.open(tmp_path / "objects" / facts["key"]) as whole:
         assert whole.size == (1600, 800)
+
+
+def test_a_small_picture_goes_without(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+    assert "thumbnail" not in keep(drawn(folder / "small.png"))
 
 
 def test_a_video_without_a_poster_frame_gets_one(

@@ -59,8 +59,7 @@ def test_a_job_answers_with_the_facts_about_its_file(tmp_path: Path) -> None:
     kept = tmp_path / "objects" / result["key"]
     assert kept.stat().st_size == result["size_bytes"]
     assert (result["width"], result["height"], result["metadata"]) == (1, 1, {"seed": 7})
-    small = tmp_path / "objects" / result["thumbnail"]
-    assert small.read_bytes().startswith(b"\xff\xd8\xff")  # made: the engine brings none
+    assert "thumbnail" not in result  # one pixel is small enough
     assert len(result["sha256"]) == 64
     assert all(0 <= fraction <= 1 for fraction in seen)
 
