@@ -21,6 +21,7 @@ from kit.client.lines import C, Lines, lent, lent_async
 from kit.client.settings import Settings, mask, origin
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
+from kit.wire import api_keys
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
@@ -59,7 +60,7 @@ class Connection(Generic[C]):
         self._settings = settings
         self.lines: Lines[C] = Lines(make)
         self.last_response: LastResponse | None = None
-        self._honors_keys = repeating.issued_by_ours(settings.api_key)
+        self._honors_keys = api_keys.looks_right(settings.api_key)
 
     def __repr__(self) -> str:
         return f"<connection to {self._settings.base_url}>"

@@ -15,8 +15,8 @@ import kit
 from kit.commands import jupyter
 from kit.commands.findings import Finding
 from kit.commands.options import Data, Json, show_json
-from kit.engines.configured.place import Place
-from kit.engines.registry import Survey, installed, survey
+from kit.engines.configured.place import Listing, Place
+from kit.engines.registry import installed, survey
 from kit.errors import KitError
 from kit.service import settings as service_settings
 from kit.service.settings import Settings, prepare
@@ -63,7 +63,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _checked("a picture", _picture, "see the sentence above")
 
 
-def _survey(settings: Settings) -> Survey:
+def _survey(settings: Settings) -> Listing:
     return survey(Place(settings.engines_file, settings.engine_copies))
 
 

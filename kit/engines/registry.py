@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
@@ -20,25 +19,6 @@ from kit.errors import ConfigError
 
 GROUP = "kit.engines"
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What was found.
-
-    Parameters
-    ----------
-    engines : mapping of str to Engine
-        By model id, in the order of their names.
-    left_out : sequence of LeftOut
-        Plug-ins and configured models that cannot be served.
-    remarks : sequence of str
-        What else whoever runs the service should know of the configured models.
-    """
-
-    engines: Mapping[str, Engine]
-    left_out: tuple[LeftOut, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 def installed(place: Place | None = None) -> Mapping[str, Engine]:
@@ -62,7 +42,7 @@ def installed(place: Place | None = None) -> Mapping[str, Engine]:
 
 
 @cache
-def survey(place: Place | None = None) -> Survey:
+def survey(place: Place | None = None) -> Listing:
     """Return the engines that there are, and what is wrong with the others.
 
     A plug-in or a configured model that cannot be served is reported, once, and left out; a
@@ -84,7 +64,7 @@ def survey(place: Place | None = None) -> Survey:
     broken += listing.left_out
     for sentence in (*broken, *listing.remarks):
         _log.warning("%s", sentence)
-    return Survey(dict(sorted(engines.items())), tuple(broken), listing.remarks)
+    return Listing(dict(sorted(engines.items())), tuple(broken), listing.remarks)
 
 
 @cache

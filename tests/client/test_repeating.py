@@ -5,24 +5,25 @@ from __future__ import annotations
 import pytest
 
 from kit.client import repeating
+from kit.wire import api_keys
 from tests.client.third_party import KEY
 from tests.conftest import Service
 
 
 def test_keys_of_our_service_are_known(service: Service) -> None:
-    assert repeating.issued_by_ours(service.key(service.account(), "read"))
+    assert api_keys.looks_right(service.key(service.account(), "read"))
 
 
 def test_a_key_with_another_ending_is_nobodys(service: Service) -> None:
     key = service.key(service.account(), "read")
     other = key[:-1] + ("0" if key[-1] != "0" else "1")
 
-    assert not repeating.issued_by_ours(other)
+    assert not api_keys.looks_right(other)
 
 
 @pytest.mark.parametrize("key", [KEY, "", "cs_test_", "cs_live_" + "0" * 36, "sk-" + "a" * 40])
 def test_other_keys_say_nothing(key: str) -> None:
-    assert not repeating.issued_by_ours(key)
+    assert not api_keys.looks_right(key)
 
 
 @pytest.mark.parametrize(("told", "known"), [("true", True), ("false", False), (None, False)])

@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 
 from kit.commands import doctor
-from kit.engines.registry import Survey, survey
+from kit.engines.configured.place import Listing
+from kit.engines.registry import survey
 from tests.commands.conftest import Kit
 
 
 def test_the_doctor_finds_nothing_wrong(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "survey", lambda place: Survey(survey(place).engines))
+    monkeypatch.setattr(doctor, "survey", lambda place: Listing(survey(place).engines))
 
     found = kit("doctor", "--json")
 

@@ -49,18 +49,18 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the file holds.
+    """What the file holds, or what all that is installed and configured comes to.
 
     Parameters
     ----------
     engines : mapping of str to Engine
-        By model id, in the order of the file.
+        By model id.
     left_out : sequence of LeftOut
-        Its entries that cannot be served.
+        What cannot be served.
     remarks : sequence of str
         Sentences on what is served and will not work as it is.
     remedy : str
-        What to do about any of this.
+        What to do about any of the file's entries.
     """
 
     engines: Mapping[str, Engine]

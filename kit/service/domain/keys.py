@@ -7,9 +7,7 @@ scanners can find leaked ones. Only an HMAC of it is stored.
 from __future__ import annotations
 
 import hmac
-import re
 import secrets
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,12 +24,10 @@ from kit.service.domain import accounts
 from kit.service.domain.credits import Payer
 from kit.service.store import ids, keys
 from kit.service.store.database import Rows, Transaction, every, one
-from kit.wire import SCOPES
+from kit.wire import SCOPES, api_keys
 
 #: Keys of one account that may work at the same time. Source: API document, "Limits".
 ACTIVE_KEYS = 10
-_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_SHAPE = re.compile(r"cs_(?:live|test)_[0-9A-Za-z]{36}")
 _SHOWN = 12  # characters of a key that may be seen
 _NAME_LIMIT = 100
 
@@ -86,14 +82,9 @@ class NewKey:
 def draw(*, live: bool) -> str:
     """Return a new key's text: a prefix, 30 random letters and a checksum of both."""
     kind = "live" if live else "test"
-    body = "".join(secrets.choice(_BASE62) for _ in range(30))
+    body = "".join(secrets.choice(api_keys.LETTERS) for _ in range(30))
     text = f"cs_{kind}_{body}"
-    return text + _checksum(text)
-
-
-def looks_right(text: str) -> bool:
-    """Return whether a text has the shape and the checksum of a key."""
-    return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-6]) == text[-6:]
+    return text + api_keys.checksum(text)
 
 
 def digest(text: str, secret: bytes) -> str:
@@ -187,7 +178,7 @@ def still_good(caller: Caller, now: int) -> Transaction[None]:
 @lru_cache(1000)
 def _wanted(text: str, secret: bytes) -> str:
     """Return the digest of a key that looks right; kept, for the same ones come again and again."""
-    if not looks_right(text):
+    if not api_keys.looks_right(text):
         raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
     return digest(text, secret)
 
@@ -210,11 +201,3 @@ def _check(wish: Wish, now: int) -> None:
         problems.append(("cap", "must be more than 0 credits"))
     if problems:
         raise BadRequestError.fields(problems)
-
-
-def _checksum(text: str) -> str:
-    number, letters = zlib.crc32(text.encode()), ""
-    for _ in range(6):
-        number, rest = divmod(number, 62)
-        letters = _BASE62[rest] + letters
-    return letters

@@ -245,7 +245,7 @@ def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
     scrub = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
     things = [
         ("stone", planting.strewn(scene, land, stones, rng, count=420, tall=1.15, **_STONY)),
-        ("tuft", planting.meadow(scene, land, scrub, rng, count=_SCRUB, tall=0.9)),
+        ("tuft", planting.strewn(scene, land, scrub, rng, count=_SCRUB, tall=0.9)),
     ]
     if brief.says("cactus", "arizona"):
         green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))

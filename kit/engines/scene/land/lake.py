@@ -200,7 +200,7 @@ def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Co
     shapes = sprites("broadleaf" if country.peaks < 0.5 else "spruce")
     right = scene.toward[0] > 0
     plant(planes, depth, trees, shapes, scene.camera, color, rng, mirrored=right)
-    grass = planting.meadow(
+    grass = planting.strewn(
         scene, land, mixed_to(GRASS[season], of_land(scene.brief)), rng, count=1500, tall=0.62
     )
     plant(planes, depth, grass, sprites("tuft"), scene.camera, color, rng, mirrored=right)

@@ -58,13 +58,6 @@ def forest(
     return _standing(scene, keep, x[0], z[0], height, high, traits, _drawn(colors, shade, rng))
 
 
-def meadow(
-    scene: Vista, relief: Relief, colors: Mix, rng: np.random.Generator, *, count: int, tall: float
-) -> Trees:
-    """Return tufts of grass on the ground in front of the camera."""
-    return strewn(scene, relief, colors, rng, count=count, tall=tall)
-
-
 def strewn(
     scene: Vista,
     relief: Relief,
