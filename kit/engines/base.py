@@ -122,7 +122,7 @@ class Asset:
         Of an image or a video, as inputs may have them; the content has to be of it.
     thumbnail : Path or None
         A JPEG of at most 512 pixels a side: the poster frame of a video, a preview of an image.
-        Also inside the job's folder; left out, one is made of the file.
+        Also inside the job's folder; left out, one is made, but not of a small picture.
     duration_seconds : float or None
         Of a video.
     metadata : mapping

@@ -105,9 +105,10 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     line = Line(socket.socket(fileno=descriptor))
     line.send({"ready": os.getpid()})
+    pulse = line.pulse()
     for task in line.tasks():
         _limit_processor(cpu_seconds)
-        with line.pulse() as pulse:
+        with pulse:
             progress = Progress(pulse.report)
             # Whoever cancels asks first: an engine may have something to say to another machine.
             signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())

@@ -44,6 +44,7 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
     """
     if not isinstance(asset, Asset):
         raise _refusal("the engine returned none", f"render() returned {type(asset).__name__}")
+    folder = folder.resolve()
     path = _inside(asset.path, folder, "its file")
     _check_content(path, asset.content_type)
     facts = _facts(asset)
@@ -67,12 +68,12 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
 
 
 def _inside(path: Any, folder: Path, what: str) -> Path:
-    """Return where a file really is, links followed, if that is in the folder."""
+    """Return where a file really is, links followed, if that is in the folder (resolved)."""
     try:
         found = Path(path).resolve(strict=True)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         raise _refusal(f"{what} is missing", f"{path!r}: {error}") from None
-    if not found.is_relative_to(folder.resolve()):
+    if not found.is_relative_to(folder):
         raise _refusal(f"{what} lies outside the job's folder", f"{path} is not in {folder}")
     if not found.is_file():
         raise _refusal(f"{what} is no file", str(path))

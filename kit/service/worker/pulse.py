@@ -9,44 +9,44 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 #: Seconds between two reports of a job's progress.
 REPORT_EVERY = 0.25
+_LINGERS = 20  # beats
 
 
 class Pulse:
     """Tells how far a task is, at most and at least every `every` seconds inside ``with``.
 
+    One serves all tasks of a process, one after another. Its thread outlives a task by a few beats,
+    because a short one is done before a thread of its own would have begun.
+
     Parameters
     ----------
     tell : callable
         Called with the fraction done, 0 to 1, never smaller than before and never by two threads
-        at once; not after the ``with`` block.
+        at once; not outside the ``with`` block.
     """
 
     def __init__(self, tell: Callable[[float], None], *, every: float = REPORT_EVERY) -> None:
         self._tell = tell
         self._every = every
-        self._known = 0.0
-        self._last = time.monotonic()
         self._lock = threading.Lock()
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
+        self._beating = self._running = False
+        self._known = self._last = 0.0
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        with self._lock:
+            self._known, self._last, self._running = 0.0, time.monotonic(), True
+            if not self._beating:
+                self._beating = True
+                threading.Thread(target=self._beat, name="pulse", daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._running = False
 
     def report(self, fraction: float) -> None:
         """Take note of how far the task is."""
@@ -55,13 +55,17 @@ class Pulse:
             self._told_if_due()
 
     def _beat(self) -> None:
-        # Half the time: a report that just missed its moment is not a whole one late.
-        while not self._over.wait(self._every / 2):
+        idle = 0
+        while idle < _LINGERS:
+            # Half the time: a report that just missed its moment is not a whole one late.
+            time.sleep(self._every / 2)
             with self._lock:
+                idle = 0 if self._running else idle + 1
                 self._told_if_due()
+                self._beating = idle < _LINGERS
 
     def _told_if_due(self) -> None:
         now = time.monotonic()
-        if now - self._last >= self._every:
+        if self._running and now - self._last >= self._every:
             self._last = now
             self._tell(self._known)

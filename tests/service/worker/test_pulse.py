@@ -19,7 +19,32 @@ def test_a_silent_task_is_told_of_again_and_again() -> None:
         assert enough.wait(20)
 
     assert seen == sorted(seen)
+    for thread in threading.enumerate():
+        if thread.name == "pulse":
+            thread.join(20)
     assert not any(thread.name == "pulse" for thread in threading.enumerate())
+
+
+def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between() -> None:
+    seen: list[float] = []
+    enough = threading.Event()
+
+    def tell(fraction: float) -> None:
+        seen.append(fraction)
+        enough.set()
+
+    pulse = Pulse(tell, every=0.2)
+    for _ in range(50):
+        with pulse:
+            pulse.report(0.9)
+    assert [thread.name for thread in threading.enumerate()].count("pulse") == 1
+    assert seen == []
+
+    with pulse:
+        pulse.report(0.1)
+        assert enough.wait(20)
+
+    assert set(seen) == {0.1}
 
 
 def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
