@@ -34,6 +34,8 @@ COLORS = {
     "failed": _SIGNAL.format("error", "#d32f2f"),
     "canceled": _SIGNAL.format("warn", "#f57c00"),
 }
+#: For the sheet of a widget that says what is wrong.
+BAD = f".kit-bad{{overflow-wrap:anywhere;color:{COLORS['failed']}}}"
 
 
 def credits(amount: Decimal | None) -> str:

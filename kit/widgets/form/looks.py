@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 
 from kit.widgets import rules
-from kit.widgets.cards import ARROW
+from kit.widgets.cards import ARROW, BAD
 from kit.wire import Model, Parameter
 
 _SHEET = """
@@ -49,8 +49,6 @@ _SHEET = """
 .kit-wide+.widget-html:not(:has(span)){display:none}
 .kit-wide textarea{resize:vertical}.kit-row textarea{white-space:pre}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-bad{overflow-wrap:anywhere;color:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 70%,
- var(--jp-ui-font-color1,currentcolor))}
 .kit-wrong input,.kit-wrong textarea,.kit-wrong select{
  border-color:var(--jp-error-color1,#d32f2f)!important}
 .kit-form .kit-picker{padding-left:140px;gap:4px}
@@ -69,7 +67,7 @@ _SHEET = """
 @container(max-width:560px){.kit-fields{grid-template-columns:minmax(0,1fr);gap:4px}
  .kit-fields>.widget-html{margin:0 0 8px!important}}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} .kit-form{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} .kit-form{{{ARROW}}}</style>"
 
 
 def heading(model: Model) -> str:

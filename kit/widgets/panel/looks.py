@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kit import wire
-from kit.widgets.cards import ARROW, card, credits, faint, figure, table
+from kit.widgets.cards import ARROW, BAD, card, credits, faint, figure, table
 from kit.widgets.twins import again
 
 #: Models that are kept of a panel in a saved notebook.
@@ -47,8 +47,6 @@ _SHEET = """
 .kit-panel .kit-pick select,.kit-filter input{border-radius:4px}
 .kit-panel .kit-pick .widget-label{flex:0 0 132px;width:132px;text-align:left;font-weight:500}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-bad{overflow-wrap:anywhere;color:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 70%,
- var(--jp-ui-font-color1,currentcolor))}
 .kit-panel button:focus-visible,.kit-panel input:focus-visible,.kit-panel select:focus-visible,
 .kit-panel .lm-TabBar-tab:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
  outline-offset:1px}
@@ -62,7 +60,7 @@ _SHEET = """
 @container(max-width:560px){
  .kit-panel .widget-tab>.lm-TabBar .lm-TabBar-tab{padding:0 8px}}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} .kit-panel{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} .kit-panel{{{ARROW}}}</style>"
 
 
 def note(sentence: str) -> str:

@@ -11,7 +11,7 @@ from html import escape
 
 from kit import wire
 from kit.widgets import texts
-from kit.widgets.cards import ARROW, card, credits, facts, faint, figure
+from kit.widgets.cards import ARROW, BAD, card, credits, facts, faint, figure
 from kit.widgets.twins import again
 
 #: Words in a second of speech, where a service does not say how long its script takes.
@@ -49,8 +49,6 @@ _SHEET = """
 .kit-writing .widget-radio-box{width:100%;max-width:none;margin:0}
 .kit-writing .widget-radio-box label{width:100%;height:auto;white-space:normal;line-height:1.5}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-bad{overflow-wrap:anywhere;color:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 70%,
- var(--jp-ui-font-color1,currentcolor))}
 .kit-scripts{display:grid!important;gap:12px;overflow:visible;
  grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
 .kit-script{padding:10px 12px;border-radius:6px;border:1px solid var(--jp-border-color2,#9996);
@@ -68,7 +66,7 @@ _SHEET = """
 .kit-writing select:focus-visible,.kit-writing textarea:focus-visible{
  outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} .kit-writing{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} .kit-writing{{{ARROW}}}</style>"
 
 # Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
 # one copies what is selected. A page that strips the action leaves a field to select from.
