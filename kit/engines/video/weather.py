@@ -17,6 +17,7 @@ import numpy as np
 from kit.engines.landscape.falling import falls
 from kit.engines.landscape.plane import Stage, disc
 from kit.engines.media.color import Bytes
+from kit.engines.video.rain import streaks
 from kit.engines.video.sheets import Frame
 from kit.engines.video.tiles import clouds, wrapped
 
@@ -106,7 +107,7 @@ class Weather:
 
 
 def _rain(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
-    return [Layer(_doubled(fall.tile), fall.speed) for fall in falls(rng, *size, "rain")]
+    return [Layer(_doubled(tile), speed) for tile, speed in streaks(rng, size)]
 
 
 def _snow(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:

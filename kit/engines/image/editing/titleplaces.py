@@ -178,7 +178,7 @@ def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
     cells = np.s_[max(0, top) : max(top, bottom) + 1, max(0, left) : max(left, right) + 1]
     draw = chart.draw[cells]
     hidden = float(draw.mean() / chart.draw.mean())
-    peak = float(np.percentile(draw, 95)) / 1.0
+    peak = float(np.percentile(draw, 95))
     light = chart.light[cells]
     stops = float(np.log2((np.percentile(light, 92) + 0.05) / 0.15))
     pale = float(np.log2(0.5 / (np.percentile(light, 8) + 0.05)))

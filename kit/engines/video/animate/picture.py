@@ -13,7 +13,6 @@ from kit.engines.media import crops, cutout, stills
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.video.animate.layers import Layers, separated
-from kit.engines.video.animate.rain import Rain
 from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
 from kit.engines.video.animate.standing import found, stands_free
 from kit.engines.video.animate.subject import Subject
@@ -21,6 +20,7 @@ from kit.engines.video.camera import View, view
 from kit.engines.video.filming import Draw, Take, filmed, take_of
 from kit.engines.video.kenburns.moves import MOVES, Room
 from kit.engines.video.kenburns.rostrum import Rostrum, flattened
+from kit.engines.video.rain import dull
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import Frame, Matrix, views
 from kit.engines.video.weather import Weather
@@ -134,12 +134,13 @@ def _air(kind: str, take: Take, rng: np.random.Generator) -> Callable[[Bytes, in
     if kind == "none":
         return lambda out, number: out
     size = (take.width, take.height)
-    weather: Rain | Weather = (
-        Rain(take, rng) if kind == "rain" else Weather(kind, size, rng, take.seconds, take.loop)
-    )
+    weather = Weather(kind, size, rng, take.seconds, take.loop)
 
     def draw(out: Bytes, number: int) -> Bytes:
-        weather.draw(views(out, take.width, take.height), take.moment(number))
+        frame = views(out, take.width, take.height)
+        if kind == "rain":
+            dull(frame)  # the picture may have been taken in the sun
+        weather.draw(frame, take.moment(number))
         return out
 
     return draw

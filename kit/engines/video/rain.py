@@ -1,18 +1,17 @@
-"""Rain before a picture: thin streaks that lie along their way, in light that is a little duller.
+"""Rain: thin streaks that lie along their way, nearer ones longer and faster.
 
-A streak is thinner than a pixel of a small clip: there it is fainter, not wider. Each layer is a
-tile without seams; in a loop it goes around a whole number of times.
+A streak is thinner than a pixel of a small clip: there it is fainter, not wider.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
-from kit.engines.video.filming import Take
 from kit.engines.video.sheets import Frame
 
 _LAYERS = 3
@@ -26,36 +25,38 @@ _DULL, _GRAY = 0.93, 0.86  # shares of light and of color that are left
 _BLACK, _NEUTRAL = 16, 128
 
 
-class Rain:
-    """Rain over the frames of a take."""
+def streaks(
+    rng: np.random.Generator, size: tuple[int, int]
+) -> Iterator[tuple[Bytes, tuple[float, float]]]:
+    """Yield the layers of a rain, the farthest first: each a tile without seams, and its speed.
 
-    def __init__(self, take: Take, rng: np.random.Generator) -> None:
-        self._take = take
-        self._tiles = [np.tile(_tile(take, near, rng), (2, 2)) for near in range(_LAYERS)]
+    Parameters
+    ----------
+    size : tuple of int
+        Width and height of the frame, which are also those of a tile.
 
-    def draw(self, frame: Frame, moment: float) -> None:
-        """Draw the rain over a frame, in place; `moment` is 0 to 1 of the clip."""
-        cv2.convertScaleAbs(frame[0], dst=frame[0], alpha=_DULL, beta=(1 - _DULL) * _BLACK)
-        for chroma in frame[1:]:
-            cv2.convertScaleAbs(chroma, dst=chroma, alpha=_GRAY, beta=(1 - _GRAY) * _NEUTRAL)
-        for near, tile in enumerate(self._tiles):
-            cv2.add(frame[0], self._seen(tile, near, moment), dst=frame[0])
-
-    def _seen(self, tile: Bytes, near: int, moment: float) -> Bytes:
-        """Cut a frame out of a tile that has fallen for a while."""
-        width, height = self._take.width, self._take.height
-        down = _at(_SPEED, near) * self._take.seconds
-        across = down * _LEAN * height / width
-        if self._take.loop:
-            down, across = float(max(1, round(down))), float(round(across))
-        left, top = (-across * moment * width) % width, (-down * moment * height) % height
-        center = (left + (width - 1) / 2, top + (height - 1) / 2)
-        return np.asarray(cv2.getRectSubPix(tile, (width, height), center))
+    Yields
+    ------
+    tile : ndarray of uint8
+        Light to add.
+    speed : tuple of float
+        Frame widths and heights in a second.
+    """
+    for near in range(_LAYERS):
+        down = _at(_SPEED, near)
+        yield _tile(rng, size, near), (down * _LEAN * size[1] / size[0], down)
 
 
-def _tile(take: Take, near: int, rng: np.random.Generator) -> Bytes:
+def dull(frame: Frame) -> None:
+    """Take light and color from a frame that was not made for rain, in place."""
+    cv2.convertScaleAbs(frame[0], dst=frame[0], alpha=_DULL, beta=(1 - _DULL) * _BLACK)
+    for chroma in frame[1:]:
+        cv2.convertScaleAbs(chroma, dst=chroma, alpha=_GRAY, beta=(1 - _GRAY) * _NEUTRAL)
+
+
+def _tile(rng: np.random.Generator, size: tuple[int, int], near: int) -> Bytes:
     """Draw a layer; its streaks go on at the opposite edge."""
-    width, height = take.width, take.height
+    width, height = size
     tile = np.zeros((height, width), np.uint8)
     count = round(_COUNT * _FEWER**near * width / height)
     long, wide = (_at(pair, near) * height for pair in (_LONG, _WIDE))

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.animate.rain import Rain
 from kit.engines.video.filming import Take
+from kit.engines.video.rain import dull
 from kit.engines.video.sheets import views
+from kit.engines.video.weather import Weather
 
 
 def take(width: int, height: int, *, loop: bool = False) -> Take:
@@ -13,7 +14,9 @@ def take(width: int, height: int, *, loop: bool = False) -> Take:
 def rained(size: Take, moment: float) -> np.ndarray:
     """Return what rain adds to the light of a gray frame."""
     frame = np.full((size.height * 3 // 2, size.width), 110, np.uint8)
-    Rain(size, np.random.default_rng(4)).draw(views(frame, size.width, size.height), moment)
+    rng = np.random.default_rng(4)
+    rain = Weather("rain", (size.width, size.height), rng, size.seconds, size.loop)
+    rain.draw(views(frame, size.width, size.height), moment)
     luma = frame[: size.height].astype(int)
     return luma - int(np.median(luma))
 
@@ -56,3 +59,12 @@ def test_rain_in_a_loop_comes_back_to_where_it_began() -> None:
 
     assert np.abs(rained(size, 0.0) - rained(size, 1.0)).max() <= 1
     assert np.abs(rained(size, 0.0) - rained(size, 0.4)).mean() > 0.5
+
+
+def test_a_dull_frame_has_less_light_and_less_color() -> None:
+    frame = np.full((6, 4), 200, np.uint8)
+
+    dull(views(frame, 4, 4))
+
+    assert 180 < frame[0, 0] < 195
+    assert 180 < frame[-1, -1] < 195
