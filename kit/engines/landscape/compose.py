@@ -76,7 +76,7 @@ def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
     recipe = RECIPES[scene.subject]
     horizon = stage.y(recipe.horizon)
     light = sky.light_of(next(rng), stage, scene, horizon)
-    glow = 0.7 if scene.weather in ("rain", "snow") else 0.5 if light.shadow else 1.0
+    glow = 0.7 if scene.covered else 0.5 if light.shadow else 1.0
     heaven = sky.sky(stage, palette, light, horizon, glow)
     back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
     setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
@@ -121,7 +121,7 @@ def _heaven(
 ) -> Iterator[Plane]:
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
     streams = [next(rng) for _ in range(6)]
-    clear = scene.weather in ("clear", "mist")
+    clear = not scene.covered
     if look.stars and scene.dark and clear:
         if scene.time == "night":
             yield sky.milky_way(streams[0], stage, palette, horizon)
@@ -137,15 +137,14 @@ def _heaven(
 
 
 def _clouds(scene: Scene) -> str:
-    if scene.weather in ("rain", "snow"):
+    if scene.covered:
         return "overcast"
     return "cumulus" if scene.time == "day" else "streaks"
 
 
 def _mist(scene: Scene, look: Look) -> float:
-    return {"mist": max(look.mist, 0.85), "clear": look.mist}.get(
-        scene.weather, max(look.mist, 0.65)
-    )
+    least = {"mist": 0.85, "clear": 0.0, "overcast": 0.3}.get(scene.weather, 0.65)
+    return max(look.mist, least)
 
 
 def _streams(scene: Scene) -> Iterator[np.random.Generator]:

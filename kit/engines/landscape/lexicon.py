@@ -21,10 +21,11 @@ SUBJECTS = {
     "lake": "lake pond river reflection mirror lagoon loch water tarn",
 }
 WEATHERS = {
-    "mist": "mist misty fog foggy haze hazy smoky smoke cloudy",
+    "mist": "mist misty fog foggy haze hazy smoky smoke",
     "rain": "rain rainy drizzle storm stormy thunderstorm wet monsoon",
     "snow": "snowing snowfall blizzard snowstorm flurry snowflake",
-    "clear": "clear cloudless crisp",
+    "clear": "clear cloudless crisp partly scattered",
+    "overcast": "overcast cloudy clouded sunless",
 }
 SEASONS = {
     "winter": "winter snow snowy frozen ice icy frost arctic christmas snowing snowfall blizzard",
@@ -37,6 +38,8 @@ MOODS = {
     "dramatic": "dramatic epic bold majestic grand mighty towering vast",
     "pastel": "pastel soft pale dreamy delicate faded",
     "vivid": "vivid vibrant saturated neon psychedelic colorful colourful synthwave",
+    "gloomy": "gloomy gloom moody melancholy melancholic sad bleak grim dreary somber sombre"
+    " desolate brooding ominous foreboding sinister eerie spooky haunted mysterious",
 }
 EXTRAS = {
     "birds": "bird gull seagull crow swallow geese goose flock",
@@ -45,6 +48,18 @@ EXTRAS = {
     "crescent": "crescent sickle",
     "full_moon": "full",
 }
+#: Word -> which way it turns the white of the light: 1 toward amber, -1 toward blue.
+WARMTHS = {
+    **dict.fromkeys(("warm", "cozy", "cosy", "toasty"), 1),
+    **dict.fromkeys(("cool", "cold", "chilly", "freezing"), -1),
+}
+#: What is in the sky -> words before it that close the sky.
+HEAVY = {
+    "cloud": ("heavy", "dark", "thick", "dense", "low", "black", "gray", "grey", "leaden"),
+    "sky": ("heavy", "gray", "grey", "leaden", "brooding", "ominous"),
+}
+#: Gloomy words of places where one does not see far.
+GHOSTLY = ("eerie", "spooky", "haunted", "mysterious")
 #: Color word -> (hue in degrees, chroma), in OKLCH.
 COLORS: dict[str, tuple[float, float]] = {
     "red": (25, 0.17),

@@ -6,6 +6,8 @@ prompt's color words replace hue and chroma.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -107,9 +109,13 @@ _GROUNDS: dict[str, Tint] = {
     "hills": (138, 0.095),
     "forest": (162, 0.070),
 }
+#: Weather -> what it leaves of the strength of colors.
+_WEATHERS = {"rain": 0.82, "snow": 0.82, "overcast": 0.6}
 #: Color words of growing things and soil: by day they color the land and leave the sky alone.
 _EARTHY = frozenset({"green", "lime", "olive", "emerald", "brown", "rust", "sepia"})
-_MOODS = {"pastel": 0.62, "vivid": 1.35}
+_MOODS = {"pastel": 0.62, "vivid": 1.35, "gloomy": 0.5}
+_WARM = (0.011, 0.030)  # what warm light adds to a color, along a and b of OKLab
+_GLOOM = 0.82  # share of the lightness that a gloomy mood leaves
 
 
 def palette_for(scene: Scene) -> Palette:
@@ -123,8 +129,21 @@ def palette_for(scene: Scene) -> Palette:
         palette = _tinted(palette, *_from_words(scene))
     else:
         palette = _grounded(palette, _own_tint(scene))
-    strength = _MOODS.get(scene.mood, 0.82 if scene.weather in ("rain", "snow") else 1.0)
-    return _strengthened(palette, strength)
+    strength = _MOODS.get(scene.mood, _WEATHERS.get(scene.weather, 1.0))
+    light = _GLOOM if scene.mood == "gloomy" else 1.0
+    palette = _each(palette, lambda color: (color[0] * light, color[1] * strength, color[2]))
+    if not scene.warmth:
+        return palette
+    warmer = _each(palette, lambda color: tempered(color, scene.warmth))
+    return replace(warmer, sun=tempered(palette.sun, scene.warmth))
+
+
+def tempered(color: Color, warmth: float) -> Color:
+    """Return a color in warmer light, or in cooler light where `warmth` is negative."""
+    _, chroma, hue = color
+    red = chroma * math.cos(math.radians(hue)) + _WARM[0] * warmth
+    yellow = chroma * math.sin(math.radians(hue)) + _WARM[1] * warmth
+    return color[0], math.hypot(red, yellow), math.degrees(math.atan2(yellow, red)) % 360
 
 
 def _from_words(scene: Scene) -> tuple[Tint, Tint, Tint, Tint]:
@@ -190,10 +209,8 @@ def _half(one: Color, other: Color) -> Color:
     return (one[0], (one[1] + other[1]) / 2, other[2])
 
 
-def _strengthened(palette: Palette, factor: float) -> Palette:
-    def one(color: Color) -> Color:
-        return (color[0], color[1] * factor, color[2])
-
+def _each(palette: Palette, one: Callable[[Color], Color]) -> Palette:
+    """Return a palette with its colors changed, but those of sun and snow."""
     top, upper, lower, horizon = palette.sky
     far, middle, near = palette.land
     return replace(

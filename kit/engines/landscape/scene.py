@@ -25,6 +25,9 @@ _OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "mood": (("balanced",), (1,)),
 }
 _MOST_TINTS = 2
+_SKY_LIGHTS = frozenset({"aurora", "crescent", "full_moon"})
+#: Weathers under a closed sky.
+COVERED = ("rain", "snow", "overcast")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,8 @@ class Scene:
         Color words, at most two: the first colors the land, the second the light.
     extras : tuple of str
         Any of birds, aurora, fireflies, crescent, full_moon.
+    warmth : int
+        1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
     number : int
         Seed of everything random in the drawing, from the job's seed and the prompt.
 
@@ -56,11 +61,17 @@ class Scene:
     extras: tuple[str, ...]
     palette: str
     number: int
+    warmth: int = 0
 
     @property
     def dark(self) -> bool:
         """Whether stars can show."""
         return self.time in ("night", "dusk")
+
+    @property
+    def covered(self) -> bool:
+        """Whether clouds hide sun, moon and stars."""
+        return self.weather in COVERED
 
     @property
     def crescent(self) -> bool:
@@ -87,6 +98,7 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     number = zlib.crc32(f"{seed}:{' '.join(words)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     said = {axis: first_in(words, table) for axis, table in lexicon.AXES.items()}
+    said["weather"] = weather_in(words)
     axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
     extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
     axes = {**axes, **_implied(said, extras)}
@@ -96,6 +108,7 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
         extras=tuple(dict.fromkeys(extras)),
         palette=palette,
         number=number,
+        warmth=warmth_in(words),
     )
 
 
@@ -110,13 +123,41 @@ def _implied(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str,
         implied["time"] = "dusk"
     if said["weather"] == "snow" and not said["season"]:
         implied["season"] = "winter"
-    return implied
+    gray = said["weather"] == "overcast" or said["mood"] == "gloomy"
+    return {**(_gray(said, extras) if gray else {}), **implied}
+
+
+def _gray(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str, str]:
+    """Return what clouds and gloom mean for what is not said: it is day, and the sky is closed."""
+    hour = {} if said["time"] else {"time": "day"}
+    # Clouds would hide the moon, the stars and the northern lights.
+    open_ = said["time"] == "night" or not _SKY_LIGHTS.isdisjoint(extras)
+    return hour if said["weather"] or open_ else {**hour, "weather": "overcast"}
+
+
+def weather_in(words: Sequence[str]) -> str | None:
+    """Return the weather that words tell, also by a mood of places where one does not see far."""
+    if said := first_in(words, lexicon.AXES["weather"]):
+        return said
+    return "mist" if any(word in lexicon.GHOSTLY for word in words) else None
+
+
+def warmth_in(words: Sequence[str]) -> int:
+    """Return whether words make the light warmer (1) or cooler (-1) than its hour."""
+    return next((lexicon.WARMTHS[word] for word in words if word in lexicon.WARMTHS), 0)
 
 
 def words_of(prompt: str, known: Set[str]) -> Iterator[str]:
-    """Yield the words of a prompt, lower case, plurals of known words in the singular."""
-    for word in re.findall(r"[a-z]+", prompt.lower()):
-        yield next((form for form in _forms(word) if form in known), word)
+    """Yield the words of a prompt, lower case, plurals of known words in the singular.
+
+    What closes the sky is one word however it is said: dark clouds are no dark hour.
+    """
+    words = [
+        next((form for form in _forms(word) if form in known), word)
+        for word in re.findall(r"[a-z]+", prompt.lower())
+    ]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        yield "overcast" if word in lexicon.HEAVY.get(following, ()) else word
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -137,4 +178,11 @@ def _drawn(dice: random.Random, axis: str) -> str:
 
 
 #: Every word that directs a landscape.
-WORDS = {*lexicon.COLORS, *lexicon.EXTRA_WORDS, *(w for t in lexicon.AXES.values() for w in t)}
+WORDS = {
+    "cloud",
+    "sky",
+    *lexicon.COLORS,
+    *lexicon.EXTRA_WORDS,
+    *lexicon.WARMTHS,
+    *(word for table in lexicon.AXES.values() for word in table),
+}

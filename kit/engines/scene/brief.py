@@ -51,15 +51,17 @@ class Brief:
     season : str
         winter, spring, summer or autumn.
     weather : str
-        clear, mist, rain or snow.
+        clear, overcast, mist, rain or snow.
     mood : str
-        balanced, calm, dramatic, pastel or vivid.
+        balanced, calm, dramatic, pastel, vivid or gloomy.
     colors : tuple of str
         Color words of the prompt, keys of `kit.engines.landscape.lexicon.COLORS`, at most three.
     composition : tuple of str
         Any of wide, close, low, high, centered, minimal, dramatic.
     extras : tuple of str
         Any of birds, aurora, fireflies, crescent, full_moon.
+    warmth : int
+        1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
     words : tuple of str
         All words of the prompt, lower case, known ones in the singular; see `says`.
     width, height : int
@@ -88,6 +90,7 @@ class Brief:
     colors: tuple[str, ...]
     composition: tuple[str, ...]
     extras: tuple[str, ...]
+    warmth: int
     words: tuple[str, ...]
     width: int
     height: int
@@ -95,6 +98,11 @@ class Brief:
     palette: str
     seed: int
     falling: bool = True
+
+    @property
+    def covered(self) -> bool:
+        """Whether clouds hide sun, moon and stars."""
+        return self.weather in scene.COVERED
 
     @property
     def dark(self) -> bool:
@@ -116,6 +124,7 @@ class Brief:
             "colors": list(self.colors),
             "composition": list(self.composition),
             "extras": list(self.extras),
+            "warmth": self.warmth,
             "palette": self.palette,
             "number": self.seed,
         }
@@ -147,6 +156,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
         colors=_colors(words),
         composition=_meanings(words, lexicon.COMPOSITION_WORDS),
         extras=land.extras,
+        warmth=land.warmth,
         words=words,
         width=width,
         height=height,
@@ -183,7 +193,7 @@ def _hour(words: Sequence[str], family: str, drawn: str) -> str:
 
 def _weather(words: Sequence[str], family: str, drawn: str) -> str:
     """Return the weather: a street is wet and a sky without a word for it is not foggy."""
-    said = scene.first_in(words, landscape.AXES["weather"])
+    said = scene.weather_in(words)
     if family == "city" and not said:
         return next((weather for word, weather in _STREETS.items() if word in words), "rain")
     return said or {"space": "clear"}.get(family, drawn)

@@ -42,6 +42,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         extras=brief.extras,
         palette=brief.palette,
         number=brief.seed,
+        warmth=brief.warmth,
     )
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     composed = compose(scene, look, Stage(brief.width, brief.height))

@@ -14,7 +14,7 @@ from kit.engines.scene.brief import Brief
 Tint: TypeAlias = tuple[float, float]
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
-_STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85}
+_STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
 
 def asked(brief: Brief) -> tuple[Tint, ...]:

@@ -19,6 +19,16 @@ from kit.engines.landscape.scene import read
         ("fireflies in the woods", {"time": "dusk", "extras": ("fireflies",)}),
         ("epic valleys with birds", {"mood": "dramatic", "extras": ("birds",)}),
         ("teal and orange mountains", {"tints": ("teal", "orange")}),
+        ("a lake on a cloudy day", {"weather": "overcast", "time": "day"}),
+        ("hills under heavy clouds", {"weather": "overcast"}),
+        ("a bay under leaden skies at dawn", {"weather": "overcast", "time": "dawn"}),
+        ("a forest, partly cloudy", {"weather": "clear"}),
+        ("gloomy mountains", {"mood": "gloomy", "weather": "overcast", "time": "day"}),
+        ("moody mountains in the rain", {"mood": "gloomy", "weather": "rain"}),
+        ("an eerie forest", {"mood": "gloomy", "weather": "mist"}),
+        ("a cozy warm valley", {"warmth": 1}),
+        ("a chilly valley", {"warmth": -1}),
+        ("a valley", {"warmth": 0}),
     ],
 )
 def test_words_direct_the_scene(prompt: str, expected: dict[str, object]) -> None:
@@ -36,6 +46,13 @@ def test_unknown_words_vary_what_the_prompt_leaves_open() -> None:
 
     assert {(scene.time, scene.subject) for scene in scenes} == {("night", "lake")}
     assert len({scene.number for scene in scenes}) == 3
+
+
+@pytest.mark.parametrize("lights", ["aurora", "a crescent moon", "a starry sky"])
+def test_gloom_does_not_hide_the_lights_of_the_sky(lights: str) -> None:
+    scenes = [read(f"gloomy mountains under {lights}", seed=seed) for seed in range(8)]
+
+    assert not any(scene.covered for scene in scenes)
 
 
 def test_case_spaces_and_punctuation_do_not_matter() -> None:

@@ -51,6 +51,10 @@ def test_the_setting_overrules_the_words(family: str) -> None:
         ("wide low angle view of dunes", {"composition": ("wide", "low")}),
         ("green hills in spring", {"season": "spring"}),
         ("teal and orange mountains", {"colors": ("teal", "orange")}),
+        ("a sea under dark clouds", {"weather": "overcast", "time_of_day": "day"}),
+        ("a dark sea with clouds", {"time_of_day": "night"}),
+        ("a gloomy lake", {"mood": "gloomy", "weather": "overcast", "time_of_day": "day"}),
+        ("warm city lights", {"family": "city", "warmth": 1}),
         ("northern lights over a lake", {"extras": ("aurora",), "time_of_day": "night"}),
     ],
 )

@@ -41,7 +41,7 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon))
     progress.report(0.92)
     film = Film(
-        exposure=hour.exposure * (1.1 if brief.mood == "pastel" else 1.0),
+        exposure=hour.exposure * {"pastel": 1.1, "gloomy": 0.8}.get(brief.mood, 1.0),
         contrast={"dramatic": 1.12, "pastel": 0.9}.get(brief.mood, 1.03),
         saturation=_SATURATIONS.get(brief.mood, 1.05),
         vignette=0.34 if brief.dark else 0.2,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kit.engines.landscape.palettes import tempered
 from kit.engines.media.color import Oklch, mix
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.tints import Tint, asked, strength
@@ -94,7 +95,7 @@ _HOURS = {
 }  # fmt: skip
 #: Hues that the glow over a city takes by night: near the ground, and high up.
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
-_THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "snow": 2.2}
+_THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "snow": 2.2, "overcast": 1.2}
 _WET = {"rain": 1.0, "mist": 0.45, "snow": 0.25}
 
 
@@ -108,7 +109,8 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     hour = _tinted(rng, hour, asked(brief))
     if brief.says("neon", "cyberpunk", "blade"):
         hour = replace(hour, neon=max(hour.neon, 0.5) * 1.15)
-    return _moody(hour, strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0))
+    factor = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
+    return _moody(hour, factor, brief.warmth)
 
 
 def _overcast(hour: Hour) -> Hour:
@@ -160,15 +162,17 @@ def _glowing(hour: Hour, low: float, high: float) -> Hour:
     return replace(hour, sky=sky, haze=(turned(hour.haze[0], low), turned(hour.haze[1], high)))
 
 
-def _moody(hour: Hour, factor: float) -> Hour:
+def _moody(hour: Hour, factor: float, warmth: int) -> Hour:
     def tuned(color: Oklch) -> Oklch:
-        return color[0], color[1] * factor, color[2]
+        return tempered((color[0], color[1] * factor, color[2]), warmth)
 
     one, two, three = hour.sky
     return replace(
         hour,
         sky=(tuned(one), tuned(two), tuned(three)),
         haze=(tuned(hour.haze[0]), tuned(hour.haze[1])),
+        sun=tempered(hour.sun, warmth),
+        ambient=tempered(hour.ambient, warmth),
         signs=tuple(tuned(sign) for sign in hour.signs),
     )
 

@@ -6,11 +6,11 @@ turns them into linear light.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kit.engines.landscape.palettes import Tint
+from kit.engines.landscape.palettes import Tint, tempered
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.land.tinting import Color, between, of_light, toned
 
@@ -161,8 +161,10 @@ _WEATHERS = {
     "mist": (0.8, 1.7, 0.70, 1.10, 0.88),
     "rain": (2.4, 2.0, 0.22, 1.05, 0.45),
     "snow": (2.4, 2.1, 0.30, 1.15, 0.50),
+    "overcast": (2.3, 1.3, 0.25, 1.05, 0.30),
 }
 _MIST = 0.92
+_CEILING = 1.0  # clouds that leave no gap
 #: What a storm makes of an hour with a low sun: a dark ceiling over a burning horizon.
 _STORMS: dict[str, dict[str, Any]] = {
     "dawn": {
@@ -190,23 +192,26 @@ _STORMS: dict[str, dict[str, Any]] = {
         "shade": (0.54, 0.035, 285),
     },
 }
-_MOODS = {"pastel": 0.72, "vivid": 1.35, "dramatic": 1.12}
+_MOODS = {"pastel": 0.72, "vivid": 1.35, "dramatic": 1.12, "gloomy": 0.72}
+_GLOOM = 0.78  # share of the light that a gloomy mood leaves
 
 
 def look_for(brief: Brief) -> Look:
     """Return the light of a brief."""
     look = _HOURS[brief.time_of_day]
-    wet = brief.weather == "rain"
-    storm = _STORMS.get(brief.time_of_day) if wet else None
+    heavy = brief.weather in ("rain", "overcast")
+    storm = _STORMS.get(brief.time_of_day) if heavy else None
     look = replace(look, **(storm or {}))
     if tints := of_light(brief):
         look = _tinted(look, *tints)
-    if wet and not storm:
+    if heavy and not storm:
         look = _overcast(look)
     clouds, haze, sun, shade, color = _WEATHERS[brief.weather]
     cover = look.clouds * clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
     cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
-    return _faded(
+    if brief.weather == "overcast":
+        cover = max(cover, _CEILING)
+    look = _faded(
         replace(
             look,
             clouds=min(cover, 1.1),
@@ -216,13 +221,18 @@ def look_for(brief: Brief) -> Look:
             shade_power=look.shade_power * shade,
             glow=look.glow * (0.7 if storm else sun),
             crescent=look.moon and "crescent" in brief.extras,
-            disc=brief.weather not in ("rain", "snow"),
+            disc=not brief.covered,
             aurora="aurora" in brief.extras,
             stars=look.stars * sun,
             saturation=look.saturation * _MOODS.get(brief.mood, 1.0),
+            exposure=look.exposure * (_GLOOM if brief.mood == "gloomy" else 1.0),
         ),
         0.9 if storm else color,
     )
+    if not brief.warmth:
+        return look
+    warmer = _each(look, lambda color: tempered(color, brief.warmth))
+    return replace(warmer, shade=tempered(look.shade, brief.warmth))
 
 
 def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
@@ -257,9 +267,10 @@ def _overcast(look: Look) -> Look:
 
 
 def _faded(look: Look, share: float) -> Look:
-    def one(color: Color) -> Color:
-        return (color[0], color[1] * share, color[2])
+    return _each(look, lambda color: (color[0], color[1] * share, color[2]))
 
+
+def _each(look: Look, one: Callable[[Color], Color]) -> Look:
     return replace(
         look,
         sky=tuple(one(color) for color in look.sky),

@@ -30,7 +30,8 @@ _COASTS = ("cliff", "coast", "fjord", "bay", "lighthouse", "harbor", "surf")
 _ISLES = ("island", "archipelago")
 _BEACHES = ("beach", "shore")
 _SAILS = ("sail", "boat", "ship", "sailboat", "yacht", "harbor")
-_SWELLS = {"calm": 0.16, "balanced": 0.55, "pastel": 0.30, "vivid": 0.6, "dramatic": 1.05}
+_SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
+_SWELL = 0.55
 _SOFT = 30.0  # distance up to which crests of waves are softened
 _STORMS = ("storm", "stormy", "thunderstorm", "rough", "wild", "wave", "surf")
 
@@ -105,7 +106,7 @@ def _coast(brief: Brief) -> Coast:
 
 
 def _swell(brief: Brief) -> float:
-    swell = _SWELLS[brief.mood]
+    swell = _SWELLS.get(brief.mood, _SWELL)
     if brief.says("calm", "still", "quiet", "glassy"):
         return 0.12
     rough = brief.says(*_STORMS) or brief.weather == "rain"
@@ -259,7 +260,7 @@ def _colors(brief: Brief) -> tuple[tuple[float, float, float], tuple[float, floa
     tint = of_water(brief)
     if brief.says("tropical", "turquoise", "lagoon", "caribbean"):
         deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
-    elif brief.weather in ("rain", "snow"):
+    elif brief.covered:
         deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
     else:
         deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)

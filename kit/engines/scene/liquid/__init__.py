@@ -31,6 +31,7 @@ _FILMS = {
     "pastel": Film(exposure=1.25, contrast=0.9, saturation=0.9, vignette=0.1),
     "dramatic": Film(exposure=1.0, contrast=1.16, saturation=1.06, vignette=0.45),
     "vivid": Film(exposure=1.15, contrast=1.06, saturation=1.22, vignette=0.2),
+    "gloomy": Film(exposure=0.85, contrast=1.08, saturation=0.75, vignette=0.42),
     "calm": Film(exposure=1.12, contrast=0.96, saturation=0.94, vignette=0.15),
 }
 _FILM = Film(exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22)

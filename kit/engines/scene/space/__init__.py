@@ -21,6 +21,7 @@ _FILMS = {
     "pastel": Film(exposure=1.55, contrast=0.9, saturation=0.92, vignette=0.2),
     "dramatic": Film(exposure=1.3, contrast=1.12, saturation=1.08, vignette=0.42),
     "vivid": Film(exposure=1.4, contrast=1.06, saturation=1.2, vignette=0.28),
+    "gloomy": Film(exposure=1.0, contrast=1.08, saturation=0.8, vignette=0.42),
     "calm": Film(exposure=1.15, contrast=0.98, saturation=0.98, vignette=0.28),
 }
 _FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28)

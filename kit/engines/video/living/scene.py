@@ -160,7 +160,7 @@ def _weather(brief: Brief, asked: str) -> str:
         return "none"
     if "fireflies" in brief.extras:
         return "fireflies"
-    if brief.family == "desert" and brief.weather != "clear":
+    if brief.family == "desert" and brief.weather not in ("clear", "overcast"):
         return "dust"
     # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
     said = brief.weather != "mist" or brief.says(*_FOGGY)

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from kit.engines.scene.brief import read
@@ -18,6 +20,31 @@ def test_rain_dims_the_sun_and_covers_the_sky() -> None:
     assert rain.sun_power < 0.5 * clear.sun_power
     assert rain.clouds > clear.clouds
     assert rain.haze > clear.haze
+
+
+def test_clouds_close_the_sky_and_gray_it() -> None:
+    clear, closed = look("lake at noon, clear"), look("lake at noon, overcast")
+
+    assert closed.clouds >= 1.0 > clear.clouds
+    assert closed.sun_power < 0.5 * clear.sun_power
+    assert not closed.disc
+    assert all(gray[1] < 0.5 * blue[1] for gray, blue in zip(closed.sky, clear.sky, strict=True))
+
+
+def test_gloom_takes_light_and_color() -> None:
+    plain, gloomy = look("lake at noon, overcast"), look("gloomy lake at noon")
+
+    assert gloomy.exposure < plain.exposure
+    assert gloomy.saturation < plain.saturation
+
+
+def test_warm_and_cold_light_part_the_hues() -> None:
+    warm, plain, cold = (
+        look(f"{word} lake at noon, clear").shade for word in ("warm", "plain", "cold")
+    )
+
+    blue = [one[1] * math.sin(math.radians(one[2])) for one in (warm, plain, cold)]
+    assert blue[0] > blue[1] > blue[2]
 
 
 @pytest.mark.parametrize("hour", ["dawn", "noon", "sunset", "dusk", "night"])
