@@ -40,8 +40,8 @@ class Poster(Engine):
         asset_type="image",
         category="Low Cost",
         description=(
-            "Flat layered landscapes, drawn by rule: the prompt's words for time of day, place,"
-            " season, weather, mood and color direct the scene. It does not draw arbitrary"
+            "Flat layered landscapes, drawn by rule: the prompt's English words for time of day,"
+            " place, season, weather, mood and color direct the scene. It does not draw arbitrary"
             " objects; other words only vary the composition."
         ),
         settings=(

@@ -48,8 +48,8 @@ class Scene(Engine):
         category="Generation",
         description=(
             "Scenes painted by rule in real depth: mountain lakes and hills, deserts, forests,"
-            " seas, streets, space, liquids and flowing lines. Words choose the scene, its hour,"
-            " season, weather, mood, colors and camera. It does not draw people, animals or"
+            " seas, streets, space, liquids and flowing lines. English words choose the scene, its"
+            " hour, season, weather, mood, colors and camera. It does not draw people, animals or"
             " arbitrary objects; words it does not know only vary the picture."
         ),
         settings=(

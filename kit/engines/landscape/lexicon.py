@@ -1,6 +1,6 @@
 """The words that direct a landscape: what each says about time, place, weather, season and color.
 
-A word stands here in its base form; `kit.engines.landscape.scene` also finds simple plurals.
+A word stands here in its base form; `kit.engines.landscape.words` also finds simple plurals.
 """
 
 from __future__ import annotations
@@ -53,6 +53,22 @@ WARMTHS = {
     **dict.fromkeys(("warm", "cozy", "cosy", "toasty"), 1),
     **dict.fromkeys(("cool", "cold", "chilly", "freezing"), -1),
 }
+#: What is said in several words -> the word for it.
+PHRASES = {
+    "bird s eye": "aerial",
+    "birds eye": "aerial",
+    "black and white": "monochrome",
+    "blue hour": "twilight",
+    "falling snow": "snowfall",
+    "first light": "dawn",
+    "high noon": "noon",
+    "last light": "sunset",
+    "snow falling": "snowfall",
+    "snow falls": "snowfall",
+    "snow is falling": "snowfall",
+}
+#: Words of a sky that the sun shines from.
+SUNNY = ("sun", "sunny", "sunlit", "sunshine", "bright")
 #: What is in the sky -> words before it that close the sky.
 HEAVY = {
     "cloud": ("heavy", "dark", "thick", "dense", "low", "black", "gray", "grey", "leaden"),

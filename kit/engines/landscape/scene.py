@@ -8,13 +8,13 @@ data and stands in the result's metadata.
 from __future__ import annotations
 
 import random
-import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kit.engines.landscape import lexicon
+from kit.engines.landscape.words import words_of
 
 #: What is drawn where the prompt says nothing: values with their weights.
 _OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
@@ -94,7 +94,7 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     palette : str
         A named palette, or ``"auto"`` to take the colors from the time of day and the prompt.
     """
-    words = list(words_of(prompt, WORDS))
+    words = words_of(prompt, WORDS)
     number = zlib.crc32(f"{seed}:{' '.join(words)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     said = {axis: first_in(words, table) for axis, table in lexicon.AXES.items()}
@@ -102,6 +102,8 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
     extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
     axes = {**axes, **_implied(said, extras)}
+    if "sun" in words and not said["time"] and axes["time"] in ("dusk", "night"):
+        axes["time"] = "sunset"
     return Scene(
         **axes,
         tints=tuple(dict.fromkeys(w for w in words if w in lexicon.COLORS))[:_MOST_TINTS],
@@ -136,35 +138,17 @@ def _gray(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str, st
 
 
 def weather_in(words: Sequence[str]) -> str | None:
-    """Return the weather that words tell, also by a mood of places where one does not see far."""
+    """Return the weather that words tell: their own, a ghostly mood's, or that the sun shines."""
     if said := first_in(words, lexicon.AXES["weather"]):
         return said
-    return "mist" if any(word in lexicon.GHOSTLY for word in words) else None
+    if any(word in lexicon.GHOSTLY for word in words):
+        return "mist"
+    return "clear" if any(word in lexicon.SUNNY for word in words) else None
 
 
 def warmth_in(words: Sequence[str]) -> int:
     """Return whether words make the light warmer (1) or cooler (-1) than its hour."""
     return next((lexicon.WARMTHS[word] for word in words if word in lexicon.WARMTHS), 0)
-
-
-def words_of(prompt: str, known: Set[str]) -> Iterator[str]:
-    """Yield the words of a prompt, lower case, plurals of known words in the singular.
-
-    What closes the sky is one word however it is said: dark clouds are no dark hour.
-    """
-    words = [
-        next((form for form in _forms(word) if form in known), word)
-        for word in re.findall(r"[a-z]+", prompt.lower())
-    ]
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        yield "overcast" if word in lexicon.HEAVY.get(following, ()) else word
-
-
-def _forms(word: str) -> Iterator[str]:
-    yield word
-    for ending, instead in (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", "")):
-        if word.endswith(ending):
-            yield word.removesuffix(ending) + instead
 
 
 def first_in(words: Sequence[str], table: Mapping[str, str]) -> str | None:
@@ -184,5 +168,6 @@ WORDS = {
     *lexicon.COLORS,
     *lexicon.EXTRA_WORDS,
     *lexicon.WARMTHS,
+    *lexicon.SUNNY,
     *(word for table in lexicon.AXES.values() for word in table),
 }

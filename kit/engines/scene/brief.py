@@ -16,6 +16,7 @@ from typing import Any
 from kit.engines.landscape import lexicon as landscape
 from kit.engines.landscape import scene
 from kit.engines.landscape.settings import longest_side
+from kit.engines.landscape.words import words_of
 from kit.engines.scene import lexicon
 
 _KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *lexicon.COMPOSITION_WORDS}
@@ -63,7 +64,7 @@ class Brief:
     warmth : int
         1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
     words : tuple of str
-        All words of the prompt, lower case, known ones in the singular; see `says`.
+        All words of the prompt, as `kit.engines.landscape.words` reads them; see `says`.
     width, height : int
         Pixels to paint.
     detail : str
@@ -143,7 +144,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     """
     palette = parameters.get("palette", "auto")
     land = scene.read(prompt, seed=seed, palette=palette)
-    words = tuple(scene.words_of(prompt, _KNOWN))
+    words = tuple(words_of(prompt, _KNOWN))
     family = _family(words, parameters.get("family", "auto"), land.number)
     said_time = scene.first_in(words, landscape.AXES["time"])
     width, height = longest_side(parameters["aspect_ratio"], parameters["size"])
@@ -176,7 +177,10 @@ def _family(words: Sequence[str], asked: str, number: int) -> str:
     if said:
         return said.most_common(1)[0][0]
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
-    return dice.choices(list(_OPEN), list(_OPEN.values()))[0]
+    open_ = {
+        name: weight for name, weight in _OPEN.items() if name != "space" or "sun" not in words
+    }
+    return dice.choices(list(open_), list(open_.values()))[0]
 
 
 def _season(words: Sequence[str], read_: str) -> str:

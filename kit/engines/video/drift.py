@@ -20,9 +20,9 @@ class Drift(Engine):
         asset_type="video",
         category="Low Cost",
         description=(
-            "A slow camera through a flat layered landscape, drawn by rule: the prompt's words for"
-            " time of day, place, season, weather, mood and color direct the scene. It does not"
-            " draw arbitrary objects."
+            "A slow camera through a flat layered landscape, drawn by rule: the prompt's English"
+            " words for time of day, place, season, weather, mood and color direct the scene. It"
+            " does not draw arbitrary objects."
         ),
         settings=(
             settings.duration(),

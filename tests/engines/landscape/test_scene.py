@@ -29,6 +29,16 @@ from kit.engines.landscape.scene import read
         ("a cozy warm valley", {"warmth": 1}),
         ("a chilly valley", {"warmth": -1}),
         ("a valley", {"warmth": 0}),
+        ("snow falling on the sea", {"weather": "snow", "season": "winter"}),
+        ("the last light on a desert", {"time": "sunset"}),
+        ("a bird's-eye view of hills", {"extras": ()}),
+        ("black and white mountains", {"tints": ("monochrome",)}),
+        ("mountains in the blue hour", {"time": "dusk", "tints": ()}),
+        ("no snow, summer mountains", {"season": "summer"}),
+        ("not a desert but a forest", {"subject": "forest"}),
+        ("a lake without any rain or snow", {"subject": "lake", "season": "summer"}),
+        ("🌲🌲 in the 🌃", {"subject": "forest", "time": "night"}),
+        ("FORÊT au crépuscule, lake", {"subject": "lake"}),
     ],
 )
 def test_words_direct_the_scene(prompt: str, expected: dict[str, object]) -> None:
@@ -46,6 +56,32 @@ def test_unknown_words_vary_what_the_prompt_leaves_open() -> None:
 
     assert {(scene.time, scene.subject) for scene in scenes} == {("night", "lake")}
     assert len({scene.number for scene in scenes}) == 3
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        ("夜の海", "森", "雪山"),
+        ("Ночной лес", "Ночной город", "Ночной лес под снегом"),
+        ("غابة في الليل", "بحر في الليل", "صحراء"),
+        ("12345", "54321", "1"),
+        ("🎹", "🦓", "🤖"),
+        ("forêt", "forât", "for t"),
+    ],
+)
+def test_words_of_every_script_vary_the_picture(prompts: tuple[str, ...]) -> None:
+    assert len({read(prompt, seed=5).number for prompt in prompts}) == len(prompts)
+
+
+@pytest.mark.parametrize("prompt", ["a sunny beach", "a bright desert", "sunlit hills"])
+def test_where_the_sun_shines_there_is_no_mist(prompt: str) -> None:
+    assert {read(prompt, seed=seed).weather for seed in range(20)} == {"clear"}
+
+
+def test_the_sun_is_not_seen_by_night() -> None:
+    times = {read("the sun over a lake", seed=seed).time for seed in range(60)}
+
+    assert times == {"dawn", "day", "sunset"}
 
 
 @pytest.mark.parametrize("lights", ["aurora", "a crescent moon", "a starry sky"])

@@ -28,9 +28,9 @@ class FlyThrough(Engine):
         asset_type="video",
         category="Video Generation",
         description=(
-            "A flight over three-dimensional land made by rule: the prompt's words for land, hour,"
-            " season, weather, mood and color direct it. There is land, water, sky and weather,"
-            " but no buildings, animals or people, and other words only vary the terrain."
+            "A flight over three-dimensional land made by rule: the prompt's English words for"
+            " land, hour, season, weather, mood and color direct it. There is land, water, sky and"
+            " weather, but no buildings, animals or people, and other words only vary the terrain."
         ),
         settings=(
             settings.duration(5),

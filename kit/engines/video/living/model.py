@@ -47,9 +47,10 @@ class LivingScene(Engine):
         asset_type="video",
         category="Video Generation",
         description=(
-            "A scene painted by rule from the prompt's words (lakes, deserts, woods, seas, streets,"
-            " space, ink, line art) and brought to life: depth, weather, clouds, ripples, lights"
-            " and passing hours. The depth is guessed, and nothing walks or flies through it."
+            "A scene painted by rule from the prompt's English words (lakes, deserts, woods, seas,"
+            " streets, space, ink, line art) and brought to life: depth, weather, clouds, ripples,"
+            " lights and passing hours. The depth is guessed, and nothing walks or flies through"
+            " it."
         ),
         settings=(
             settings.duration(5),
