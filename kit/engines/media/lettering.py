@@ -143,7 +143,8 @@ def _fill(
         return fill
     top, bottom = ink(block)
     first = 0
-    for x, y, line in placed(block, align):
+    for at, (x, y, line) in enumerate(placed(block, align)):
+        first -= at in block.carried  # its first word is the last one of the line before
         rows = slice(max(0, int(margin + y + top - 1)), int(margin + y + bottom + 2))
         words = line.split()
         for number in (index - first for index in accented):

@@ -7,26 +7,23 @@ shaped by raqm, right-to-left scripts included.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, pairwise
-from typing import TypeAlias
 
 import numpy as np
 from PIL import ImageFont
 
+from kit.engines.media.breaking import Piece, broken, pieces
 from kit.engines.media.fonts import path_of, with_letters
 from kit.errors import EngineError
 
-#: Widest line, sum of squares, and where the lines break.
-_Way: TypeAlias = tuple[float, float, tuple[int, ...]]
-
 _MEASURE = 100
 _MOST_WORDS = 160
-_LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
 _UNDER = 0.4  # share of the descenders that counts: few of them meet a tall letter below
 _CLOSE = 1.06  # a further line must make the letters this much larger
+#: Share of the largest possible size above which given lines are kept, and words whole.
+_GIVEN, _WHOLE = 0.38, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,8 @@ class Block:
         Between the ink of two lines of capitals, in ems.
     tracking : float
         Added between letters, in ems; scripts that join their letters have none.
+    carried : tuple of int
+        Numbers of the lines that begin within a word of the line before.
     """
 
     lines: tuple[str, ...]
@@ -50,6 +49,7 @@ class Block:
     size: int
     gap: float = 0.2
     tracking: float = 0.0
+    carried: tuple[int, ...] = ()
 
 
 def balanced(
@@ -69,7 +69,7 @@ def balanced(
     Parameters
     ----------
     text : str
-        Line breaks in it are kept as far as `most_lines` allows.
+        Line breaks in it are kept as far as `most_lines` allows, unless the letters would be tiny.
     width, height : float
         The space in pixels; without a height only the width and `largest` bound the size.
     largest, smallest : float
@@ -90,15 +90,27 @@ def balanced(
     tracking = tracking if _separate(text) else 0.0
     limit = width if largest is None else min(largest, width)
     space = (width, height if height is not None else 1e9)
-    best: Block | None = None
-    for lines in _choices(text, face, most_lines, tracking):
-        block = Block(lines, face, _MEASURE, gap, tracking)
-        size = int(min(_fit(block, space), limit))
-        if size >= smallest and (best is None or size > best.size * _CLOSE):
-            best = Block(lines, face, size, gap, tracking)
-    if best is None:
+
+    def fitted(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
+        best: Block | None = None
+        for lines, carried in ways:
+            block = Block(lines, face, _MEASURE, gap, tracking, carried)
+            block = replace(block, size=int(min(_fit(block, space), limit)))
+            if block.size >= smallest and (best is None or block.size > best.size * _CLOSE):
+                best = block
+        return best
+
+    blocks = {
+        share: block
+        for share, ways in _ways(
+            text, most_lines, lambda word: _width(word, face, _MEASURE, tracking)
+        )
+        if (block := fitted(ways)) is not None
+    }
+    if not blocks:
         raise EngineError("the text is too long to be readable in this space", code="text_too_long")
-    return best
+    largest = max(block.size for block in blocks.values())
+    return next(block for share, block in blocks.items() if block.size >= share * largest)
 
 
 def extent(block: Block) -> tuple[int, int, float]:
@@ -140,7 +152,7 @@ def span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[fl
     half = width("a a") - width("aa")
     start = width(" ".join(words[:number])) + (half if number else 0.0) - half / 2
     end = width(" ".join(words[: number + 1])) + half / 2
-    return (width(line) - end, width(line) - start) if _leftward(line) else (start, end)
+    return (width(line) - end, width(line) - start) if leftward(line) else (start, end)
 
 
 @lru_cache(256)
@@ -149,45 +161,31 @@ def font_of(face: str, size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path_of(face), size, layout_engine=ImageFont.Layout.RAQM)
 
 
-def _choices(text: str, face: str, most_lines: int, tracking: float) -> list[tuple[str, ...]]:
-    """Return the ways to break a text, fewest lines first."""
+def leftward(line: str) -> bool:
+    """Return whether a line runs from right to left: its first strong letter decides."""
+    kinds = (unicodedata.bidirectional(letter) for letter in line)
+    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"
+
+
+def _ways(
+    text: str, most_lines: int, width: Callable[[str], float]
+) -> Iterator[tuple[float, Iterable[tuple[tuple[str, ...], tuple[int, ...]]]]]:
+    """Yield what may be done with a text, the best first: its lines, and those that go on a word.
+
+    With each comes the share of the largest possible size that its letters must have.
+    """
     given = tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if 1 < len(given) <= most_lines:
-        return [given]
-    words = [part for word in text.split() for part in _broken(word)]
-    if len(words) > _MOST_WORDS:
+        yield _GIVEN, [(given, ())]
+    parts, words = pieces(text), [Piece(word) for word in text.split()]
+    if len(parts) > _MOST_WORDS:
         raise EngineError(
             f"the text has more than {_MOST_WORDS} words; it would not be readable",
             code="text_too_long",
         )
-    widths = [_width(word, face, _MEASURE, tracking) for word in words]
-    space = _width("a a", face, _MEASURE, tracking) - _width("aa", face, _MEASURE, tracking)
-    counts = range(1, min(most_lines, len(words)) + 1)
-    return [tuple(_break(words, widths, space, count)) for count in counts]
-
-
-def _broken(word: str) -> list[str]:
-    parts = -(-len(word) // _LONGEST)
-    length = -(-len(word) // parts)
-    return [word[start : start + length] for start in range(0, len(word), length)]
-
-
-def _break(words: Sequence[str], widths: Sequence[float], space: float, count: int) -> list[str]:
-    """Break words into lines so that the widest is narrow, and of such ways the most even one."""
-    ends = [0.0, *accumulate(width + space for width in widths)]
-    total = len(words)
-    # best[end]: the best way to set the first `end` words in so many lines.
-    best: dict[int, _Way] = {0: (0.0, 0.0, (0,))}
-    for _ in range(count):
-        longer: dict[int, _Way] = {}
-        for start, (widest, squares, breaks) in best.items():
-            for end in range(start + 1, total + 1):
-                line = ends[end] - ends[start] - space
-                way: _Way = (max(widest, line), squares + line * line, (*breaks, end))
-                longer[end] = min(longer.get(end, way), way)
-        best = longer
-    breaks = best[total][2]
-    return [" ".join(words[a:b]) for a, b in pairwise(breaks)]
+    for share, units in ((_WHOLE, words), (0.0, parts)):
+        counts = range(1, min(most_lines, len(units)) + 1)
+        yield share, (broken(units, count, width) for count in counts)
 
 
 def _fit(block: Block, space: tuple[float, float]) -> float:
@@ -197,7 +195,9 @@ def _fit(block: Block, space: tuple[float, float]) -> float:
 
 def _pitch(block: Block) -> float:
     top, bottom = ink(block)
-    return _UNDER * bottom - top + block.gap * block.size
+    # Arabic letters reach below and above the line everywhere.
+    below = 1.0 if any(_kinds(line) & {"AL"} for line in block.lines) else _UNDER
+    return below * bottom - top + block.gap * block.size
 
 
 def _width(text: str, face: str, size: int, tracking: float) -> float:
@@ -207,10 +207,8 @@ def _width(text: str, face: str, size: int, tracking: float) -> float:
 
 def _separate(text: str) -> bool:
     """Tell whether letters stand alone, so that they can be moved apart."""
-    return not any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)
+    return not _kinds(text) & {"R", "AL"}
 
 
-def _leftward(line: str) -> bool:
-    """Tell whether a line runs from right to left: its first strong letter decides."""
-    kinds = (unicodedata.bidirectional(letter) for letter in line)
-    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"
+def _kinds(text: str) -> set[str]:
+    return {unicodedata.bidirectional(letter) for letter in text}

@@ -41,7 +41,45 @@ def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
     block = balanced("a" * 100, "inter", 200, height=200, most_lines=8)
 
     assert len(block.lines) > 1
-    assert "".join(block.lines) == "a" * 100
+    assert all(line.endswith("-") for line in block.lines[:-1])
+    assert "".join(block.lines).replace("-", "") == "a" * 100
+    assert block.carried == tuple(range(1, len(block.lines)))
+
+
+def test_a_long_word_is_broken_after_its_own_signs() -> None:
+    text = "see self-driving-car-software-update-notification-system now"
+    block = balanced(text, "inter", 200, height=200, most_lines=6)
+
+    assert block.carried
+    assert all(block.lines[number - 1].endswith("-") for number in block.carried)
+    assert "".join(block.lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_long_word_that_fits_stays_in_one_piece() -> None:
+    address = "https://www.example.org/a/long/address"
+
+    assert balanced(f"see {address}", "inter", 900, most_lines=2).lines[-1].endswith(address)
+
+
+def test_given_lines_that_would_be_tiny_are_set_anew() -> None:
+    block = balanced(
+        "Morning\n" + "one small habit that changed it all " * 3, "anton", 300, height=300
+    )
+
+    assert len(block.lines) == 4
+    assert block.lines[0] != "Morning"
+
+
+def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
+    block = balanced("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
+    picture = sprite(block, color=(255, 255, 255), accent=(255, 0, 0), accented=(1,))
+
+    red = (picture[..., 3] > 200) & (picture[..., 1] < 60)
+    rows = np.nonzero(red.any(axis=1))[0]
+    assert len(block.carried) == 1
+    assert np.ptp(rows) > block.size
+    white = (picture[..., 3] > 200) & (picture[..., 1] > 200)
+    assert 0 < white.sum() < red.sum()
 
 
 @pytest.mark.parametrize("text", ["word " * 161, "many words " * 40])

@@ -18,6 +18,7 @@ from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
 from kit.engines.media.lettering import Block
+from kit.engines.media.typesetting import leftward
 from kit.errors import EngineError
 
 #: Height of a title on the picture -> share of the free room above it, and what it costs.
@@ -54,7 +55,7 @@ class Layout:
     left, top : int
         The corner of its ink, in pixels.
     align : str
-        How its lines stand to each other, ``left`` or ``center``.
+        How its lines stand to each other, ``left``, ``center`` or ``right``.
     place, side : str
         Where that is, in words.
     view : View
@@ -140,7 +141,8 @@ def _placed(shape: tuple[int, ...], title: Title, stack: Stack) -> Iterator[Layo
     margin = margin_of(shape)
     inner = shape[1] - 2 * margin
     edge = round(1.15 * margin)
-    usual = STYLES[title.style].align
+    usual = _usual(title)
+    flush = "right" if leftward(title.headline) else "left"
     aside = ("left", "right") if stack.width <= _NARROW * inner else ()
     for side in dict.fromkeys((usual, *aside)):
         left = {"left": margin, "right": shape[1] - margin - stack.width}.get(
@@ -148,7 +150,13 @@ def _placed(shape: tuple[int, ...], title: Title, stack: Stack) -> Iterator[Layo
         )
         for place in _PLACES if title.position == "auto" else (title.position,):
             top = round(edge + _PLACES[place][0] * (shape[0] - 2 * edge - stack.height))
-            yield Layout(stack, left, top, "center" if side == "center" else "left", place, side)
+            yield Layout(stack, left, top, "center" if side == "center" else flush, place, side)
+
+
+def _usual(title: Title) -> str:
+    """Return the side where a title stands: where its lines begin, unless its style centers it."""
+    align = STYLES[title.style].align
+    return "right" if align == "left" and leftward(title.headline) else align
 
 
 def _charted(pixels: Bytes, *, people: bool) -> _Map:
@@ -189,7 +197,7 @@ def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
         + _DETAIL * float(chart.detail[cells].mean())
         + _SHADE * shade
         + _PLACES[layout.place][1]
-        + _ASIDE * (layout.side != style.align)
+        + _ASIDE * (layout.side != _usual(title))
         + _WRAPPED * layout.stack.wrapped
         + _SMALLER * float(np.log2(largest / layout.stack.headline.size))
     )

@@ -156,7 +156,9 @@ def _lettered(block: Block, pen: _Pen, *, is_headline: bool) -> Bytes:
         color = pen.accent if style.kicker else pen.tone.ink
         shadow = max(0.1, style.shadow) if light else 0.0
         return sprite(block, color=color, shadow=shadow, align=pen.layout.align)
-    words = " ".join(block.lines).split()
+    words = "".join(
+        f"{'' if n in block.carried else ' '}{line}" for n, line in enumerate(block.lines)
+    ).split()
     return sprite(
         block,
         color=_tube(pen.accent) if style.glow else pen.tone.ink,
@@ -184,8 +186,8 @@ def _draw_rule(out: Bytes, piece: Piece, y: int, pen: _Pen) -> None:
 
 def _left(layout: Layout, width: int) -> int:
     """Return the left edge of what is as wide as this and part of a title."""
-    spare = layout.stack.width - width if layout.align == "center" else 0
-    return layout.left + spare // 2
+    spare = layout.stack.width - width
+    return layout.left + {"left": 0, "center": spare // 2, "right": spare}[layout.align]
 
 
 def _tube(accent: Color) -> Color:

@@ -44,6 +44,15 @@ def test_a_position_that_was_asked_for_is_kept(style: str, position: str) -> Non
     assert 0 < top < bottom < 320
 
 
+@pytest.mark.parametrize("style", ["clean", "editorial"])
+def test_lines_that_run_from_right_to_left_are_flush_right(style: str) -> None:
+    title = Title(headline="הדרך הארוכה הביתה", style=style)
+
+    layout = laid_out(with_ball(100, 160), title, people=False)
+
+    assert (layout.side, layout.align) == ("right", "right")
+
+
 def test_of_a_wide_painting_the_part_is_shown_that_leaves_the_sun_free() -> None:
     pixels = with_ball(200, 120, width=576)
     title = Title(headline="Above the lake", style="clean")
