@@ -49,10 +49,13 @@ class KitError(Exception):
         Set on every error raised after a start: the generation exists and may still finish.
     resume : callable or None
         Set beside `generation_id` by the notebook wing: waits on for that generation.
+    unsettled : bool
+        Whether what was asked for may have been carried out, and charged, all the same.
     """
 
     generation_id: str | None = None
     resume: Callable[[], Any] | None = None
+    unsettled: bool = False
 
 
 class ConfigError(KitError):

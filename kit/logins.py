@@ -50,7 +50,7 @@ def login(
 
     What is not given is asked for; a key that is typed is not shown and stays in no notebook. The
     key is tried before it is saved: in the system's keyring where the package `keyring` is
-    installed, else in a file that only its owner can read.
+    installed and takes it, else in a file that only its owner can read.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def login(
 
     if form:
         return _form(base_url or "", profile, data)
-    base_url = base_url or _asked(ask, "Address of the service: ")
-    api_key = api_key or _asked(ask_key, "API key (not shown): ")
+    base_url = base_url or _asked(ask, "Address of the service: ", "an address")
+    api_key = api_key or _asked(ask_key, "API key (not shown): ", "an API key")
     known = Settings(base_url, api_key, data=data_folder(data), name=profile)
     studio = Studio(known)
     try:
@@ -134,14 +134,15 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
     return SignIn(enter, address=base_url, name=profile, tell=tell)
 
 
-def _asked(ask: Callable[[str], str], question: str) -> str:
+def _asked(ask: Callable[[str], str], question: str, what: str) -> str:
     try:
         answer = ask(question).strip()
     except (EOFError, RuntimeError) as error:  # a kernel nobody can type into raises the latter
+        why = f" ({error})" if str(error) else ""
         raise ConfigError(
-            f"nobody can be asked here ({error}): pass it as an argument, or show "
-            "`kit.login(form=True)` in a notebook"
+            f"{what} is needed, and nobody can be asked for it here{why}: pass it as an argument, "
+            "or show `kit.login(form=True)` in a notebook"
         ) from None
     if not answer:
-        raise ConfigError("nothing was typed")
+        raise ConfigError(f"{what} is needed, and nothing was typed")
     return answer

@@ -54,9 +54,11 @@ def test_where_nobody_can_be_asked_it_says_so(other: Server) -> None:
     def refuse(_: str) -> str:
         raise EOFError
 
-    with pytest.raises(ConfigError, match="nobody can be asked here"):
+    with pytest.raises(
+        ConfigError, match="an API key is needed, and nobody can be asked for it here: pass"
+    ):
         kit.login(other.url, ask_key=refuse)
-    with pytest.raises(ConfigError, match="nothing was typed"):
+    with pytest.raises(ConfigError, match="an address is needed, and nothing was typed"):
         kit.login(ask=lambda _: " ", api_key=KEY)
 
 

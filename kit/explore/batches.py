@@ -2,12 +2,13 @@
 
 No object is made for a cell that is not needed, and none outlives its slice of a page, which is
 what makes it fast. A page that does not have the usual shape is read by the wire models instead,
-which forgive more.
+which forgive more: see `kit.explore.odd`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -15,13 +16,13 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import ValidationError
 
 from kit import wire
 from kit.errors import ApiError
 from kit.explore import cells
 from kit.explore.arrow import GENERATIONS
 from kit.explore.cells import Foreign, Output, Row
+from kit.explore.odd import Oddities
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
@@ -31,18 +32,25 @@ _LONG, _PIECE = 4_000_000, 1000
 #: Cells of a row.
 _FIELDS = Row.__struct_fields__
 
+#: What msgspec raises for what it cannot read, texts that are not UTF-8 among it.
+_UNREAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
 _decoder = msgspec.json.Decoder(list[Row])
 _foreign = msgspec.json.Decoder(list[Foreign])
 _cutter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def table(contents: Iterable[bytes]) -> pa.Table:
+def table(contents: Iterable[bytes], odd: Oddities | None = None) -> pa.Table:
     """Return the generations of some pages as one table, in the order given.
+
+    A value that makes no sense is missing in it, and a record without an id is left out.
 
     Parameters
     ----------
     contents : iterable of bytes
         Bodies of answers to a list of generations: each a JSON array.
+    odd : Oddities, optional
+        Notes what could not be read, for whoever calls several times and tells of it once.
 
     Returns
     -------
@@ -53,78 +61,82 @@ def table(contents: Iterable[bytes]) -> pa.Table:
     Raises
     ------
     ApiError
-        A body is not what the API document describes.
+        A body is no list.
 
     Examples
     --------
     >>> table([b'[{"id": "a", "status": "done", "creditsCharged": 0.05}]'])["status"].to_pylist()
     ['completed']
     """
-    return pa.concat_tables([GENERATIONS.empty_table(), *_tables(_pages(contents))])
+    noted = odd or Oddities()
+    tables = [GENERATIONS.empty_table(), *_tables(_pages(contents, noted), noted)]
+    if odd is None:
+        noted.tell()
+    return pa.concat_tables(tables)
 
 
 def rows(items: Iterable[wire.Generation]) -> pa.Table:
     """Return generations that were read already as a table; see `table`."""
-    return pa.concat_tables([GENERATIONS.empty_table(), *_tables([[_row(item) for item in items]])])
+    noted = Oddities()
+    tables = [GENERATIONS.empty_table(), *_tables([[_row(item) for item in items]], noted)]
+    noted.tell()
+    return pa.concat_tables(tables)
 
 
-def _tables(pages: Iterable[Sequence[Row]]) -> Iterator[pa.Table]:
+def _tables(pages: Iterable[Sequence[Row]], odd: Oddities) -> Iterator[pa.Table]:
     """Yield tables of about `_SLICE` rows, whatever the size of the pages."""
     waiting: list[Any] = []
     for page in pages:
         # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
         waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, page)))
         if len(waiting) >= _SLICE * len(_FIELDS):
-            yield _table(waiting)
+            yield _table(waiting, odd)
             waiting = []
     if waiting:
-        yield _table(waiting)
+        yield _table(waiting, odd)
 
 
-def _pages(contents: Iterable[bytes]) -> Iterator[Sequence[Row]]:
+def _pages(contents: Iterable[bytes], odd: Oddities) -> Iterator[Sequence[Row]]:
     """Decode bodies; a long one is cut first, so that its rows are never all there at once."""
     for content in contents:
-        try:
-            raws = [] if len(content) < _LONG else _cutter.decode(content)
-        except msgspec.MsgspecError as error:
-            raise _misfit(error) from None
+        raws = [] if len(content) < _LONG else _cut(content)
         for start in range(0, len(raws), _PIECE):
-            yield _decoded(b"[" + b",".join(raws[start : start + _PIECE]) + b"]")
+            yield _decoded(b"[" + b",".join(raws[start : start + _PIECE]) + b"]", odd)
         if not raws:
-            yield _decoded(content)
+            yield _decoded(content, odd)
 
 
-def _decoded(content: bytes) -> Sequence[Row]:
+def _cut(content: bytes) -> Sequence[msgspec.Raw]:
+    """Return the texts of a body's records; none where it has to be read as a whole."""
+    try:
+        return _cutter.decode(content)
+    except _UNREAD:
+        return ()
+
+
+def _decoded(content: bytes, odd: Oddities) -> Sequence[Row]:
     try:
         return _decoder.decode(content)
-    except msgspec.ValidationError:
-        return _translated(content)
-    except msgspec.DecodeError as error:
-        raise _misfit(error) from None
+    except _UNREAD:
+        return _translated(content, odd)
 
 
-def _translated(content: bytes) -> Sequence[Row]:
+def _translated(content: bytes, odd: Oddities) -> Sequence[Row]:
     """Read a page whose statuses are not the contract's words, as most other services' are not."""
     try:
         return [cells.own(row) for row in _foreign.decode(content)]
-    except msgspec.ValidationError:
-        return _forgiven(content)
+    except _UNREAD:
+        return _forgiven(content, odd)
 
 
-def _forgiven(content: bytes) -> Sequence[Row]:
+def _forgiven(content: bytes, odd: Oddities) -> Sequence[Row]:
     """Read a page as the wire models do, which take numbers for times and much else."""
     try:
-        items = json.loads(content)
-        if not isinstance(items, list):
-            raise ValueError(f"expected a list, got {type(items).__name__}")
-        return [_row(wire.Generation.model_validate(item)) for item in items]
-    except (ValueError, ValidationError) as error:
-        raise _misfit(error) from None
-
-
-def _misfit(error: Exception) -> ApiError:
-    first = str(error).partition("\n")[0][:200]
-    return ApiError(f"the list of generations is not what the API document describes: {first}")
+        return [_row(item) for item in odd.generations(content)]
+    except (ValueError, RecursionError) as error:
+        first = str(error).partition("\n")[0][:200]
+        sentence = f"the list of generations is not what the API document describes: {first}"
+        raise ApiError(sentence) from None
 
 
 def _row(generation: wire.Generation) -> Row:
@@ -154,17 +166,17 @@ def _output(facts: wire.Output) -> Output:
     return Output(**{name: getattr(facts, name) for name in Output.__struct_fields__})
 
 
-def _table(flat: Sequence[Any]) -> pa.Table:
+def _table(flat: Sequence[Any], odd: Oddities) -> pa.Table:
     """Return rows, given cell by cell, as a table."""
     column = {name: flat[n :: len(_FIELDS)] for n, name in enumerate(_FIELDS)}.__getitem__
     status = cells.texts(column("status"))
     begun, ended = (
-        cells.times(column("created_at")),
-        cells.ended(status, column("completed_at"), column("updated_at")),
+        cells.times(column("created_at"), odd, "createdAt"),
+        cells.ended(status, column("completed_at"), column("updated_at"), odd),
     )
     credits, back = (
-        cells.numbers(column("credits_charged")),
-        cells.numbers(column("credits_refunded")),
+        cells.numbers(column("credits_charged"), odd, "creditsCharged"),
+        cells.numbers(column("credits_refunded"), odd, "creditsRefunded"),
     )
     found = {
         "id": cells.texts(column("id")),
@@ -178,8 +190,8 @@ def _table(flat: Sequence[Any]) -> pa.Table:
         "net": pc.subtract(credits, pc.fill_null(back, 0.0)),
         "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
         "seconds": cells.between(begun, ended),
-        "render_seconds": cells.between(cells.times(column("started_at")), ended),
-        **cells.outputs(column("output")),
+        "render_seconds": cells.between(cells.times(column("started_at"), odd, "startedAt"), ended),
+        **cells.outputs(column("output"), odd),
         "parameters": cells.objects(column("parameters")),
         "media": cells.counted(column("media_urls")),
         "error": cells.sentences(column("error")),
@@ -199,4 +211,5 @@ def _stamp(moment: Any) -> str | None:
 
 
 def _float(amount: Any) -> float | None:
-    return None if amount is None else float(amount)
+    number = None if amount is None else float(amount)
+    return number if number is not None and math.isfinite(number) else None

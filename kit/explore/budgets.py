@@ -6,13 +6,14 @@ back until its charge is known, so that racing starts cannot pass a budget toget
 
 from __future__ import annotations
 
+import itertools
 import threading
 import warnings
 from decimal import Decimal
 from types import TracebackType
 from typing import Final
 
-from kit.errors import ApiError, BudgetError, ConfigError
+from kit.errors import ApiError, BudgetError, ConfigError, NoAnswerError
 
 #: Share of a budget that is spent when it warns.
 WARN_AT: Final = Decimal("0.8")
@@ -94,11 +95,15 @@ class Budget:
 class Hold:
     """Credits set aside for one start; leaving the block gives them back unless they were paid.
 
-    An error of the service means that nothing was charged. After any other error between sending
-    and receiving nobody knows, and the amount counts as spent.
+    Its number is its own among all of the studio's.
+
+    A refusal of the service, or a start that never left, means that nothing was charged. After any
+    other error between sending and receiving nobody knows, and the amount counts as spent: what was
+    accepted with an answer that cannot be read, for instance, or ended in a failure.
     """
 
-    def __init__(self, among: Budgets, amount: Decimal) -> None:
+    def __init__(self, among: Budgets, amount: Decimal, number: int) -> None:
+        self.number = number
         self._among = among
         self._amount = amount
         self._sent = False
@@ -112,8 +117,8 @@ class Hold:
     ) -> None:
         if self._done:
             return
-        unsure = self._sent and error is not None and not isinstance(error, ApiError)
-        self._finish(f"unknown-{id(self)}", self._amount if unsure else Decimal(0))
+        unsure = self._sent and error is not None and not _refused(error)
+        self._finish(f"unknown {self.number}", self._amount if unsure else Decimal(0))
 
     def sending(self) -> None:
         """Say that the start leaves now."""
@@ -150,6 +155,7 @@ class Budgets:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._open: list[Budget] = []
+        self._numbers = itertools.count(1)
 
     def __call__(
         self, credits: Decimal | float | str, *, warn_at: Decimal | float | str = WARN_AT
@@ -205,16 +211,16 @@ class Budgets:
         """
         with self._lock:
             self.check(amount, what)
-            hold = Hold(self, amount)
+            hold = Hold(self, amount, next(self._numbers))
             for budget in self._open:
-                budget._held[id(hold)] = amount
+                budget._held[hold.number] = amount
         return hold
 
     def settle(self, hold: Hold, what: str, charged: Decimal) -> None:
         """Turn what was held into what was charged."""
         with self._lock:
             for budget in self._open:
-                if budget._held.pop(id(hold), None) is not None and charged:
+                if budget._held.pop(hold.number, None) is not None and charged:
                     budget._spent[what] = charged
             sentences = [text for budget in self._open if (text := budget._warning())]
         for sentence in sentences:
@@ -239,6 +245,11 @@ class Budgets:
         """Close a budget."""
         with self._lock:
             self._open.remove(budget)
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether an error says that nothing was charged: a refusal, or a start that never left."""
+    return isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
 
 
 def _text(amount: Decimal) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from pydantic import TypeAdapter
 
 from kit import wire
 from kit.explore.arrow import GENERATIONS, TIME
+from kit.explore.odd import Oddities
 from kit.wire.words import FINISHED
 
 _INSTANT: TypeAdapter[Any] = TypeAdapter(wire.Instant)
@@ -76,6 +78,10 @@ class Foreign(Row, gc=False, rename="camel"):
 
 _NO_OUTPUT = Output()
 _FACTS = Output.__struct_fields__
+_CALLED = {
+    name: f"output.{field}"
+    for name, field in zip(_FACTS, Output.__struct_encode_fields__, strict=True)
+}
 #: Inputs that are looked for one by one before what is left is searched.
 _FEW = 6
 _BACKSLASH = ord("\\")
@@ -86,12 +92,19 @@ def texts(values: Sequence[str | None]) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-def numbers(values: Sequence[Any]) -> pa.Array:
+def numbers(values: Sequence[Any], odd: Oddities, field: str) -> pa.Array:
     """Return numbers; a service that writes its amounts as text means numbers."""
     try:
         return pa.array(values, pa.float64())
-    except pa.ArrowInvalid:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array(odd.each(field, _finite, values), pa.float64())
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("no amount")
+    return number
 
 
 def own(row: Foreign) -> Row:
@@ -103,7 +116,7 @@ def own(row: Foreign) -> Row:
     return Row(generation_id, state, *others)
 
 
-def times(values: Sequence[str | None]) -> pa.Array:
+def times(values: Sequence[str | None], odd: Oddities, field: str) -> pa.Array:
     """Return instants; a service that forgets the zone means UTC."""
     written = texts(values)
     if written.null_count == len(written):
@@ -113,7 +126,7 @@ def times(values: Sequence[str | None]) -> pa.Array:
             return read(written)
         except pa.ArrowInvalid:
             continue
-    return pa.array([v and _INSTANT.validate_python(v) for v in values], TIME)
+    return pa.array(odd.each(field, _INSTANT.validate_python, values), TIME)
 
 
 def _zoned(texts: pa.Array) -> pa.Array:
@@ -125,14 +138,18 @@ def _unzoned(texts: pa.Array) -> pa.Array:
 
 
 def ended(
-    status: pa.Array, completed: Sequence[str | None], updated: Sequence[str | None]
+    status: pa.Array,
+    completed: Sequence[str | None],
+    updated: Sequence[str | None],
+    odd: Oddities,
 ) -> pa.Array:
     """Return when generations ended: the last change of a finished one, where nobody says."""
-    known = times(completed)
+    known = times(completed, odd, "completedAt")
     running = pc.equal(status, "processing")
     if known.null_count == running.true_count:
         return known
-    return pc.if_else(running, pa.scalar(None, TIME), pc.coalesce(known, times(updated)))
+    changed = times(updated, odd, "updatedAt")
+    return pc.if_else(running, pa.scalar(None, TIME), pc.coalesce(known, changed))
 
 
 def between(first: pa.Array, last: pa.Array) -> pa.Array:
@@ -140,16 +157,23 @@ def between(first: pa.Array, last: pa.Array) -> pa.Array:
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
-def outputs(values: Sequence[Output | None]) -> dict[str, pa.Array]:
+def outputs(values: Sequence[Output | None], odd: Oddities) -> dict[str, pa.Array]:
     """Return the facts of outputs by column."""
     kinds = {name: GENERATIONS.field(name).type for name in _FACTS}
     if not any(values):
         return {name: pa.nulls(len(values), kind) for name, kind in kinds.items()}
     flat = list(chain.from_iterable(map(msgspec.structs.astuple, map(_or_none, values))))
     return {
-        name: pa.array(flat[place :: len(kinds)], kind)
+        name: _facts(flat[place :: len(kinds)], kind, odd, _CALLED[name])
         for place, (name, kind) in enumerate(kinds.items())
     }
+
+
+def _facts(values: Sequence[Any], kind: pa.DataType, odd: Oddities, field: str) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, OverflowError):  # a whole number that is larger than any output
+        return pa.array(odd.each(field, lambda value: pa.scalar(value, kind).as_py(), values), kind)
 
 
 def _or_none(output: Output | None) -> Output:
@@ -158,14 +182,27 @@ def _or_none(output: Output | None) -> Output:
 
 def objects(raws: Sequence[msgspec.Raw]) -> pa.Array:
     """Return the texts of JSON values, copied as a whole and cut where each ends."""
+    whole = b"".join(raws)
+    if not whole.isascii() and not _utf8(whole):
+        raws = [msgspec.Raw(str(raw, "utf-8", "replace").encode()) for raw in raws]
+        whole = b"".join(raws)
     sizes = np.fromiter(map(len, raws), np.int32, len(raws))
     ends = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(raws))]
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(whole)]
     texts = pa.Array.from_buffers(pa.string(), len(raws), buffers)
     if sizes.min() > len("null"):
         return texts
     known = pc.invert(pc.is_in(texts, pa.array(["", "null"])))
     return pc.if_else(known, texts, pa.scalar(None, pa.string()))
+
+
+def _utf8(content: bytes) -> bool:
+    """Whether bytes are a text: the decoder passes over what it does not read."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def counted(media: Sequence[msgspec.Raw]) -> pa.Array:

@@ -79,7 +79,10 @@ def _charge(
 
 
 def _estimate(model: wire.Model, text: str) -> float | None:
-    """Return the price of a request without its files; None where it depends on their length."""
+    """Return the price of a request without its files.
+
+    None where it depends on their length, or where the settings are none that the rule knows.
+    """
     rule = model.pricing
     if rule is None:
         return None if model.credits_at_defaults is None else float(model.credits_at_defaults)
@@ -88,4 +91,7 @@ def _estimate(model: wire.Model, text: str) -> float | None:
     given: Any = json.loads(text)
     values = {p.name: p.default for p in model.setting_parameters}
     values |= {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else {}
-    return float(pricing.price(rule, values).total)
+    try:
+        return float(pricing.price(rule, values).total)
+    except ValueError:  # a text where a number was
+        return None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kit import wire
 from kit.errors import ApiError
-from kit.explore import batches
+from kit.explore import batches, cells
 from kit.explore.arrow import GENERATIONS
 
 
@@ -90,7 +90,7 @@ def test_fields_nobody_knows_are_ignored() -> None:
     assert row(vendor={"x": [1]}, modelId=None)["model_id"] is None
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"a": 1}', b'[{"status": "x"}]', b"[1]"])
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"a": 1}', b"null", b'"x"'])
 def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
     with pytest.raises(ApiError, match="the list of generations is not what"):
         batches.table([body])
@@ -139,3 +139,163 @@ def test_a_page_of_foreign_words_has_the_same_cells(monkeypatch: pytest.MonkeyPa
     assert batches.table([json.dumps([{**item, "status": "Succeeded"}]).encode()]).equals(own)
     assert row(**{**item, "assetType": "hologram"})["asset_type"] == "hologram"
     assert row(**{**item, "generationType": "text-to-smell"})["generation_type"] == "text-to-smell"
+
+
+# ── odd values ───────────────────────────────────────────────────────────────────────────────────
+
+FINE = {
+    "id": "fine",
+    "status": "completed",
+    "prompt": "a lake",
+    "creditsCharged": 0.5,
+    "createdAt": "2026-01-02T03:04:05Z",
+    "output": {"width": 64, "height": 32},
+}
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+def with_a_fine_one(item: Any) -> list[dict[str, Any]]:
+    body = item if isinstance(item, bytes) else json.dumps(item).encode()
+    found = batches.table([b"[" + body + b"," + json.dumps(FINE).encode() + b"]"])
+    assert found.schema == GENERATIONS
+    found.validate(full=True)
+    rows: list[dict[str, Any]] = found.to_pylist()
+    assert rows[-1]["id"] == "fine"
+    assert rows[-1]["credits"] == 0.5
+    assert rows[-1]["width"] == 64
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("fields", "column", "value"),
+    [
+        ({"creditsCharged": " 0.25 "}, "credits", 0.25),
+        ({"creditsCharged": ""}, "credits", None),
+        ({"output": {"width": 512.0}}, "width", 512),
+        ({"output": {"width": "512"}}, "width", 512),
+        ({"output": {"durationSeconds": "5.5"}}, "duration_seconds", 5.5),
+        ({"output": []}, "width", None),
+        ({"createdAt": ""}, "created_at", None),
+        ({"status": 3}, "status", "processing"),
+        ({"status": "thinking hard"}, "status", "processing"),
+        ({"parameters": None}, "parameters", None),
+        ({"mediaUrls": []}, "media", None),
+        ({"error": ["dark", {"message": "cold"}]}, "error", "dark; cold"),
+        ({"error": 7, "status": "failed"}, "error", "7"),
+        ({"modelId": 7}, "model_id", "7"),
+        ({"vendor": {"x": [1]}}, "prompt", None),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_no_matter(
+    fields: dict[str, Any], column: str, value: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert with_a_fine_one({"id": "a", **fields})[0][column] == value
+    assert told(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "column", "field"),
+    [
+        ({"creditsCharged": "about a half"}, "credits", "creditsCharged"),
+        ({"creditsCharged": "nan"}, "credits", "creditsCharged"),
+        ({"creditsRefunded": {"amount": 1}}, "credits_refunded", "creditsRefunded"),
+        ({"createdAt": "yesterday"}, "created_at", "createdAt"),
+        ({"createdAt": True}, "created_at", "createdAt"),
+        ({"createdAt": "0000-00-00T00:00:00Z"}, "created_at", "createdAt"),
+        ({"startedAt": "soon"}, "render_seconds", "startedAt"),
+        ({"completedAt": "soon", "status": "done"}, "completed_at", "completedAt"),
+        ({"output": {"width": 512.5}}, "width", "output.width"),
+        ({"output": {"width": 2**63}}, "width", "output.width"),
+        ({"output": {"sizeBytes": 2**80}}, "size_bytes", "output.sizeBytes"),
+        ({"output": "a picture"}, "width", "output"),
+        ({"prompt": ["a", "b"]}, "prompt", "prompt"),
+        ({"parameters": [1, 2], "modelId": {}}, "parameters", "parameters"),
+    ],
+)
+def test_what_makes_no_sense_is_missing_and_named(
+    fields: dict[str, Any], column: str, field: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = with_a_fine_one({"id": "a", **fields})
+
+    assert found[0]["id"] == "a"
+    assert found[0][column] is None
+    [sentence] = told(caplog)
+    assert f"{field} (1)" in sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "prompt"),
+    [
+        (b'{"id": "a", "prompt": "cut \\ud83d"}', "cut ?"),
+        (b'{"id": "a", "prompt": "caf\xe9"}', "caf\ufffd"),
+        (b'{"id": "a", "prompt": "b", "parameters": {"x": "\xe9"}}', "b"),
+        (b'{"id": "a", "prompt": "b", "parameters": {"x": "\\ud83d"}}', "b"),
+        (b'{"id": "a", "prompt": "b", "progress": NaN}', "b"),
+        (b'{"id": "a", "prompt": "b", "creditsCharged": 1e999}', "b"),
+    ],
+)
+def test_a_text_that_is_none_does_not_cost_the_page(body: bytes, prompt: str) -> None:
+    assert with_a_fine_one(body)[0]["prompt"] == prompt
+
+
+@pytest.mark.parametrize("item", [None, 1, "x", [], {}, {"id": None}, {"id": "a", "status": []}])
+def test_a_record_that_is_none_is_left_out_and_counted(
+    item: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert len(with_a_fine_one(item)) == 1
+    [sentence] = told(caplog)
+    assert "left out (1)" in sentence
+
+
+def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) -> None:
+    odd = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
+    pages = [json.dumps(page).encode() for page in (odd, [*odd[:1], None], [FINE])]
+
+    assert batches.table(pages).num_rows == 5
+
+    [sentence] = told(caplog)
+    assert sentence == (
+        "odd answers of the service: generations without an id or a status are left out (1); "
+        "values that make no sense are missing in the history: creditsCharged (4), createdAt (4)"
+    )
+
+
+def test_only_the_page_that_is_odd_is_read_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow: list[bytes] = []
+    forgiven = batches._forgiven
+
+    def noted(content: bytes, odd: Any) -> Any:
+        slow.append(content)
+        return forgiven(content, odd)
+
+    monkeypatch.setattr(batches, "_forgiven", noted)
+    pages = [
+        json.dumps([{**FINE, "id": f"{n}", "output": {"width": n % 2 or "?"}}]) for n in range(4)
+    ]
+
+    batches.table([page.encode() for page in pages])
+
+    assert len(slow) == 2
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+_ITEM = st.dictionaries(
+    st.sampled_from([*cells.Foreign.__struct_encode_fields__, "vendor"]),
+    _ANY | st.dictionaries(st.sampled_from(cells.Output.__struct_encode_fields__), _ANY),
+)
+
+
+@given(items=st.lists(_ITEM | _ANY, max_size=3))
+def test_no_answer_costs_a_page(items: list[Any]) -> None:
+    found = batches.table([json.dumps([*items, FINE]).encode()])
+
+    found.validate(full=True)
+    assert found["id"].to_pylist()[-1] == "fine"
+    assert found["credits"].to_pylist()[-1] == 0.5

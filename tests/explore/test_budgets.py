@@ -5,7 +5,15 @@ from decimal import Decimal
 
 import pytest
 
-from kit.errors import BudgetError, ConfigError, KitError, NotFoundError
+from kit.errors import (
+    ApiError,
+    BudgetError,
+    ConfigError,
+    InternalError,
+    KitError,
+    NoAnswerError,
+    NotFoundError,
+)
 from kit.explore.budgets import Budgets, BudgetWarning
 
 
@@ -69,10 +77,19 @@ def test_a_receipt_that_does_not_say_counts_as_the_quote(budget: Budgets) -> Non
     assert mine.spent == Decimal("0.5")
 
 
+def unsettled(error: KitError) -> KitError:
+    error.unsettled = True
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "sent", "spent"),
     [
         (NotFoundError("no"), True, "0"),
+        (unsettled(ApiError("accepted, and no id")), True, "0.5"),
+        (unsettled(InternalError("oops")), True, "0.5"),
+        (NoAnswerError("no connection"), True, "0"),
+        (unsettled(NoAnswerError("the connection broke")), True, "0.5"),
         (KitError("lost"), True, "0.5"),
         (KitError("lost"), False, "0"),
         (KeyboardInterrupt(), True, "0.5"),
@@ -89,6 +106,19 @@ def test_after_an_error_only_what_may_be_charged_is_spent(
             raise error
         assert mine.spent == Decimal(spent)
         assert mine.held == 0
+
+
+def test_doubts_add_up(budget: Budgets) -> None:
+    def lose() -> None:
+        with budget.hold(Decimal("0.5"), "a start") as hold:
+            hold.sending()
+            raise KitError("lost")
+
+    with budget(credits=9) as mine:
+        for _ in range(10):
+            with pytest.raises(KitError):
+                lose()
+        assert mine.spent == 5
 
 
 def test_a_warning_comes_once_at_eighty_percent(budget: Budgets) -> None:

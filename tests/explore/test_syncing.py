@@ -47,6 +47,22 @@ def test_the_first_sync_brings_everything(store: Store, service: Service) -> Non
     assert len(service.asked) == 4
 
 
+def test_odd_records_cost_themselves_alone_and_are_told_once(
+    store: Store, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = service.make(10)
+    for item in service.known[::3]:
+        item |= {"createdAt": "soon", "creditsCharged": "a lot"}
+    service.known[1]["status"] = []
+
+    assert sync(store, service).added == 9
+    assert kept(store) == [known for known in ids if known != ids[1]]
+    [told] = [record.getMessage() for record in caplog.records]
+    assert "left out (1)" in told
+    assert "createdAt (4)" in told
+    assert "creditsCharged (4)" in told
+
+
 def test_a_later_sync_asks_only_for_what_is_new(store: Store, service: Service) -> None:
     service.make(10)
     sync(store, service)

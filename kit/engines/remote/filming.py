@@ -102,8 +102,11 @@ async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, t
         tell(_STARTED + (_MADE - _STARTED) * _fraction(answer))
     if state != "completed":
         error = answer.get("error")
-        said = error.get("message", "") if isinstance(error, dict) else error or ""
-        raise caller.failure("did not make the clip", said or "no reason is given")
+        named = error.get("message") or error.get("code") if isinstance(error, dict) else error
+        said = str(named or "")
+        why = caller.reason(said)
+        sentence = f"did not make the clip{f': {why}' if why else ''}"
+        raise caller.failure(sentence, said or "no reason is given")
 
 
 def _state(answer: Any) -> str:

@@ -140,7 +140,8 @@ async def _made(
         if not _replayed(reply):
             break
         # An order that ended badly before is answered for a day: this one is a new one.
-    after = f": {caller.told(generation.error)}" if generation.error else ""
+    why = caller.reason(generation.error or "")
+    after = f": {why}" if why else ""
     sentence = f"the remote service did not render the job ({generation.state}){after}"
     raise EngineError(sentence, code="upstream_failed")
 

@@ -3,7 +3,7 @@
 A key is read from the environment when it is needed and leaves only to the origin that it is for.
 A request is never redirected, and a file that lies elsewhere is fetched over https without the key:
 nobody can have it sent to them. What another machine says is cut and cleared of the key before it
-is shown to anyone.
+is logged; what whoever ordered may read of it, `kit.engines.remote.reasons` decides.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from kit.engines.remote import reasons
 from kit.engines.remote.exchange import Ask, Lost, Reply
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
@@ -40,18 +41,6 @@ _REDIRECTS = 4
 _BUSY = frozenset({429, 503})
 #: Answers after which only a request that may be repeated is sent again.
 _FAILED = frozenset({408, 500, 502, 504})
-
-#: What an answer means, by its status or the first digit of it; the rest is `_REJECTED`.
-_MEANINGS = {
-    401: ("refuses the key that it is asked with", "upstream_refused"),
-    402: ("is out of credits", "upstream_no_credits"),
-    403: ("refuses the key that it is asked with", "upstream_refused"),
-    429: ("is too busy just now", "upstream_busy"),
-    503: ("is too busy just now", "upstream_busy"),
-    3: ("answers with a redirect, which is not followed", "upstream_odd"),
-    5: ("failed", "upstream_failed"),
-}
-_REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
 
 
 class Caller:
@@ -160,7 +149,7 @@ class Caller:
         raise self.refusal(reply)
 
     def told(self, text: Any) -> str:
-        """Return what the site says, fit to be shown: one line, short, without the key."""
+        """Return what the site says, fit to be logged: one line, short, without the key."""
         line = " ".join(str(text).split())
         if self._key:
             line = line.replace(self._key, "***")
@@ -168,10 +157,17 @@ class Caller:
 
     def refusal(self, reply: Reply) -> EngineError:
         """Return the error that an answer stands for."""
-        kind = reply.status if reply.status in _MEANINGS else reply.status // 100
-        sentence, code = _MEANINGS.get(kind, _REJECTED)
+        sentence, code = reasons.refused(reply.status, reply.sentence, self._secrets)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
+
+    def reason(self, text: str) -> str:
+        """Return what the site says of a job that failed, fit to be shown to whoever ordered."""
+        return reasons.public(text, self._secrets)
+
+    @property
+    def _secrets(self) -> tuple[str, ...]:
+        return (self._key or "", self._site.name)
 
     def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
         """Return an error for whoever ordered; where the site is and what it says is in the log."""

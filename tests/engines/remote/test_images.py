@@ -251,6 +251,43 @@ def test_what_a_service_repeats_of_the_key_is_struck_out(server: Server, job: Jo
     assert len(caught.value.detail) < 400
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (
+            Answer(
+                400,
+                {
+                    "error": {
+                        "code": "content_policy_violation",
+                        "message": "Your request was rejected by our safety system.",
+                    }
+                },
+            ),
+            ": Your request was rejected by our safety system.",
+        ),
+        (
+            Answer(422, {"detail": [{"loc": ["body", "prompt"], "msg": "is too long"}]}),
+            ": prompt: is too long",
+        ),
+        (Answer(400, b"<html>nginx</html>"), "; other settings or words may do"),
+        (
+            Answer(400, {"error": {"message": f"key {SECRET}, see https://a.test/x?sig=s1"}}),
+            ": key ***, see (address)",
+        ),
+    ],
+)
+def test_the_reason_of_a_refusal_is_said(
+    server: Server, job: Jobs, answer: Answer, reason: str
+) -> None:
+    server.on(*MAKE, answer)
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server), job())
+
+    assert str(caught.value) == f"the service behind this model refuses this request{reason}"
+
+
 @pytest.mark.parametrize("status", [301, 400, 401, 402, 403, 404, 422, 429, 500, 503])
 def test_who_orders_reads_nothing_of_where_the_service_is_or_what_it_says(
     server: Server, job: Jobs, status: int

@@ -166,14 +166,23 @@ def test_a_start_is_not_repeated(server: Server, job: Jobs, status: int) -> None
     assert len(server.to(*START)) == 1
 
 
-@pytest.mark.parametrize("error", [{"message": "too rainy", "code": "x"}, "too rainy"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "too rainy", "code": "x"},
+        {"message": None, "code": "too rainy"},
+        "too rainy",
+        "too rainy, see https://a.test/x?sig=1",
+    ],
+)
 def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> None:
     server.on(*START, state("queued"))
     server.on(*LOOK, state("failed", error=error))
 
-    with pytest.raises(EngineError, match="did not make the clip") as caught:
+    with pytest.raises(EngineError, match="did not make the clip: too rainy") as caught:
         render(entry(server), job())
     assert "too rainy" in caught.value.detail
+    assert "a.test" not in str(caught.value)
     assert caught.value.code == "upstream_failed"
 
 
