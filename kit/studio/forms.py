@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
-from kit.client import calls, flows, uploads
+from kit.client import calls, downloads, flows, uploads
 from kit.client.steps import Flow, Sleep
 from kit.errors import KitError
 from kit.studio.desk import Desk
@@ -69,12 +69,16 @@ class Counter:
         flow = self._desk.generate(
             self._order(request), again=True, on_update=on_update, on_sent=on_sent
         )
-        try:
-            return self.held(self._client.block(told(flow, on_wait)))
-        except KitError as error:
-            if error.generation_id:
-                error.resume = self.held(wire.Generation(id=error.generation_id)).wait
-            raise
+        return self._held(flow, on_wait)
+
+    def resume(
+        self,
+        generation_id: str,
+        on_update: Callable[[wire.Generation], None],
+        on_wait: Callable[[str], None],
+    ) -> Made:
+        """Wait on for what was started, and return it with its output in the cache."""
+        return self._held(self._waited(generation_id, on_update), on_wait)
 
     def held(self, facts: wire.Generation) -> Made:
         """Return a generation as the user of this face holds it."""
@@ -111,6 +115,21 @@ class Counter:
         source = uploads.source(medium)
         with source.open() as file:
             return self.keep(source.name, file.read())
+
+    def _held(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Made:
+        try:
+            return self.held(self._client.block(told(flow, on_wait)))
+        except KitError as error:
+            if error.generation_id:
+                error.resume = self.held(wire.Generation(id=error.generation_id)).wait
+            raise
+
+    def _waited(
+        self, generation_id: str, on_update: Callable[[wire.Generation], None]
+    ) -> Flow[wire.Generation]:
+        done = yield from self._desk.wait(generation_id, on_update=on_update)
+        yield from downloads.output(self._desk.cache, done)
+        return done
 
     def _order(self, request: Request) -> Flow[Order]:
         media = {name: list(paths) for name, paths in request.media.items()}

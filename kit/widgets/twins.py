@@ -49,7 +49,7 @@ class Twin:
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None
-        self._last = self._place = ""
+        self._last = self._place = self._words = ""
 
     def show(self, bundle: Bundle) -> None:
         """Show both: the twin first, and below it the widget.
@@ -64,14 +64,14 @@ class Twin:
 
         publish: Callable[..., None] = publish_display_data
         whole = dict(bundle())
-        html = whole.pop("text/html")
+        html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
         name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
         with self._lock:
             self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != name), name]
             self.style.value = "".join(map(hidden, self._names))
-        publish(_output(name, html), transient={"display_id": self._place})
-        publish(whole)
+        publish(self._output(html), transient={"display_id": self._place})
+        publish({**whole, "text/plain": ""})
 
     def _follow(self) -> None:
         """Put into the notebook what is shown now: what was written in a widget is kept."""
@@ -80,13 +80,20 @@ class Twin:
         publish: Callable[..., None] = publish_display_data
         if self._bundle is None:
             return
-        html = self._bundle()["text/html"]
+        whole = self._bundle()
+        html = whole["text/html"]
         with self._lock:
             if html == self._last:
                 return
-            self._last = html
-            shown = _output(self._names[-1], html)
-        publish(shown, transient={"display_id": self._place}, update=True)
+            self._last, self._words = html, whole.get("text/plain", "")
+        publish(self._output(html), transient={"display_id": self._place}, update=True)
+
+    def _output(self, html: str) -> dict[str, str]:
+        """Return the twin as an output, which also has the words for the widget.
+
+        Where a notebook is not trusted, the page passes over the widget and shows its words.
+        """
+        return {"text/plain": self._words, "text/html": twin(self._names[-1], html)}
 
 
 def twin(name: str, html: str) -> str:
@@ -96,7 +103,8 @@ def twin(name: str, html: str) -> str:
     is only a line: that it is loading, for as long as there is no kernel, or that its model was not
     found. The style sheet in here hides such a line, and nothing else: it is text without any
     element, which neither a widget is, nor one that broke, nor any other output. Where a notebook
-    is not trusted, the widget is not shown anyway.
+    is not trusted, the style sheet is taken out, and the words of the widget are shown instead:
+    there are none (see `Twin`).
     """
     lost = ".jp-OutputArea-output:not(:has(*))"
     after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
@@ -123,7 +131,3 @@ def again(code: str) -> str:
         f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'
         f'<pre style="{_CODE}">{escape(code)}</pre></div>'
     )
-
-
-def _output(name: str, html: str) -> dict[str, str]:
-    return {"text/plain": "", "text/html": twin(name, html)}

@@ -1,5 +1,7 @@
 """Notebooks with widgets that are opened again: what was in them stays, and no error beside it."""
 
+import re
+
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -91,5 +93,6 @@ def see_twins(notebook: Notebook, page: Page) -> None:
         twin = notebook.output(cell).locator("[class^=kit-twin]")
         expect(twin).to_be_visible(timeout=60_000)
         expect(twin).to_contain_text(words)
+        expect(notebook.output(cell)).not_to_contain_text(re.compile(r"<\w*(Form|Writing|Panel)\b"))
     for lost in page.get_by_text("Error displaying widget").all():
         expect(lost).to_be_hidden()

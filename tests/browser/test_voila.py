@@ -94,7 +94,7 @@ def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
 
     page.get_by_role("tab", name="Create", exact=True).click()
     form = page.locator(".kit-form")
-    page.get_by_label("Model").select_option(label="Poster Landscape (image)")
+    page.get_by_label("Model", exact=True).select_option(label="Poster Landscape (image)")
     expect(form).to_contain_text("Poster Landscape")
     form.get_by_label("prompt").fill("a misty lake at dawn")
     expect(form).to_contain_text("balance after it")

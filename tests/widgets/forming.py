@@ -64,6 +64,7 @@ class Shop:
     orders: list[Request] = field(default_factory=list)
     quoted: list[Request] = field(default_factory=list)
     canceled: list[str] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
     cannot_cancel: bool = False
 
     def quote(self, request: Request) -> wire.Quote:
@@ -99,6 +100,19 @@ class Shop:
         if self.error:
             raise self.error
         return ("held", name)
+
+    def resume(
+        self,
+        generation_id: str,
+        on_update: Callable[[wire.Generation], None],
+        on_wait: Callable[[str], None],
+    ) -> Any:
+        self.resumed.append(generation_id)
+        on_update(wire.Generation(id=generation_id, status="completed"))
+        self.during()
+        if self.error:
+            raise self.error
+        return ("held", generation_id)
 
     def held(self, facts: wire.Generation) -> Any:
         return ("held", facts.id, facts.state)

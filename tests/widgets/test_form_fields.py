@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.widgets.form import Form
-from kit.widgets.form.fields import Stock, build
+from kit.widgets.form.fields import build
+from kit.widgets.form.stock import Stock
 from kit.widgets.form.typed import item, line, parsed, shown
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note
@@ -25,7 +26,7 @@ def field(**facts: Any) -> Any:
         ({"enum": ["a", "b"]}, ipywidgets.Dropdown),
         ({"type": "integer", "default": 5, "minimum": 1, "maximum": 9}, ipywidgets.IntSlider),
         ({"type": "number", "default": 1, "minimum": 0, "maximum": 2}, ipywidgets.FloatSlider),
-        ({"type": "integer", "default": 5}, ipywidgets.BoundedIntText),
+        ({"type": "integer", "default": 5}, ipywidgets.Text),
         ({"type": "integer"}, ipywidgets.Text),
         ({"type": "boolean", "default": True}, ipywidgets.Checkbox),
         ({"type": "boolean"}, ipywidgets.Dropdown),
@@ -150,6 +151,15 @@ def test_a_seed_can_be_drawn() -> None:
 def test_what_is_no_number_is_said(type: str, text: str) -> None:
     with pytest.raises(ValueError, match=f"not '{text}'"):
         parsed(Parameter(name="p", type=type), text)
+
+
+def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> None:
+    one = field(type="integer", default=0)
+
+    one.heard.value = ""
+
+    assert one.read() is None
+    assert one.heard.placeholder == "0"
 
 
 @given(st.text())

@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from ipywidgets.widgets.widget import _instances
 
 from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
@@ -88,6 +89,29 @@ def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
 
     assert len(shown(form)) == MOST
     assert len(form.runs) == MOST + 3
+
+
+def test_what_is_not_shown_any_more_is_given_up(form: Form, stage: Stage) -> None:
+    for _ in range(MOST):
+        click(form, stage)
+    first, widgets = form.runs[0], len(_instances)
+    assert "gen_1" in first.html
+
+    for _ in range(3):
+        click(form, stage)
+
+    assert [bool(run.html) for run in form.runs] == [*[False] * 3, *[True] * MOST]
+    assert len(_instances) == widgets
+    assert first.result(0) == ("held", "gen_1")
+
+
+def test_what_ends_when_it_is_not_shown_any_more_keeps_nothing(form: Form, stage: Stage) -> None:
+    runs = [form.submit() for _ in range(MOST + 1)]
+    stage.run()
+
+    assert runs[0].state == "completed"
+    assert runs[0].html == ""
+    assert all(run.html for run in runs[1:])
 
 
 def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:

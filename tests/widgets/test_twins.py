@@ -71,8 +71,9 @@ def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) 
 
     assert code in twin.data["text/html"]
     assert VIEW not in twin.data
-    assert live.data["text/plain"] == repr(widget)
+    assert twin.data["text/plain"] == repr(widget)
     assert VIEW in live.data
+    assert live.data["text/plain"] == "", "it is shown below the twin where nobody trusts"
     assert "text/html" not in live.data
     styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-twin-")]
     assert styles == [f"<style>.{name(twin)} {{ display: none }}</style>"]

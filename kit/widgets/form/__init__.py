@@ -5,7 +5,7 @@ Importing this loads ipywidgets, which nothing else of the kit does before a for
 
 from kit.widgets.form.form import Form
 from kit.widgets.form.presets import Presets
-from kit.widgets.form.runs import Run
+from kit.widgets.form.run import Run
 from kit.widgets.form.service import Background, Request, Service
 
 __all__ = ["Background", "Form", "Presets", "Request", "Run", "Service"]

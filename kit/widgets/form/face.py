@@ -9,13 +9,17 @@ import ipywidgets
 
 from kit.widgets.cards import card, facts, faint
 from kit.widgets.form import looks, price, values
-from kit.widgets.form.fields import Field, Stock
+from kit.widgets.form.access import Access
+from kit.widgets.form.field import Field
 from kit.widgets.form.service import Background, Request
+from kit.widgets.form.stock import Stock
 from kit.widgets.twins import Twin, again
 from kit.wire import Model, Quote
 
 #: Seconds that the button rests after a click: another one is the second half of a double click.
 DOUBLE = 0.5
+#: Seconds until what was told at a field has been read.
+READ = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
 
@@ -51,12 +55,14 @@ class Face:
         self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
         self._background = background
         self._pressed = -DOUBLE
+        self._told = -READ
         self.go.on_click(lambda _: self._clicked(generate))
         self._panels: dict[str, Any] = {}
         self._results: list[Any] = []
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        bar = (self.go, self.price, *buttons, self.twin.style)
+        access = stock.new(Access, typed=self._typed)
+        bar = (self.go, self.price, *buttons, self.twin.style, access)
         self._frame = [
             stock.new(ipywidgets.HTML, value=looks.heading(model)),
             stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
@@ -80,6 +86,15 @@ class Face:
         self._pressed = self._background.clock()
         self.go.disabled = True
         generate()
+
+    def _typed(self, number: int, text: str, used: str) -> None:
+        """Tell at a field that something else is used than was typed."""
+        if not self._fields[number].heed(text, float(used.replace("−", "-"))):
+            self._told = self._background.clock()
+
+    def unread(self) -> bool:
+        """Whether there was no time yet to read that a number was made to fit."""
+        return self._background.clock() - self._told < READ
 
     @property
     def parts(self) -> list[Any]:

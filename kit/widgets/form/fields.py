@@ -6,16 +6,16 @@ one style of each kind: what makes a form slow to show is the number of its widg
 
 from __future__ import annotations
 
-import functools
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import ipywidgets
 
 from kit.widgets import rules
 from kit.widgets.form import looks, typed
+from kit.widgets.form.field import Field, note
+from kit.widgets.form.stock import Stock
 from kit.wire import Parameter
 
 _SEEDS = 2**32
@@ -23,84 +23,6 @@ _SEEDS = 2**32
 _LEFT_OUT = object()
 #: Of a control that takes the whole width; its note stands below it.
 _WIDE = ("kit-wide",)
-
-
-@dataclass(slots=True)
-class Field:
-    """A parameter's control, and how its value is read and written.
-
-    Parameters
-    ----------
-    path : str
-        What problems name it: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
-    widget : Widget
-        What stands in the form, left of (or above) the note.
-    read : callable
-        Returns the value, None for "left out"; raises `ValueError` with a sentence.
-    write : callable
-        Shows a value; None shows what stands for "left out".
-    heard : widget
-        Whose ``value`` changes.
-    """
-
-    path: str
-    parameter: Parameter
-    widget: Any
-    note: Any
-    read: Callable[[], Any]
-    write: Callable[[Any], None]
-    heard: Any
-    touched: bool = field(default=False)
-    _told: str | None = field(default=None, init=False)
-
-    def tell(self, problem: str | None) -> None:
-        """Show what is wrong at the control, or its help where nothing is."""
-        if self._told == problem:
-            return
-        self._told = problem
-        self.note.value = looks.problem(problem) if problem else looks.help_text(self.parameter)
-        change = self.widget.add_class if problem else self.widget.remove_class
-        change("kit-wrong")
-
-
-class Stock:
-    """What the widgets of one form share: a layout, and a style for each kind of control."""
-
-    def __init__(self) -> None:
-        self._layout = ipywidgets.Layout()
-        self._styles: dict[Any, Any] = {}
-        self._shared: dict[Any, dict[str, Any]] = {}
-
-    def new(self, kind: Any, **traits: Any) -> Any:
-        """Return a widget of a kind that brings neither a layout nor a style of its own."""
-        if kind not in self._shared:
-            self._shared[kind] = self._for(kind)
-        # Without its keys each widget would look through all its traits for those that are sent;
-        # one with a script of its own has to, because it adds some when it is made.
-        keys = {} if hasattr(kind, "_esm") else {"keys": [*_sent(kind)]}
-        return kind(**self._shared[kind], **keys, **traits)
-
-    def _for(self, kind: Any) -> dict[str, Any]:
-        style = _style(kind)
-        if style is None:
-            return {"layout": self._layout}
-        if style not in self._styles:
-            self._styles[style] = style()
-        return {"layout": self._layout, "style": self._styles[style]}
-
-
-@functools.cache
-def _style(kind: Any) -> Any:
-    """Return the class of a kind of widget's style, None for one that has none."""
-    style = kind.class_traits().get("style")
-    return style and style.klass
-
-
-@functools.cache
-def _sent(kind: Any) -> tuple[str, ...]:
-    """Return the names of the traits that a kind of widget sends to the browser."""
-    return tuple(kind.class_traits(sync=True))
-
 
 #: What stands in the form, what is heard, how it is read, how it is written.
 Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
@@ -111,11 +33,6 @@ def build(path: str, parameter: Parameter, stock: Stock) -> Field:
     kind = rules.control(parameter)
     widget, heard, read, write = _BUILDERS[kind](parameter, stock, looks.label(parameter))
     return Field(path, parameter, widget, note(parameter, stock), read, write, heard)
-
-
-def note(parameter: Parameter, stock: Stock) -> Any:
-    """Return what stands beside a control: its help, and later what is wrong with it."""
-    return stock.new(ipywidgets.HTML, value=looks.help_text(parameter))
 
 
 def _buttons(parameter: Parameter, stock: Stock, label: str) -> Parts:
@@ -165,24 +82,12 @@ def _slider(parameter: Parameter, stock: Stock, label: str) -> Parts:
     return made, made, lambda: _neat(parameter, made.value), lambda value: _set(made, value)
 
 
-def _count(parameter: Parameter, stock: Stock, label: str) -> Parts:
-    low, high = parameter.minimum, parameter.maximum
-    bounds = {
-        "min": -(2**53) + 1 if low is None else int(low),
-        "max": 2**53 - 1 if high is None else int(high),
-    }
-    made = stock.new(
-        ipywidgets.BoundedIntText,
-        value=int(parameter.default),
-        description=label,
-        **bounds,
-    )
-    parts = made, made, lambda: made.value, lambda value: _set(made, value)
-    return _with_dice(parameter, stock, parts)
-
-
 def _number(parameter: Parameter, stock: Stock, label: str) -> Parts:
-    """Return a box for a number that may be left blank, which a slider may not."""
+    """Return a box for a number.
+
+    It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
+    left blank.
+    """
     return _with_dice(parameter, stock, _written(parameter, stock, label, ipywidgets.Text))
 
 
@@ -201,7 +106,7 @@ def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits
         kind,
         value="" if initial is None else typed.shown(parameter, initial),
         description=label,
-        placeholder=rules.blank(parameter),
+        placeholder=_blank(parameter),
         **traits,
     )
 
@@ -212,6 +117,13 @@ def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits
         _set(made, "" if value is None else typed.shown(parameter, value))
 
     return made, made, read, write
+
+
+def _blank(parameter: Parameter) -> str:
+    """Return what an empty box says; a number that is left out is its default."""
+    initial = rules.default(parameter)
+    number = parameter.type in ("integer", "number") and initial is not None
+    return typed.shown(parameter, initial) if number else rules.blank(parameter)
 
 
 def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
@@ -289,7 +201,7 @@ _BUILDERS: dict[str, Callable[[Parameter, Stock, str], Parts]] = {
     "dropdown": _dropdown,
     "switch": _switch,
     "slider": _slider,
-    "count": _count,
+    "count": _number,
     "number": _number,
     "prose": _prose,
     "text": _text,

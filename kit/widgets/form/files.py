@@ -17,9 +17,10 @@ import ipywidgets
 
 from kit.widgets import media, rules
 from kit.widgets.form import looks
-from kit.widgets.form.fields import Field, Stock, note
+from kit.widgets.form.field import Field, note
 from kit.widgets.form.picker import Picker
 from kit.widgets.form.service import Background, Service
+from kit.widgets.form.stock import Stock
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:

@@ -18,15 +18,17 @@ from kit import wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.widgets.form import code, files, looks, price, values
 from kit.widgets.form.face import Face
-from kit.widgets.form.fields import Field, Stock, build
+from kit.widgets.form.field import Field
+from kit.widgets.form.fields import build
 from kit.widgets.form.presets import Presets, Shelf
 from kit.widgets.form.prices import Prices
-from kit.widgets.form.runs import Run, Runs
+from kit.widgets.form.run import Run
+from kit.widgets.form.runs import Runs
 from kit.widgets.form.service import Background, Debounced, Service
+from kit.widgets.form.stock import Stock
 from kit.widgets.form.values import Checked
 
-#: Seconds of quiet before a refresh, and between a click and reading the controls: what was typed
-#: last may arrive after the click.
+#: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
 QUIET, SETTLING = 0.15, 0.12
 
 
@@ -161,7 +163,7 @@ class Form(ipywidgets.VBox):
         """Go back to the values that the form began with."""
         self._refused, self._said = {}, ""
         for one in self._fields:
-            one.touched = False
+            one.calm()
         self._write(self._initial)
         self._refresh()
 
@@ -236,8 +238,7 @@ class Form(ipywidgets.VBox):
         if self._said:
             self._face.say_price(looks.problem(self._said))
             return
-        asking = self._prices.want(checked)
-        line = price.line(self._prices.best(checked), asking=asking)
+        line = price.line(self._prices.best(checked), asking=self._prices.want(checked))
         self._face.say_price(line + looks.missing(checked.problems))
 
     def _say(self, sentence: str) -> None:
@@ -254,10 +255,12 @@ class Form(ipywidgets.VBox):
             one.touched = True
         self._said = ""
         self._refresh()
-        if self._checked().problems:
+        if self._face.unread():
+            self._say("not started: a number was made to fit, see its field and click again")
+        if self._said or self._checked().problems:
             self._face.ready()
-            return
-        self.submit()
+        else:
+            self.submit()
 
     def _ended(self, run: Run) -> None:
         self._face.ready()
@@ -275,8 +278,8 @@ class Form(ipywidgets.VBox):
         return {word: self._safely(act) for word, act in tools.items()}
 
     def _toggle_code(self) -> None:
-        new = self._stock.new
-        self._face.toggle("code", lambda: new(ipywidgets.HTML, value=looks.code(self.code())))
+        text = looks.code(self.code())
+        self._face.toggle("code", lambda: self._stock.new(ipywidgets.HTML, value=text))
 
     def _toggle_presets(self) -> None:
         kept = self.presets

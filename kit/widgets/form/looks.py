@@ -48,6 +48,7 @@ _SHEET = """
 .kit-wide{grid-column:1/-1}.kit-wide+.widget-html{grid-column:1/-1;width:auto;margin:-6px 0 0 140px}
 .kit-wide+.widget-html:not(:has(span)){display:none}
 .kit-wide textarea{resize:vertical}.kit-row textarea{white-space:pre}
+.kit-access{display:none}.kit-told{overflow-wrap:anywhere;font-weight:600}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
 .kit-wrong input,.kit-wrong textarea,.kit-wrong select{
  border-color:var(--jp-error-color1,#d32f2f)!important}
@@ -92,6 +93,11 @@ def help_text(parameter: Parameter) -> str:
 def problem(sentence: str) -> str:
     """Return what is wrong, announced to whoever does not see it."""
     return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>'
+
+
+def notice(sentence: str) -> str:
+    """Return what one should know but need not mend, announced as well."""
+    return f'<span class="kit-told" role="status">{escape(sentence)}</span>'
 
 
 def missing(problems: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ import ipywidgets
 from kit.wire import MEDIA_TYPES
 
 if TYPE_CHECKING:
-    from kit.widgets.form.fields import Stock
+    from kit.widgets.form.stock import Stock
 
 #: Entries of a folder that are shown at most.
 MOST = 500

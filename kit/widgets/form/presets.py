@@ -18,7 +18,7 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.widgets.form import looks
-from kit.widgets.form.fields import Stock
+from kit.widgets.form.stock import Stock
 
 Value = dict[str, Any]
 

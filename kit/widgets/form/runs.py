@@ -1,198 +1,16 @@
-"""Runs: what a form has started, each with a panel that shows how far it is and then the result.
-
-A run goes on in the background whatever happens to its panel; `Run.result` waits for it.
-"""
+"""Runs: what a form has started, of which it shows the newest, and a notebook keeps some."""
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
-import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
-from kit import wire
-from kit.errors import GenerationFailedError, KitError
-from kit.widgets.cards import faint
-from kit.widgets.form import looks
-from kit.widgets.form.fields import Stock
+from kit.widgets.form.run import Run
 from kit.widgets.form.service import Background, Request, Service
-from kit.widgets.progress import EVERY, bar
+from kit.widgets.form.stock import Stock
 
-#: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
-#: notebook's Stop button does not wake an idle loop.
-TICK, HEARTBEAT = 1.0, 0.2
 #: Results that stay below a form, and those of them that its notebook keeps.
 MOST, KEPT = 12, 3
-
-
-class Run:
-    """One start of a form.
-
-    Parameters
-    ----------
-    expected : float or None
-        Seconds that the last one took.
-    on_start, on_end : callable
-        Called once with this run: when the service has taken it, and when it has ended.
-    """
-
-    def __init__(
-        self,
-        request: Request,
-        service: Service,
-        stock: Stock,
-        *,
-        background: Background,
-        expected: float | None = None,
-        on_start: Callable[[Run], None] = lambda _: None,
-        on_end: Callable[[Run], None] = lambda _: None,
-    ) -> None:
-        self.request = request
-        self.facts: wire.Generation | None = None
-        self.error: BaseException | None = None
-        self.seconds: float | None = None
-        self.html = ""
-        self._service = service
-        self._background = background
-        self._expected = expected
-        self._calls = on_start, on_end
-        self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        self._lock = threading.Lock()
-        self._unwanted = False
-        self._trouble = ""
-        self._why = ""
-        self._share: float | None = None
-        self._began = background.clock()
-        self._drawn = -EVERY
-        self._line = stock.new(ipywidgets.HTML)
-        self._cancel = stock.new(ipywidgets.Button, description="Cancel", icon="times")
-        self._cancel.on_click(lambda _: self.cancel())
-        parts = (self._line, self._cancel)
-        self.widget = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
-        self._draw()
-
-    def __repr__(self) -> str:
-        return f"<Run {self.state}>"
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return self._wait().__await__()
-
-    @property
-    def state(self) -> str:
-        """``processing``, ``completed``, ``failed`` or ``canceled``."""
-        if not self._future.done():
-            return "processing"
-        if self.error is None:
-            return "completed"
-        known = self.latest
-        return known.state if known is not None and known.finished else "failed"
-
-    @property
-    def latest(self) -> wire.Generation | None:
-        """What is known of the generation; None before the service has taken it."""
-        ended = getattr(self.error, "generation", None)
-        return ended if isinstance(ended, wire.Generation) else self.facts
-
-    def result(self, timeout: float | None = None) -> Any:
-        """Wait for the finished generation and return it; raises what went wrong."""
-        return self._future.result(timeout)
-
-    def start(self) -> None:
-        """Begin, in the background."""
-        self._background.begin(self._work)
-        self._background.after(TICK, self._tick)
-
-    def cancel(self) -> None:
-        """Ask the service to stop it; what was not yet started is stopped once it is."""
-        with self._lock:
-            again, self._unwanted = self._unwanted, True
-            known = self.facts
-        self._cancel.disabled = True
-        self._draw()
-        if known is not None and not again:
-            self._background.begin(lambda: self._stop(known.id))
-
-    def _work(self) -> None:
-        try:
-            made = self._service.generate(self.request, self._update, self._sent, self._waits)
-            html = self._service.show(made)
-        except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
-            self._end(None, error, looks.problem(_sentence(error)))
-        else:
-            self._end(made, None, html)
-
-    def _sent(self, _name: str, share: float) -> None:
-        self._share = share
-        self._draw_soon()
-
-    def _waits(self, why: str) -> None:
-        """Tell why nothing goes on, until something does."""
-        self._why = faint(why)
-        self._draw()
-
-    def _update(self, facts: wire.Generation) -> None:
-        self._why = ""
-        first = self.facts is None
-        with self._lock:
-            self.facts = facts
-            unwanted = self._unwanted
-        if first:
-            self._calls[0](self)
-            if unwanted:
-                self._background.begin(lambda: self._stop(facts.id))
-        self._draw_soon()
-
-    def _draw_soon(self) -> None:
-        if self._background.clock() - self._drawn >= EVERY:
-            self._draw()
-
-    def _stop(self, generation_id: str) -> None:
-        try:
-            self._service.cancel(generation_id)
-        except Exception as problem:  # noqa: BLE001 - it goes on, and its panel says why
-            self._trouble = looks.problem(_sentence(problem))
-            self._draw()
-
-    def _end(self, made: Any, error: BaseException | None, html: str) -> None:
-        self.seconds, self.error = self._background.clock() - self._began, error
-        self.html = html
-        self.widget.children = (_result(html),)
-        for done in (self._line, self._cancel):
-            done.close()  # else the kernel and the page keep them for good
-        if error is None:
-            self._future.set_result(made)
-        else:
-            self._future.set_exception(error)
-        self._calls[1](self)
-
-    def _tick(self) -> None:
-        if not self._future.done():
-            self._draw()
-            self._background.after(TICK, self._tick)
-
-    def _draw(self) -> None:
-        self._drawn = self._background.clock()
-        seconds = self._drawn - self._began
-        fraction = self.facts.progress if self.facts else self._share
-        words = [self._phase(), _left(fraction, seconds, self._expected)]
-        shown = bar(" · ".join(filter(None, words)), fraction, seconds)
-        self._line.value = shown + self._why + self._trouble
-
-    def _phase(self) -> str:
-        if self._unwanted and not self._trouble:
-            return "canceling"
-        if self.facts is None:
-            return "uploading" if self.request.media and (self._share or 0) < 1 else "starting"
-        waiting = self.facts.started_at is None and not self.facts.progress
-        return "waiting for its turn" if waiting else "rendering"
-
-    async def _wait(self) -> Any:
-        while not self._future.done():
-            await asyncio.sleep(HEARTBEAT)
-        return self._future.result()
 
 
 class Runs:
@@ -223,7 +41,7 @@ class Runs:
 
     def begin(self, request: Request, service: Service) -> Run:
         """Start a request and return its run at once."""
-        past = [run.seconds for run in self.all if run.state == "completed"]
+        past = [run.seconds for run in self.all if run.state == "completed" and run.seconds]
         run = Run(
             request,
             service,
@@ -234,6 +52,8 @@ class Runs:
         )
         self.all.append(run)
         self._show([one.widget for one in reversed(self.all[-MOST:])])
+        for old in self.all[-MOST - 1 : -MOST]:
+            old.let_go()
         run.start()
         return run
 
@@ -245,32 +65,3 @@ class Runs:
     def latest(self) -> Run | None:
         """Return the last run that the service has taken."""
         return next((run for run in reversed(self.all) if run.facts is not None), None)
-
-
-def _left(fraction: float | None, seconds: float, expected: float | None) -> str:
-    """Return how long it will take, by its own pace or by the last one's."""
-    if fraction and fraction >= 0.05 and seconds >= 1:
-        return f"about {max(1.0, seconds * (1 - fraction) / fraction):.0f} s left"
-    return f"about {max(1.0, expected):.0f} s in all" if expected else ""
-
-
-def _result(html: str) -> Any:
-    """Return the widget that shows a result.
-
-    A video's address is relative to the notebook, which only an output area resolves; it is filled
-    without capturing anything, which works from any thread.
-    """
-    if "<video" not in html:
-        return ipywidgets.HTML(html)
-    data = {"text/html": html, "text/plain": ""}
-    shown = {"output_type": "display_data", "data": data, "metadata": {}}
-    return ipywidgets.Output(outputs=(shown,))
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, GenerationFailedError) and error.generation is not None:
-        facts = error.generation
-        refund = facts.credits_refunded
-        back = f"; {refund:f} credits came back" if refund else ""
-        return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
-    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"

@@ -70,6 +70,20 @@ class Service(Protocol):
             Called with a sentence when the service has asked to wait.
         """
 
+    def resume(
+        self,
+        generation_id: str,
+        on_update: Callable[[wire.Generation], None],
+        on_wait: Callable[[str], None],
+    ) -> Any:
+        """Wait on for what was started before, and return it as `generate` does; nothing is paid.
+
+        Parameters
+        ----------
+        on_update, on_wait : callable
+            As those of `generate`.
+        """
+
     def held(self, facts: wire.Generation) -> Any:
         """Return a generation as its user holds it."""
 

@@ -1,86 +1,43 @@
-"""What is typed into a box, read by the type of a parameter, and written so that it reads back."""
+"""What a form says of what was typed; it is read as `kit.typed` reads it everywhere."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
+import math
 
+from kit.typed import item, line, parsed, shown
 from kit.wire import Parameter
 
+__all__ = ["item", "line", "made_to_fit", "parsed", "shown"]
 
-def parsed(parameter: Parameter, text: str) -> Any:
-    """Return what a text says, by the type of its parameter; None for a blank that is no text.
+
+def made_to_fit(parameter: Parameter, text: str, used: float) -> str:
+    """Return what is to be said of a number that was typed where a control used another one.
 
     Examples
     --------
-    >>> parsed(Parameter(name="seed", type="integer"), " 7 ")
-    7
-    >>> parsed(Parameter(name="weights", type="tensor"), "[1, 2]")
-    [1, 2]
-
-    Raises
-    ------
-    ValueError
-        It is no number where a number is asked for.
+    >>> steps = Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50)
+    >>> made_to_fit(steps, "60", 50)
+    '60 is more than 50, the most; 50 is used'
+    >>> made_to_fit(steps, "12x", 12), made_to_fit(steps, " 12 ", 12)
+    ("must be a whole number, not '12x'; 12 is used", '')
     """
-    if parameter.type == "string":
-        return text
-    if not text.strip():
-        return None
-    if parameter.type in _NUMBERS:
-        return _NUMBERS[parameter.type](text.strip())
     try:
-        return json.loads(text)
-    except ValueError:
-        return text  # of a type that nobody knows: perhaps text
+        value = parsed(parameter, text)
+    except ValueError as problem:
+        return f"{problem}; {_plain(used)} is used"
+    if value is None or math.isclose(value, used, abs_tol=1e-9):
+        return ""  # of an empty box the number comes back, which is plain to see
+    return f"{text.strip()[:40]} {_unfit(parameter, value)}; {_plain(used)} is used"
 
 
-def item(parameter: Parameter, line: str) -> Any:
-    """Return the item that a line of a list says; text that is no plain line is JSON."""
-    if parameter.type == "string" and line.startswith('"') and line.endswith('"'):
-        try:
-            return json.loads(line)
-        except ValueError:
-            return line
-    return parsed(parameter, line if parameter.type == "string" else line.strip())
+def _unfit(parameter: Parameter, value: float) -> str:
+    low, high = parameter.minimum, parameter.maximum
+    if high is not None and value > high:
+        return f"is more than {_plain(high)}, the most"
+    if low is not None and value < low:
+        return f"is less than {_plain(low)}, the least"
+    return "is between two steps"
 
 
-def line(parameter: Parameter, item: Any) -> str:
-    """Return the line that `item` reads again."""
-    text = shown(parameter, item)
-    odd = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
-    return json.dumps(item, ensure_ascii=False) if odd else text
-
-
-def shown(parameter: Parameter, value: Any) -> str:
-    """Return the text that `parsed` reads again."""
-    if isinstance(value, str) and (parameter.type == "string" or not _is_json(value)):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"must be a whole number, not {text[:40]!r}") from None
-
-
-def _real(text: str) -> float | int:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"must be a number, not {text[:40]!r}") from None
-    return int(value) if value.is_integer() and "e" not in text.lower() else value
-
-
-_NUMBERS: dict[str, Callable[[str], Any]] = {"integer": _whole, "number": _real}
+def _plain(number: float) -> str:
+    return f"{int(number)}" if float(number).is_integer() else f"{number}"

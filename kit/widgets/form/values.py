@@ -10,7 +10,7 @@ from typing import Any
 from kit import parameters
 from kit.errors import ParameterError
 from kit.widgets import rules
-from kit.widgets.form.fields import Field
+from kit.widgets.form.field import Field
 from kit.widgets.form.service import Request
 from kit.wire import Model, Parameter
 

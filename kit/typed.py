@@ -1,0 +1,208 @@
+"""What was typed, read by the type of a parameter, and written so that it reads back.
+
+Forms, magics and the command line read alike: there is no other place where text becomes a value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from kit.errors import ConfigError
+from kit.parameters import suggest
+from kit.wire import Model, Parameter
+
+
+def parsed(parameter: Parameter, text: str) -> Any:
+    """Return what a text says, by the type of its parameter; None for a blank that is no text.
+
+    Of a type that nobody knows it is a number, true, false or other JSON where it can be read so.
+
+    Examples
+    --------
+    >>> parsed(Parameter(name="seed", type="integer"), " 7 ")
+    7
+    >>> parsed(Parameter(name="noise", type="float32"), ".25")
+    0.25
+    >>> parsed(Parameter(name="weights", type="tensor"), "[1, 2]")
+    [1, 2]
+
+    Raises
+    ------
+    ValueError
+        It is no number where a number is asked for, or neither true nor false.
+    """
+    kind = _kind(parameter)
+    if kind == "string":
+        return text
+    if not text.strip():
+        return None
+    read = _READERS.get(kind)
+    if read is None:
+        return _free(text)
+    try:
+        return read(text.strip())
+    except ValueError:
+        if kind == parameter.type:
+            raise
+        return _free(text)  # another service's name of a type: what it takes, it knows
+
+
+def item(parameter: Parameter, line: str) -> Any:
+    """Return the item that a line of a list says; text that is no plain line is JSON."""
+    if _kind(parameter) != "string":
+        return parsed(parameter, line.strip())
+    if line.startswith('"') and line.endswith('"'):
+        try:
+            return json.loads(line)
+        except ValueError:
+            return line
+    return line
+
+
+def line(parameter: Parameter, item: Any) -> str:
+    """Return the line that `item` reads again."""
+    text = shown(parameter, item)
+    odd = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
+    return json.dumps(item, ensure_ascii=False) if odd else text
+
+
+def shown(parameter: Parameter, value: Any) -> str:
+    """Return the text that `parsed` reads again."""
+    if isinstance(value, str) and (_kind(parameter) == "string" or _free(value) is value):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def values(
+    model: Model, given: Mapping[str, Sequence[str]], *, others: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return a model's settings that were typed as ``name=value``, by name.
+
+    Parameters
+    ----------
+    given : mapping of str to sequence of str
+        What stands behind the equals sign; several texts where a name was typed several times.
+    others : iterable of str, optional
+        What else a name that is none could have meant.
+
+    Raises
+    ------
+    ConfigError
+        The model has no such setting, or it cannot be read; bounds are checked later.
+    """
+    known = {parameter.name: parameter for parameter in model.setting_parameters}
+    for name in given:
+        if name not in known:
+            raise ConfigError(
+                f"the model {model.id!r} has no parameter {name!r}"
+                f"{suggest(name, {*known, *others})}"
+            )
+    return {name: value(known[name], texts) for name, texts in given.items()}
+
+
+def value(parameter: Parameter, texts: Sequence[str]) -> Any:
+    """Return the value that was typed for a parameter; a list in several texts, or as JSON.
+
+    A choice is the one that reads as it was typed, whatever type it has.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be read, there is nothing to read, or more than one where one is asked for.
+
+    Examples
+    --------
+    >>> value(Parameter(name="times", enum=[1, 2, 3]), ["2"])
+    2
+    >>> value(Parameter(name="words", max_items=3), ["a lake", "dawn"])
+    ['a lake', 'dawn']
+    """
+    try:
+        if parameter.max_items is not None:
+            return _list(parameter, texts)
+        if len(texts) > 1:
+            raise ConfigError(f"{parameter.name} is given more than once")
+        read = _one(parameter, texts[0], parsed)
+    except ValueError as problem:
+        raise ConfigError(f"{parameter.name} {problem}") from None
+    if read is None and not texts[0].strip():
+        raise ConfigError(f"{parameter.name} has no value: leave it out to have its default")
+    return read
+
+
+def _list(parameter: Parameter, texts: Sequence[str]) -> list[Any]:
+    whole = _free(texts[0]) if len(texts) == 1 else None
+    if isinstance(whole, list):
+        return whole
+    return [_one(parameter, text, item) for text in texts if text.strip()]
+
+
+def _one(parameter: Parameter, text: str, read: Callable[[Parameter, str], Any]) -> Any:
+    choices = parameter.enum or ()
+    if text in choices:
+        return text
+    worded = (choice for choice in choices if not isinstance(choice, str))
+    same = (choice for choice in worded if json.dumps(choice, default=str) == text.strip())
+    found = next(same, None)
+    return read(parameter, text) if found is None else found
+
+
+def _kind(parameter: Parameter) -> str:
+    name = parameter.type.lower()
+    return _SYNONYMS.get(name, name)
+
+
+def _free(text: str) -> Any:
+    """Return what a text says as JSON, else the text; what JSON cannot send stays text."""
+    try:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"must be a whole number, not {text[:40]!r}") from None
+
+
+def _real(text: str) -> float | int:
+    try:
+        number = _finite(text)
+    except ValueError:
+        raise ValueError(f"must be a number, not {text[:40]!r}") from None
+    return int(number) if number.is_integer() and "e" not in text.lower() else number
+
+
+def _truth(text: str) -> bool:
+    try:
+        return _TRUTHS[text.lower()]
+    except KeyError:
+        raise ValueError(f"must be true or false, not {text[:40]!r}") from None
+
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+#: Type -> how its text is read; any other is read freely.
+_READERS: dict[str, Callable[[str], Any]] = {
+    "integer": _whole,
+    "number": _real,
+    "boolean": _truth,
+}
+#: What other services call these types.
+_SYNONYMS = {
+    **dict.fromkeys(("str", "text"), "string"),
+    **dict.fromkeys(("int", "long", "int32", "int64", "uint32", "uint64"), "integer"),
+    **dict.fromkeys(("float", "double", "decimal", "float32", "float64"), "number"),
+    "bool": "boolean",
+}

@@ -1,0 +1,61 @@
+// What ipywidgets leaves nameless is named after its field, and the form has its keys to itself.
+// What was typed into a slider counts when its box is left, and is told to the kernel: the page
+// makes it fit without a word. Nothing outside of the form is touched.
+const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role=group]";
+
+function dress(cell, note) {
+  const all = (what) => cell.querySelectorAll(what);
+  const label = all(".widget-label")[0]?.textContent ?? null;
+  note.id ||= `kit-${Math.random()}`; // other forms of the page have notes, too
+  for (const group of all(":has(> .widget-toggle-button)")) group.role = "group";
+  for (const button of all(".widget-toggle-button"))
+    button.ariaPressed = button.matches(".mod-active");
+  for (const readout of all(".widget-readout")) readout.role = "textbox";
+  for (const part of all(PARTS)) {
+    if (!part.labels?.[0]?.textContent) part.ariaLabel ||= label;
+    part.setAttribute("aria-describedby", note.id);
+    part.ariaInvalid = cell.matches(".kit-wrong") || null;
+  }
+}
+
+function render({ model, el }) {
+  const stop = new AbortController();
+  let form, fields, timer, edited;
+  const look = () => {
+    timer = 0;
+    const cells = [...fields.children];
+    for (let at = 1; at < cells.length; at += 2) dress(cells[at - 1], cells[at]);
+    for (const icon of form.querySelectorAll("button > i")) icon.ariaHidden = true; // else spelled
+  };
+  const settle = ({ target, type, key }) => {
+    if (target !== edited || (type === "keydown" && key !== "Enter")) return;
+    edited = null;
+    const field = [...fields.children].findIndex((cell) => cell.contains(target)) / 2;
+    const text = target.textContent.replace("−", "-"); // it is written like this, but not read
+    target.textContent = text;
+    target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
+    setTimeout(() => model.send({ field, text, used: target.textContent }));
+  };
+  const own = ({ target, key, ctrlKey, metaKey, altKey, shiftKey }) => {
+    const other = ctrlKey || metaKey || altKey || key === "Escape" || (shiftKey && key === "Enter");
+    if (form.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", !other);
+  };
+  const watcher = new MutationObserver(() => (timer ||= setTimeout(look, 50)));
+  const begin = () => {
+    form = el.closest(".kit-form");
+    fields = form?.querySelector(".kit-fields");
+    if (!fields) return (timer = setTimeout(begin, 50)); // the form is still being put together
+    const when = { capture: true, signal: stop.signal };
+    const on = (kind, heard) => form.addEventListener(kind, heard, when);
+    // To the notebook, which hears keys at the document, arrows and letters mean its cells.
+    window.addEventListener("keydown", own, when);
+    on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
+    for (const kind of ["keydown", "blur"]) on(kind, settle);
+    watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });
+    look();
+  };
+  begin();
+  return () => (stop.abort(), clearTimeout(timer), watcher.disconnect());
+}
+
+export default { render };

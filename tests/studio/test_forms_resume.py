@@ -1,0 +1,87 @@
+"""Forms whose service went away after a start: what was paid for is fetched, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from kit.errors import KitError, NoAnswerError
+from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
+from kit.widgets.form import Run
+from tests.client.third_party import Answer, Server, png
+
+START = "/v1/creative-studio/generations"
+FILE = "/out/job-1.png"
+
+
+@pytest.fixture(autouse=True)
+def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
+    """Let what a form does in the background end before the studio is closed."""
+    yield
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+        if thread.name == "kit-form":
+            thread.join(10)
+
+
+def buttons(run: Run) -> list[str]:
+    return [getattr(w, "description", "") for w in run.widget.children[1:]]
+
+
+def test_a_failed_download_is_tried_again(studio: Studio, other: Server, media: Server) -> None:
+    media.first("GET", FILE, *[Answer(500)] * 50)
+    run = studio.form("paint", "a lake").submit()
+    with pytest.raises(NoAnswerError, match="could not be fetched"):
+        run.result(30)
+    assert buttons(run) == ["Try again"]
+
+    media.script.clear()
+    run.widget.children[1].click()
+    made = run.result(30)
+
+    assert isinstance(made, Generation)
+    assert made.output.bytes() == png()
+    assert "data:image/png" in run.widget.children[0].value
+    assert buttons(run) == []
+    assert len(other.requests("POST", START)) == 1
+
+
+def test_waiting_goes_on_where_the_line_was_lost(studio: Studio, other: Server) -> None:
+    form = studio.form("paint", "a lake")
+    for path in (START, f"{START}/job-1"):
+        other.first("GET", path, *[Answer(503)] * 200)
+    run = form.submit()
+    with pytest.raises(KitError):
+        run.result(30)
+    run.resume()
+    with pytest.raises(KitError):
+        run.result(30)
+    assert buttons(run) == ["Try again"]
+
+    other.script.clear()
+    run.resume()
+
+    assert run.result(30).output.bytes() == png()
+    assert run.state == "completed"
+    assert form.generation.id == "job-1"
+    assert len(other.requests("POST", START)) == 1
+
+
+def test_the_awaited_studio_tries_again_too(astudio: AsyncStudio, media: Server) -> None:
+    media.first("GET", FILE, *[Answer(500)] * 50)
+
+    async def cell() -> object:
+        async with astudio as studio:
+            run = (await studio.form("paint", "a lake")).submit()
+            with pytest.raises(NoAnswerError, match="could not be fetched"):
+                await run
+            media.script.clear()
+            run.resume()
+            made = await run
+            return type(made), await made.output.bytes() == png()
+
+    assert asyncio.run(cell()) == (AsyncGeneration, True)
