@@ -1,14 +1,15 @@
 """Video clips: frames stream into an MP4 or WebM file while the next ones are drawn.
 
 The encoder works in its own thread behind a short queue, so a clip of any length needs the memory
-of a few frames. Leaving the ``with`` block, by an error too, ends that thread and closes the file.
+of a few frames. Leaving the ``with`` block, by an error too, ends that thread and closes the file;
+encoders hold dozens of frames back, so without an error that takes a moment.
 """
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import threading
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,8 @@ __all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "rgb_frame", "rgb_of"]
 
 CONTENT_TYPE = "video/mp4"
 _QUEUE = 8
+#: Seconds after which whoever waits for the encoder asks whether to go on.
+_BEAT = 0.2
 
 
 class Clip:
@@ -49,6 +52,8 @@ class Clip:
         One of `kit.engines.media.encoding.CODECS`; `FORMATS` says which file it goes into.
     sound : Sound, optional
         Heard from the first frame on and cut at the end of the last one.
+    check : callable
+        Called several times a second while the encoder is waited for; it may raise to give up.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Clip:
         preset: str = "veryfast",
         codec: str = "h264",
         sound: Sound | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         if width % 2 or height % 2:
             raise EngineError(f"a clip needs even sizes, not {width} x {height}")
@@ -81,6 +87,7 @@ class Clip:
         self._stream = picture_stream(self._container, codec, (width, height), fps, quality, preset)
         self._track = Track(self._container, path.suffix, sound) if sound else None
         self._rate = Fraction(fps)
+        self._check = check
         self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE)
         self._stopped = threading.Event()
         self._error: BaseException | None = None
@@ -97,16 +104,17 @@ class Clip:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            self._stopped.set()
-        self._queue.put(None)
-        self._thread.join()
+            self._give_up()
+            return
         try:
-            if kind is None and self._error is None:
-                self._finish()
-        finally:
-            self._close(quiet=kind is not None or self._error is not None)
-        if kind is None:
-            self._raise()
+            self._hand_over(None)
+            while self._thread.is_alive():
+                self._check()
+                self._thread.join(_BEAT)
+        except BaseException:
+            self._give_up()
+            raise
+        self._raise()
 
     def add(self, frame: Bytes) -> None:
         """Hand over the next frame; waits while the encoder is more than a few frames behind.
@@ -119,20 +127,55 @@ class Clip:
         if frame.shape != self._shape:
             raise EngineError(f"a frame of shape {frame.shape} does not fit {self._shape}")
         self._raise()
-        self._queue.put(frame)
+        self._hand_over(frame)
         self.frames += 1
 
-    def _run(self) -> None:
-        # After an error the queue is still emptied: whoever waits in `add` must not wait for ever.
-        number = 0
-        while (frame := self._queue.get()) is not None:
-            if self._error is not None or self._stopped.is_set():
-                continue
+    def _hand_over(self, frame: Bytes | None) -> None:
+        while True:
             try:
+                self._queue.put(frame, timeout=_BEAT)
+                return
+            except queue.Full:
+                self._check()
+
+    def _give_up(self) -> None:
+        self._stopped.set()
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        frames = self._handed_over()
+        try:
+            self._work(frames)
+        except Exception as error:  # noqa: BLE001 - carried over to the drawing thread
+            self._error = error
+            # Whoever waits in `add` must not wait for ever.
+            for _ in frames:
+                pass
+        try:
+            self._container.close()
+        except av.FFmpegError as error:
+            # A clip given up before its first frame has no header, and closing it may complain.
+            if not self._stopped.is_set():
+                self._error = self._error or error
+
+    def _handed_over(self) -> Iterator[Bytes]:
+        while (frame := self._queue.get()) is not None:
+            yield frame
+
+    def _work(self, frames: Iterator[Bytes]) -> None:
+        for number, frame in enumerate(frames):
+            if not self._stopped.is_set():
                 self._encode(frame, number)
-            except Exception as error:  # noqa: BLE001 - carried over to the drawing thread
-                self._error = error
-            number += 1
+        if self._stopped.is_set():
+            return
+        for packet in self._stream.codec_context.encode_lazy(None):
+            if self._stopped.is_set():
+                return
+            packet.stream = self._stream
+            self._container.mux(packet)
+        if self._track is not None:
+            self._track.finish()
 
     def _encode(self, frame: Bytes, number: int) -> None:
         picture = _picture(frame)
@@ -142,17 +185,6 @@ class Clip:
             self._container.mux(packet)
         if self._track is not None:
             self._track.up_to((number + 1) / float(self._rate))
-
-    def _finish(self) -> None:
-        for packet in self._stream.encode(None):
-            self._container.mux(packet)
-        if self._track is not None:
-            self._track.finish()
-
-    def _close(self, *, quiet: bool) -> None:
-        # A clip given up before its first frame has no header, and closing it may complain.
-        with contextlib.suppress(av.FFmpegError) if quiet else contextlib.nullcontext():
-            self._container.close()
 
     def _raise(self) -> None:
         if self._error is not None:

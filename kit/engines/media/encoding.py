@@ -114,7 +114,7 @@ class Track:
 
     def __init__(self, container: Any, suffix: str, sound: Sound) -> None:
         self._container = container
-        self._samples = sound.samples
+        self._sound = sound
         self._layout = "mono" if sound.channels == 1 else "stereo"
         self._done = 0
         self._stream = container.add_stream(_SOUNDS[suffix], rate=RATE)
@@ -123,10 +123,10 @@ class Track:
 
     def up_to(self, seconds: float) -> None:
         """Encode what is heard before a moment."""
-        stop = min(self._samples.shape[1], round(seconds * RATE))
+        stop = min(self._sound.count, round(seconds * RATE))
         while self._done < stop:
             step = min(_CHUNK, stop - self._done)
-            part = np.clip(self._samples[:, self._done : self._done + step], -1.0, 1.0)
+            part = np.clip(self._sound.part(self._done, self._done + step), -1.0, 1.0)
             frame = av.AudioFrame.from_ndarray(
                 np.ascontiguousarray(part), format="fltp", layout=self._layout
             )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,7 +17,8 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.hdr import CURVES, Tones
+from kit.engines.media.decoding import Weaver, ends, quick, rgb, shown, unreadable
+from kit.engines.media.hdr import Tones
 from kit.engines.media.inspection import SECONDS, bounded, container_of, length, undecodable
 from kit.errors import EngineError
 
@@ -29,12 +29,7 @@ _FAULTS = 20
 _MISSING = 1.0
 #: Seconds by which sound may outlast the pictures before the last picture is held to its end.
 _HELD = 0.5
-#: Packets that are looked at to know how fast a varying rate gets.
-_PACKETS = 20_000
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
-#: Numbers of ITU-T H.273: matrix of BT.709, and "not told".
-_BT709, _UNTOLD = 1, 2
-_HD_ROWS = 720
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
 
@@ -80,7 +75,7 @@ class Footage:
             with container_of(path) as container:
                 self._look(container)
         except (av.FFmpegError, StopIteration, IndexError):
-            raise undecodable() from None
+            raise unreadable(path, "video") from None
 
     def __enter__(self) -> Self:
         return self
@@ -101,6 +96,7 @@ class Footage:
         start: float = 0.0,
         end: float | None = None,
         size: tuple[int, int] | None = None,
+        check: Callable[[], None] | None = None,
     ) -> Iterator[Bytes]:
         """Yield the pictures on show at ``start``, ``start + 1 / fps`` and so on, before `end`.
 
@@ -115,6 +111,8 @@ class Footage:
             Seconds; an end past the video's is the video's.
         size : (width, height), optional
             Scale to this size; its shape is not kept.
+        check : callable, optional
+            In place of the video's own: a start far from any key frame takes a while to get to.
 
         Yields
         ------
@@ -131,23 +129,23 @@ class Footage:
         # A frame that comes a hair after its moment is the one that was meant.
         early = min(0.25 / fps, 0.004)
         tones = Tones.of(self._curve)
-        number, shown = 0, None
-        for moment, frame in self._timed(start):
-            while number < count and shown is not None and moment > start + number / fps + early:
-                shown = self._pixels(shown, size, tones)
-                yield shown
+        number, last = 0, None
+        for moment, frame in self._timed(start, check or self._check):
+            while number < count and last is not None and moment > start + number / fps + early:
+                last = self._pixels(last, size, tones)
+                yield last
                 number += 1
             if number >= count:
                 return
-            shown = frame
-        if shown is None:
+            last = frame
+        if last is None:
             raise undecodable()
-        shown = self._pixels(shown, size, tones)
+        last = self._pixels(last, size, tones)
         for _ in range(number, count):
-            yield shown
+            yield last
 
     def _look(self, container: Any) -> None:
-        stream = _stream(container)
+        stream = shown(container)
         bounded(stream.width * stream.height)
         frame = next(container.decode(stream))
         bounded(frame.width * frame.height)
@@ -159,33 +157,46 @@ class Footage:
         high = max(1, round(frame.height * max(1.0, 1.0 / ratio)))
         bounded(wide * high)
         self.width, self.height = (high, wide) if self._turn in (90, 270) else (wide, high)
-        self._told = float(stream.duration * stream.time_base) if stream.duration else None
-        self.seconds = self._told or max(0.001, length(container) - self._origin)
-        whole = ((container.start_time or 0) + (container.duration or 0)) / 1e6 - self._origin
-        if container.streams.audio and whole > self.seconds + _HELD:
-            self.seconds = min(whole, float(SECONDS))
+        self._interlaced = frame.interlaced_frame
         rate = float(stream.average_rate or stream.guessed_rate or 30)
         self.fps = min(max(rate, 1.0), 240.0)
         self.quick = self.fps
         if stream.base_rate and abs(float(stream.base_rate) / rate - 1) > _EVEN:
-            self.quick = _quick(container, stream) or self.fps
+            self.quick = quick(container, stream, _EVEN) or self.fps
         self.has_sound = bool(container.streams.audio)
         self._curve = int(frame.color_trc)
+        self._measure(container, stream)
 
-    def _timed(self, start: float) -> Iterator[tuple[float, Any]]:
+    def _measure(self, container: Any, stream: Any) -> None:
+        """Find out how long the pictures last, and whether sound goes on after them."""
+        self._told = float(stream.duration * stream.time_base) if stream.duration else None
+        whole = ((container.start_time or 0) + (container.duration or 0)) / 1e6
+        if self._told is not None:
+            pictures = self._origin + self._told
+        elif container.duration:
+            # The header tells only of everything together, from 0 or from the first frame on.
+            pictures, whole = ends(container, stream)
+            _complete(whole, length(container))
+        else:
+            pictures = length(container)
+        self.seconds = max(0.001, pictures - self._origin)
+        if container.streams.audio and whole - self._origin > self.seconds + _HELD:
+            self.seconds = min(whole - self._origin, float(SECONDS))
+
+    def _timed(self, start: float, check: Callable[[], None]) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
         container = container_of(self._path)
         self._open.append(container)
         try:
-            stream = _stream(container)
+            stream = shown(container)
             if start > 0:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):
                     container.seek(int((self._origin + start) * 1_000_000))
-            for number, (moment, frame) in enumerate(self._decoded(container, stream)):
+            for number, (moment, frame) in enumerate(self._decoded(container, stream, check)):
                 if number == 0 and moment > start > 0:
                     # The index leads past the place: read from the beginning instead.
-                    yield from self._timed(0.0)
+                    yield from self._timed(0.0, check)
                     return
                 yield moment, frame
         except av.FFmpegError:
@@ -195,31 +206,44 @@ class Footage:
             if container in self._open:
                 self._open.remove(container)
 
-    def _decoded(self, container: Any, stream: Any) -> Iterator[tuple[float, Any]]:
+    def _decoded(
+        self, container: Any, stream: Any, check: Callable[[], None]
+    ) -> Iterator[tuple[float, Any]]:
         stream.thread_type = "AUTO"
         stream.codec_context.thread_count = 2
-        end, last, faults = 0.0, -1.0, 0
+        step = 1 / self.fps
+        end, last = 0.0, -1.0
+        for frame in self._whole(container, stream):
+            check()
+            bounded(frame.width * frame.height)
+            moment = last + step if frame.time is None else frame.time - self._origin
+            lasts = float(frame.duration * frame.time_base) if frame.duration else step
+            end = max(end, moment + lasts)
+            if moment > last:
+                last = moment
+                yield moment, frame
+        if self._told is not None:
+            _complete(end, self._told)
+
+    def _whole(self, container: Any, stream: Any) -> Iterator[Any]:
+        """Yield decoded frames, interlaced ones with their two halves brought together."""
+        frames = self._frames(container, stream)
+        if not self._interlaced:
+            yield from frames
+            return
+        weaver = Weaver(stream)
+        yield from weaver.woven(frames)
+        yield from weaver.rest()
+
+    def _frames(self, container: Any, stream: Any) -> Iterator[Any]:
+        faults = 0
         for packet in container.demux(stream):
             try:
-                frames = packet.decode()
+                yield from packet.decode()
             except av.InvalidDataError:
                 faults += 1
                 if faults > _FAULTS:
                     raise undecodable() from None
-                continue
-            for frame in frames:
-                self._check()
-                bounded(frame.width * frame.height)
-                step = 1 / self.fps
-                moment = last + step if frame.time is None else frame.time - self._origin
-                lasts = float(frame.duration * frame.time_base) if frame.duration else step
-                end = max(end, moment + lasts)
-                if moment > last:
-                    last = moment
-                    yield moment, frame
-        if self._told is not None and end < self._told - max(_MISSING, 0.05 * self._told):
-            sentence = f"the video ends after {end:.1f} of {self._told:.1f} s: it is incomplete"
-            raise EngineError(sentence, code="undecodable")
 
     def _pixels(self, frame: Any, size: tuple[int, int] | None, tones: Tones | None) -> Bytes:
         if isinstance(frame, np.ndarray):
@@ -227,7 +251,7 @@ class Footage:
         width, height = size or (self.width, self.height)
         if self._turn in (90, 270):
             width, height = height, width
-        pixels = _rgb(frame, width, height)
+        pixels = rgb(frame, width, height)
         if tones is not None:
             pixels = tones.applied(pixels)
         if self._turn:
@@ -235,40 +259,8 @@ class Footage:
         return np.ascontiguousarray(pixels)
 
 
-def _quick(container: Any, stream: Any) -> float | None:
-    """Return the frames per second of the fast stretches: of the usual step below the mean."""
-    container.seek(0)
-    times = [p.pts for p in islice(container.demux(stream), _PACKETS) if p.pts is not None]
-    steps = np.diff(np.unique(times)) * float(stream.time_base)
-    if not len(steps):
-        return None
-    step = float(np.median(steps[steps <= steps.mean() * (1 + _EVEN)]))
-    return min(max(1 / step, 1.0), 240.0)
-
-
-def _stream(container: Any) -> Any:
-    """Return the stream that a player would show; the cover picture of a song is none."""
-    moving = [s for s in container.streams.video if "attached_pic" not in str(s.disposition)]
-    if not moving:
-        raise EngineError("the file holds no video", code="wrong_type")
-    best = container.streams.best("video")
-    return best if best in moving else moving[0]
-
-
-def _rgb(frame: Any, width: int, height: int) -> Bytes:
-    smaller = width * height < frame.width * frame.height
-    asked: dict[str, Any] = {
-        "width": width,
-        "height": height,
-        "interpolation": "AREA" if smaller else "BICUBIC",
-        "dst_color_range": 2,
-    }
-    if frame.colorspace == _UNTOLD and frame.height >= _HD_ROWS and frame.color_trc not in CURVES:
-        asked["src_colorspace"] = _BT709  # as players take it
-    if not any(component.is_alpha for component in frame.format.components):
-        return np.asarray(frame.reformat(format="rgb24", **asked).to_ndarray())
-    pixels = frame.reformat(format="rgba", **asked).to_ndarray()
-    # What is hidden may hold anything: lay it over black.
-    cover = cv2.cvtColor(np.ascontiguousarray(pixels[:, :, 3]), cv2.COLOR_GRAY2RGB)
-    color = np.ascontiguousarray(pixels[:, :, :3])
-    return np.asarray(cv2.multiply(color, cover, scale=1 / 255))
+def _complete(end: float, told: float) -> None:
+    """Refuse a video that ends long before what its header tells, in seconds."""
+    if end < told - max(_MISSING, 0.05 * told):
+        sentence = f"the video ends after {end:.1f} of {told:.1f} s: it is incomplete"
+        raise EngineError(sentence, code="undecodable")

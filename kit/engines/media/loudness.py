@@ -1,12 +1,14 @@
-"""How loud samples are, and gains over time that keep them in bounds.
+"""How loud a sound is, and gains over time that keep it in bounds.
 
-It works on bare arrays of shape (channels, n) at 48 kHz; `kit.engines.media.sound` is its face.
+A gain is one value for each millisecond: of ten minutes it is small enough to be worked out as a
+whole, while the sound itself is read part by part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -14,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats
+from kit.engines.media.tracks import RATE, Sound
 
-_RATE = 48_000
 #: Biquads of the K weighting at 48 kHz, as (b, a). Source: ITU-R BS.1770-5, tables 1 and 2.
 _WEIGHTING = (
     (
@@ -24,16 +26,39 @@ _WEIGHTING = (
     ),
     ((1.0, -2.0, 1.0), (1.0, -1.99004745483398, 0.99007225036621)),
 )
-#: Samples of a measured piece, and of its beginning that only lets the filter settle.
-_PIECE, _SETTLE = 1 << 17, 1 << 14
-_BLOCK, _HOP = round(0.4 * _RATE), round(0.1 * _RATE)
+_BLOCK, _HOP = round(0.4 * RATE), round(0.1 * RATE)
+#: Samples of a measured piece, those of its end that are new, and those of its beginning that only
+#: let the filter settle.
+_PIECE, _NEW = 1 << 17, 23 * _HOP
+_SETTLE = _PIECE - _NEW
 _GATE = -70.0
 #: Samples for which one gain is worked out.
 _STEP = 48
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was found in a sound.
+
+    Parameters
+    ----------
+    lufs : float
+        Integrated loudness; silence is -70 or less.
+    peaks : ndarray of float32
+        Shape (milliseconds,): the largest sample of each.
+    """
+
+    lufs: float
+    peaks: Floats
+
+
 def loudness(samples: Floats, check: Callable[[], None] = lambda: None) -> float:
-    """Return the integrated loudness in LUFS; silence is -70 or less.
+    """Return the integrated loudness of samples of shape (channels, n) in LUFS."""
+    return measured(Sound(samples), check).lufs
+
+
+def measured(sound: Sound, check: Callable[[], None] = lambda: None) -> Measured:
+    """Return the loudness and the peaks of a sound, which is read once.
 
     Parameters
     ----------
@@ -42,7 +67,75 @@ def loudness(samples: Floats, check: Callable[[], None] = lambda: None) -> float
 
     Source: ITU-R BS.1770-5, annex 1: 400 ms blocks, gated at -70 LUFS and 10 LU below the rest.
     """
-    hops = _hop_energies(samples, check)
+    response = _response(_PIECE)
+    hops, peaks = [np.zeros(0)], [np.zeros(0, np.float32)]
+    for start in range(0, sound.count, _NEW):
+        check()
+        piece = sound.part(start - _SETTLE, start + _NEW)
+        fresh = piece[:, _SETTLE : _SETTLE + sound.count - start]
+        peaks.append(_per_step(np.abs(fresh).max(axis=0), np.max))
+        weighted = np.fft.irfft(np.fft.rfft(piece.astype(np.float64)) * response)[:, _SETTLE:]
+        energy = np.square(weighted).sum(axis=0).reshape(-1, _HOP).sum(axis=1)
+        hops.append(energy[: fresh.shape[1] // _HOP])
+    return Measured(_integrated(np.concatenate(hops)), np.concatenate(peaks))
+
+
+def limiting(peaks: Floats, ceiling: float) -> Floats | None:
+    """Return gains under which peaks stay below a ceiling, or None where they do anyway.
+
+    Parameters
+    ----------
+    peaks : ndarray
+        As `measured` returns them.
+    ceiling : float
+        0 to 1.
+    """
+    needed = np.minimum(1.0, ceiling / np.maximum(peaks, 1e-9)).astype(np.float32)
+    if not len(needed) or needed.min() >= 1.0:
+        return None
+    # Hold each step's gain over its neighbors, then average: no peak escapes, no edge clicks.
+    held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.blur(held, (21, 1), borderType=cv2.BORDER_REPLICATE)[0])
+
+
+def ducking(
+    voice: Sound,
+    *,
+    depth: float = 0.28,
+    floor: float = 0.02,
+    check: Callable[[], None] = lambda: None,
+) -> Floats:
+    """Return gains that make room for a voice and close the room after it.
+
+    Parameters
+    ----------
+    depth : float
+        Gain while somebody speaks; 0.28 is 11 dB down.
+    floor : float
+        Level, root of the mean square, above which somebody speaks.
+    """
+    parts = [np.zeros(0, np.float32)]
+    parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
+    level = np.sqrt(_averaged(np.concatenate(parts), 100))
+    speaks = (level > floor * min(1.0, float(level.max(initial=0.0)) / 0.1)).astype(np.float32)
+    # Down a little before the first word, up only where a pause is a pause.
+    held = cv2.dilate(speaks[None], np.ones((1, 701), np.uint8))[0]
+    return np.asarray(1.0 - (1.0 - depth) * _averaged(held, 301), np.float32)
+
+
+def per_sample(gains: Floats, first: int, last: int) -> Floats:
+    """Return the gain of each sample from one number to before another.
+
+    In straight lines from the middle of each millisecond to the middle of the next one.
+    """
+    begin = max(0, min(first // _STEP, len(gains)) - 2)
+    near = gains[begin : last // _STEP + 2]
+    at = (np.arange(first, last) + 0.5) / _STEP - 0.5
+    return np.interp(at, np.arange(begin, begin + len(near)), near).astype(np.float32)
+
+
+def _integrated(hops: NDArray[np.float64]) -> float:
+    """Return the loudness of what has so much energy in each tenth of a second."""
     count = _BLOCK // _HOP
     if len(hops) < count:
         hops = np.pad(hops, (0, count - len(hops)))
@@ -54,39 +147,9 @@ def loudness(samples: Floats, check: Callable[[], None] = lambda: None) -> float
     return float(-0.691 + 10 * math.log10(energy.mean()))
 
 
-def limited(samples: Floats, ceiling: float) -> Floats:
-    """Return samples that stay below a ceiling, 0 to 1, turned down smoothly around each peak."""
-    count = samples.shape[1]
-    peaks = _per_step(np.abs(samples).max(axis=0), np.max)
-    needed = np.minimum(1.0, ceiling / np.maximum(peaks, 1e-9)).astype(np.float32)
-    if not len(needed) or needed.min() >= 1.0:
-        return samples
-    # Hold each step's gain over its neighbors, then average: no peak escapes, no edge clicks.
-    held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
-    smooth = cv2.blur(held, (21, 1), borderType=cv2.BORDER_REPLICATE)[0]
-    return np.asarray(samples * _per_sample(smooth, count), np.float32)
-
-
-def ducking(voice: Floats, *, depth: float = 0.28, floor: float = 0.02) -> Floats:
-    """Return the gain, shape (n,), that makes room for a voice and closes the room after it.
-
-    Parameters
-    ----------
-    depth : float
-        Gain while somebody speaks; 0.28 is 11 dB down.
-    floor : float
-        Level, root of the mean square, above which somebody speaks.
-    """
-    power = _per_step(np.square(voice).mean(axis=0), np.mean)
-    level = np.sqrt(_averaged(power, 100))
-    speaks = (level > floor * min(1.0, float(level.max(initial=0.0)) / 0.1)).astype(np.float32)
-    # Down a little before the first word, up only where a pause is a pause.
-    held = cv2.dilate(speaks[None], np.ones((1, 701), np.uint8))[0]
-    gain = 1.0 - (1.0 - depth) * _averaged(held, 301)
-    return _per_sample(gain.astype(np.float32), voice.shape[1])
-
-
 def _averaged(values: NDArray[np.floating], steps: int) -> NDArray[np.floating]:
+    if not len(values):
+        return values
     line = np.ascontiguousarray(values[None], np.float32)
     return np.asarray(cv2.blur(line, (steps, 1), borderType=cv2.BORDER_REPLICATE)[0])
 
@@ -95,31 +158,6 @@ def _per_step(values: Floats, reduce: Callable[..., Any]) -> Floats:
     """Reduce a line of samples to one value for every `_STEP` of them."""
     padded = np.pad(values, (0, -len(values) % _STEP), mode="edge") if len(values) else values
     return np.asarray(reduce(padded.reshape(-1, _STEP), axis=1), np.float32)
-
-
-def _per_sample(values: Floats, count: int) -> Floats:
-    """Spread one value a step over its samples, in straight lines from middle to middle."""
-    at = (np.arange(count, dtype=np.float32) + 0.5) / _STEP - 0.5
-    return np.interp(at, np.arange(len(values)), values).astype(np.float32)
-
-
-def _hop_energies(samples: Floats, check: Callable[[], None]) -> NDArray[np.float64]:
-    """Return the K-weighted energy of every 100 ms, all channels together."""
-    response = _response(_PIECE)
-    count = samples.shape[1] // _HOP
-    squares = np.zeros(count * _HOP)
-    new = _PIECE - _SETTLE
-    for start in range(0, count * _HOP, new):
-        check()
-        first = start - _SETTLE
-        part = samples[:, max(first, 0) : start + new]
-        piece = np.zeros((samples.shape[0], _PIECE))
-        begin = max(-first, 0)
-        piece[:, begin : begin + part.shape[1]] = part
-        weighted = np.fft.irfft(np.fft.rfft(piece) * response)[:, _SETTLE:]
-        stop = min(start + new, count * _HOP)
-        squares[start:stop] = np.square(weighted[:, : stop - start]).sum(axis=0)
-    return np.asarray(squares.reshape(-1, _HOP).sum(axis=1))
 
 
 def _response(count: int) -> NDArray[np.complex128]:

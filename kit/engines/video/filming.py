@@ -10,6 +10,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import cv2
@@ -102,9 +103,12 @@ def filmed(
     path = job.folder / f"{name}{ending}"
     thumbnail = job.folder / "thumbnail.jpg"
     drawing = progress.part(0.02, 0.98)
+    beat = partial(drawing.report, 0.0)
     with (
         one_thread() if light else contextlib.nullcontext(),
-        Clip(path, take.width, take.height, fps=take.fps, codec=codec, sound=track) as clip,
+        Clip(
+            path, take.width, take.height, fps=take.fps, codec=codec, sound=track, check=beat
+        ) as clip,
     ):
         for number in drawing.over(range(take.frames)):
             frame = draw(number)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
+from kit.engines.media.encoding import Track
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
 from tests.engines.media.films import clicks
@@ -111,6 +112,47 @@ def test_an_error_while_drawing_comes_through_and_ends_the_encoder(
             raise RuntimeError("the drawing broke")
 
     with pytest.raises(RuntimeError, match="the drawing broke"):
+        draw()
+
+    assert threads() == []
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_clip_can_be_given_up_while_the_encoder_empties_itself(tmp_path: Path, kind: str) -> None:
+    _, ending, codec = FORMATS[kind]
+    rng = np.random.default_rng(1)
+    drawn = threading.Event()
+
+    def check() -> None:
+        if drawn.is_set():
+            raise InterruptedError
+
+    def draw() -> None:
+        path = tmp_path / f"a{ending}"
+        with Clip(path, 320, 240, fps=24, codec=codec, check=check) as clip:
+            for _ in range(40):
+                clip.add(rng.integers(0, 255, (360, 320), np.uint8))
+            drawn.set()
+
+    with pytest.raises(InterruptedError):
+        draw()
+
+    assert threads() == []
+
+
+def test_an_error_at_the_very_end_is_told_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(track: Track) -> None:
+        raise OSError("no room")
+
+    def draw() -> None:
+        with Clip(tmp_path / "a.mp4", 64, 48, fps=24, sound=Sound(clicks(1.0))) as clip:
+            for frame in frames(5):
+                clip.add(frame)
+
+    monkeypatch.setattr(Track, "finish", broken)
+    with pytest.raises(EngineError, match="could not be encoded: no room"):
         draw()
 
     assert threads() == []

@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -5,13 +6,17 @@ import av
 import numpy as np
 import pytest
 
+from kit.engines.base import Job
 from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.media.footage import Footage
 from kit.engines.media.loudness import loudness
 from kit.engines.media.sound import Sound
+from kit.engines.video.editing.plan import plan_of
+from kit.engines.video.editing.soundtrack import of_edit
 from kit.errors import EngineError
 from tests.engines.media.films import onsets
-from tests.engines.video.edits import flashes, lit, render, strength, tone, written
+from tests.engines.video.edits import DEFAULTS, flashes, lit, render, strength, tone, written
 
 
 @pytest.mark.parametrize("speed", [0.5, 1, 2])
@@ -82,3 +87,33 @@ def test_music_for_a_mute_result_is_an_error_and_not_ignored(tmp_path: Path) -> 
 
     with pytest.raises(EngineError, match="sound is mute"):
         render(tmp_path, flashes(tmp_path / "a.mp4", 1), media={"music": music}, sound="mute")
+
+
+def test_the_sound_of_an_edit_is_never_held_whole_and_leaves_no_file(tmp_path: Path) -> None:
+    source, folder = tmp_path / "a.mp4", tmp_path / "result"
+    folder.mkdir()
+    with Clip(source, 64, 48, fps=10, sound=Sound(tone(50.0, 300))) as clip:
+        for _ in range(500):
+            clip.add(rgb_frame(np.full((48, 64, 3), 90, np.uint8)))
+    music = written(tmp_path / "m.wav", tone(2.0, 2500))
+    job = Job(
+        prompt="",
+        parameters={**DEFAULTS, "speed": 1.25},
+        folder=folder,
+        media={"video": [source], "music": [music]},
+    )
+    tracemalloc.start()
+    try:
+        with Footage(source) as footage:
+            plan = plan_of(job.parameters, footage)
+            whole, _ = of_edit(job, footage, plan, lambda: None)
+        assert whole is not None
+        loudest = max(float(np.abs(part).max()) for _, part in whole.parts())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert whole.seconds == 40.0
+    assert 0.1 < loudest < 0.9
+    assert most < 14e6, "each step of it is 15 to 19 MB"
+    assert list(folder.iterdir()) == []

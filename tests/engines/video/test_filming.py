@@ -104,6 +104,18 @@ def test_a_canceled_film_stops_at_the_next_frame(tmp_path: Path) -> None:
     assert len([done for done in seen if done > 0.3]) == 1
 
 
+def test_progress_never_goes_back_and_is_told_while_the_encoder_empties_itself(
+    tmp_path: Path,
+) -> None:
+    seen: list[float] = []
+    film(tmp_path, Progress(seen.append))
+
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    drawn = seen.index(0.98)
+    assert 0.98 in seen[drawn + 1 :], "and once more after the last frame"
+
+
 def test_opencv_has_its_threads_back_when_the_last_light_film_ends() -> None:
     before = cv2.getNumThreads()
     cv2.setNumThreads(3)

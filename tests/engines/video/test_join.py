@@ -205,7 +205,7 @@ def test_what_cannot_be_joined_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="only one clip") as told:
         render(tmp_path, [one])
     assert told.value.code == "too_few"
-    with pytest.raises(EngineError, match="cut off or damaged"):
+    with pytest.raises(EngineError, match="not a video in MP4"):
         render(tmp_path, [one, tmp_path / "b.mp4"])
     with pytest.raises(EngineError, match="nothing to replace it by"):
         render(tmp_path, [one, one], sound="replace")

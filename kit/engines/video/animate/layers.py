@@ -40,6 +40,7 @@ class Layers:
 def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
     """Return the subject and, behind it, what its surroundings suggest."""
     background = _filled(pixels, alpha, seed, progress)
+    progress.report(1.0)
     return Layers(background, _before(pixels, background, alpha), alpha)
 
 
@@ -91,6 +92,7 @@ def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
     made = erased(small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress)
+    progress.report(1.0)
     made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))

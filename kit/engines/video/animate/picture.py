@@ -40,6 +40,7 @@ def animate(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     pixels = flattened(stills.opened(job.media["image"][0], most=_MOST))
     take = take_of(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
+    progress.report(0.01)
     pixels = _framed(pixels, take)
     progress.report(0.02)
     technique, alpha = _chosen(values["technique"], pixels)
@@ -77,9 +78,11 @@ def _cutout(
     pixels: Bytes, alpha: Bytes, take: Take, rng: np.random.Generator, progress: Progress
 ) -> Draw:
     layers = separated(pixels, alpha, int(rng.integers(2**31)), progress)
+    progress.report(1.0)
     depth = 0.22 + 0.5 * _ground(pixels.shape[0], pixels.shape[1])
     relief = Relief(depth, take)
     background = blocks_of(relief.planes(layers.background))
+    progress.report(1.0)
     subject = Subject(_fitted(layers, take), rng)
     foot = _foot(layers.alpha)
 

@@ -75,8 +75,9 @@ class _Scene:
         content_type, ending, codec = FORMATS[values["format"]]
         path = self._job.folder / f"edited{ending}"
         thumbnail, poster = None, self._poster()
+        beat = partial(progress.report, 0.0)
         pictures = footage.frames(
-            plan.reading, start=plan.start, end=plan.end, size=self._frame.read
+            plan.reading, start=plan.start, end=plan.end, size=self._frame.read, check=beat
         )
         with Clip(
             path,
@@ -86,6 +87,7 @@ class _Scene:
             quality=QUALITIES[values["quality"]],
             codec=codec,
             sound=sound,
+            check=beat,
         ) as clip:
             for number, pixels in zip(range(plan.frames), pictures, strict=False):
                 drawn = self._drawn(pixels, number)

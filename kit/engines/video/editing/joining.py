@@ -130,12 +130,11 @@ def _order(job: Job, films: Sequence[Footage], progress: Progress) -> Order:
     size = frame_size(values, [(film.width, film.height) for film in films])
     asked = values.get("fps")
     fps = Fraction(asked) if asked else common_rate([smooth_rate(film) for film in films])
-    pieces = []
+    pieces, beat = [], partial(progress.report, 0.0)
     for path, film in zip(job.media["clips"], films, strict=True):
-        progress.check()
         frame = frame_of((film.width, film.height), size, values["fit"])
         frames = max(1, round(film.seconds * fps))
-        pieces.append(Piece(path, film, frames, frame, _corner(film, frame)))
+        pieces.append(Piece(path, film, frames, frame, _corner(film, frame, beat)))
     return Order(pieces, _joints(pieces, values, fps), values["transition"], size, fps)
 
 
@@ -158,7 +157,7 @@ def _joints(pieces: Sequence[Piece], values: Mapping[str, Any], fps: Fraction) -
     return [min(wanted, one.frames // 2, other.frames // 2) for one, other in pairwise(pieces)]
 
 
-def _corner(film: Footage, frame: Frame) -> NDArray[np.float64] | None:
+def _corner(film: Footage, frame: Frame, check: Callable[[], None]) -> NDArray[np.float64] | None:
     """Return where a clip's crop stands: one place that is good for all of it."""
     if frame.room == (0, 0):
         return None
@@ -167,8 +166,8 @@ def _corner(film: Footage, frame: Frame) -> NDArray[np.float64] | None:
     looks = []
     for number in range(_LOOKS):
         moment = film.seconds * (number + 0.5) / _LOOKS
-        shown = next(film.frames(film.fps, start=moment, end=moment, size=size))
-        looks.append(attention(shown))
+        shown = film.frames(film.fps, start=moment, end=moment, size=size, check=check)
+        looks.append(attention(next(shown)))
     across = frame.room[0] > 0
     axis = 0 if across else 1
     seen = Survey(np.zeros((1, 4)), np.array([True]), [(0, np.mean(looks, axis=0))])
@@ -200,7 +199,7 @@ def _sound(job: Job, order: Order, check: Callable[[], None]) -> Sound | None:
         clips = [(p.path, p.footage, p.frames / fps) for p in order.pieces]
         way = 1 if order.overlaps else -0.5
         joints = [way * joint / fps for joint in order.joints]
-        base = soundtrack.in_order(clips, joints, values, check)
+        base = soundtrack.in_order(clips, joints, job, check)
     whole = soundtrack.with_music(base, job, seconds, check)
     return None if whole is None else fitted(whole, seconds, fade_out=_LAST_FADE)
 
@@ -210,9 +209,9 @@ def _written(job: Job, order: Order, sound: Sound | None, progress: Progress) ->
     content_type, ending, codec = FORMATS[values["format"]]
     path, total = job.folder / f"joined{ending}", order.frames
     poster = _Poster(order)
-    quality = QUALITIES[values["quality"]]
+    quality, beat = QUALITIES[values["quality"]], partial(progress.report, 0.0)
     with Clip(
-        path, width, height, fps=order.fps, quality=quality, codec=codec, sound=sound
+        path, width, height, fps=order.fps, quality=quality, codec=codec, sound=sound, check=beat
     ) as clip:
         for number, frame in enumerate(frames(order)):
             poster.see(number, frame)

@@ -196,7 +196,7 @@ def _range(values: Mapping[str, Any], whole: float) -> tuple[float, float]:
     end = whole if asked is None else float(asked)
     if start >= whole:
         raise EngineError(
-            f"the part begins at {start:g} s, but the video lasts only {whole:.1f} s",
+            f"the part begins at {start:g} s, but the video lasts only {whole:.3g} s",
             code="bad_range",
         )
     if end <= start:

@@ -11,13 +11,14 @@ import numpy as np
 from kit.engines.base import Job
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import (
+    RATE,
     Sound,
     cut,
     fitted,
+    laid,
     leveled,
     mixed,
     opened,
-    silence,
     stretched,
 )
 from kit.engines.video.editing.plan import Plan
@@ -57,12 +58,12 @@ def of_edit(
     """
     values = job.parameters
     way = values["sound"]
-    own = _own(job.media["video"][0], plan, check) if way == "keep" and footage.has_sound else None
-    voice = _file(job.media.get("voice"), plan.seconds, check)
+    own = _own(job, plan, check) if way == "keep" and footage.has_sound else None
+    voice = _file(job, "voice", plan.seconds, check)
     spoken = voice if voice is not None else own
     base = own if voice is None else voice
     if own is not None and voice is not None:
-        base = mixed(_even(voice, values, check), _even(own, values, check))
+        base = mixed(_even(voice, values, check), _even(own, values, check), check=check)
     whole = with_music(base, job, plan.seconds, check)
     if whole is None:
         return None, spoken
@@ -77,22 +78,20 @@ def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> So
     values = job.parameters
     if base is not None:
         base = _even(base, values, check)
-    music = _file(job.media.get("music"), seconds, check, loop=True)
+    music = _file(job, "music", seconds, check, loop=True)
     if music is None or values["music_volume"] == 0:
         return base
-    alone = base is None or not base.samples.any()
+    alone = base is None or not any(part.any() for _, part in base.parts(check))
     quieter = 0.0 if alone else 20 * np.log10(values["music_volume"])
     music = leveled(music, _LOUD + float(quieter), check=check)
     if base is None:
         return music
-    return _even(mixed(base, music, duck=values["duck"] and not alone), values, check)
+    both = mixed(base, music, duck=values["duck"] and not alone, check=check)
+    return _even(both, values, check)
 
 
 def in_order(
-    clips: Sequence[tuple[Path, Footage, float]],
-    joints: Sequence[float],
-    values: Mapping[str, Any],
-    check: Check,
+    clips: Sequence[tuple[Path, Footage, float]], joints: Sequence[float], job: Job, check: Check
 ) -> Sound:
     """Return the sounds of several videos one after another.
 
@@ -104,33 +103,32 @@ def in_order(
         Seconds for which a sound overlaps the one before it; negative: fades out and in instead.
     """
     total = sum(seconds for _, _, seconds in clips) - sum(max(joint, 0) for joint in joints)
-    out = silence(total).samples
+    sounds: list[tuple[int, Sound]] = []
     at = 0.0
     for number, (path, footage, seconds) in enumerate(clips):
         before, after = (abs(j) for j in ([0.0, *joints, 0.0][number : number + 2]))
         if footage.has_sound:
-            own = _even(opened(path, seconds=seconds, check=check), values, check)
+            own = opened(path, seconds=seconds, folder=job.folder, check=check)
+            own = _even(own, job.parameters, check)
             # Equal power through both fades, so that a crossfade has no dip.
             own = fitted(own, seconds, fade_in=max(before, 0.01), fade_out=max(after, 0.01))
-            first = round(at * 48_000)
-            room = min(own.samples.shape[1], out.shape[1] - first)
-            out[:, first : first + room] += own.samples[:, :room]
+            sounds.append((round(at * RATE), own))
         at += seconds - max([*joints, 0.0][number], 0.0)
-    return Sound(out)
+    return laid(sounds, total)
 
 
-def _own(path: Path, plan: Plan, check: Check) -> Sound:
-    whole = opened(path, seconds=plan.end, check=check)
+def _own(job: Job, plan: Plan, check: Check) -> Sound:
+    path, folder = job.media["video"][0], job.folder
+    whole = opened(path, seconds=plan.end, folder=folder, check=check)
     part = cut(whole, plan.start, plan.end)
-    return cut(stretched(part, plan.speed, check=check), 0.0, plan.seconds)
+    return cut(stretched(part, plan.speed, folder=folder, check=check), 0.0, plan.seconds)
 
 
-def _file(
-    paths: Sequence[Path] | None, seconds: float, check: Check, *, loop: bool = False
-) -> Sound | None:
+def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = False) -> Sound | None:
+    paths = job.media.get(name)
     if not paths:
         return None
-    heard = opened(paths[0], seconds=seconds, check=check)
+    heard = opened(paths[0], seconds=seconds, folder=job.folder, check=check)
     tail = min(_TAIL, seconds / 4) if loop and seconds > _LEAST else 0.0
     return fitted(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
 

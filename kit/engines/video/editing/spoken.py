@@ -22,6 +22,8 @@ from kit.errors import EngineError
 
 #: Seconds of one step of the analysis.
 _STEP = 0.02
+#: Steps whose sound is read at once.
+_TOGETHER = 500
 #: A pause is at least so long; a shorter one belongs to the words.
 _PAUSE = 0.22
 #: Decibels between the loud and the quiet parts of a sound that is taken for speech.
@@ -95,13 +97,14 @@ def _heard(sound: Sound, seconds: float) -> NDArray[np.bool_] | None:
 
 
 def _levels(sound: Sound, seconds: float) -> Floats:
-    step = round(RATE * _STEP)
-    count = max(1, round(seconds / _STEP))
-    line = np.zeros(count * step, np.float32)
-    mono = sound.samples[:, : len(line)].mean(axis=0)
-    line[: len(mono)] = mono
-    power = np.square(line).reshape(count, step).mean(axis=1)
-    return np.asarray(10 * np.log10(power + 1e-9), np.float32)
+    """Return how loud each step is, in decibels; past the end of the sound it is silent."""
+    count, step = max(1, round(seconds / _STEP)), round(RATE * _STEP)
+    power = []
+    for first in range(0, count, _TOGETHER):
+        last = min(first + _TOGETHER, count)
+        line = sound.part(first * step, last * step).mean(axis=0)
+        power.append(np.square(line).reshape(-1, step).mean(axis=1))
+    return np.asarray(10 * np.log10(np.concatenate(power) + 1e-9), np.float32)
 
 
 def _spoken(word: str) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import cv2
@@ -66,7 +67,8 @@ def survey(
     """
     scale = _SIDE / max(footage.width, footage.height)
     size = (max(16, round(footage.width * scale)), max(16, round(footage.height * scale)))
-    frames = footage.frames(plan.reading, start=plan.start, end=plan.end, size=size)
+    beat = partial(progress.report, 0.0)
+    frames = footage.frames(plan.reading, start=plan.start, end=plan.end, size=size, check=beat)
     every = max(1, round(_LOOK_EVERY * plan.fps))
     moves = np.zeros((plan.frames, 4))
     changes = np.zeros(plan.frames)

@@ -33,11 +33,13 @@ def travel(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     pixels = flattened(stills.opened(job.media["image"][0], most=_MOST))
     height, width = pixels.shape[:2]
+    progress.report(0.0)
     take = take_of(values, frame_size(values, (width, height)))
     pixels = _bounded(pixels, take)
-    progress.check()
+    progress.report(0.0)
     room = _room(pixels, values, take)
     camera = fitting(room) if values["camera"] == "auto" else values["camera"]
+    progress.report(0.0)
     rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
     facts = {"camera": camera, "focus": [round(share, 3) for share in room.focus]}
     return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +198,9 @@ def _encoded(job: Job, take: Take, voice: sound.Sound, count: int, progress: Pro
     content_type, ending, codec = FORMATS[values["format"]]
     path, thumbnail = job.folder / f"speech{ending}", None
     width, height = take.size
-    progress.report(0.0)
-    with Clip(path, width, height, fps=values["fps"], codec=codec, sound=voice) as clip:
+    beat = partial(progress.report, 0.0)
+    beat()
+    with Clip(path, width, height, fps=values["fps"], codec=codec, sound=voice, check=beat) as clip:
         for number, pixels in enumerate(take.frames):
             if number == int(_POSTER * count):
                 thumbnail = write_thumbnail(pixels, job.folder)

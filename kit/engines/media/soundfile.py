@@ -1,0 +1,129 @@
+"""Sound files and sound tracks of videos, decoded into samples at one rate.
+
+Time 0 of a video's sound is its first frame, so that what is cut at the same second stays together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+from kit.engines.media.color import Floats
+from kit.engines.media.decoding import moving, unreadable
+from kit.engines.media.inspection import container_of
+from kit.engines.media.tracks import RATE, Sound, gathered
+from kit.errors import EngineError
+
+#: Seconds of one file that are taken at most.
+MOST = 1800.0
+_LAYOUTS = {1: "mono", 2: "stereo"}
+#: Seconds that the file's clock and its samples may differ before silence fills the gap.
+_GAP = 0.1
+
+Check = Callable[[], None]
+
+
+def opened(
+    path: Path,
+    *,
+    seconds: float | None = None,
+    channels: int = 2,
+    folder: Path | None = None,
+    check: Check = lambda: None,
+) -> Sound:
+    """Return the sound of a sound file or of a video's sound track.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Stop after so many; without it a file of more than `MOST` is refused.
+    channels : int
+        1 or 2; other numbers of channels are mixed to it.
+    folder : Path, optional
+        Where the samples are kept on the disk as long as the sound is; without it they are held in
+        memory, 23 MB for each minute of stereo.
+    check : callable
+        Called many times a second while it works; it may raise to stop it.
+
+    Raises
+    ------
+    EngineError
+        There is no sound in it (``no_sound``), it is broken (``undecodable``) or too long.
+    """
+    most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
+    try:
+        with container_of(path) as container:
+            parts = _bounded(_parts(container, channels), most, check, whole=seconds is None)
+            sound = gathered(parts, channels, folder)
+    except (av.FFmpegError, IndexError):
+        raise unreadable(path, "audio") from None
+    if not sound.count:
+        raise EngineError("the recording is empty", code="undecodable")
+    return sound
+
+
+def _bounded(parts: Iterator[Floats], most: int, check: Check, *, whole: bool) -> Iterator[Floats]:
+    """Yield parts up to a number of samples; refuse a `whole` that has more of them."""
+    held = 0
+    for part in parts:
+        check()
+        yield part[:, : most - held]
+        held += part.shape[1]
+        if held > most:
+            break
+    if held > most and whole:
+        raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
+
+
+def _parts(container: Any, channels: int) -> Iterator[Floats]:
+    """Yield a file's sound in pieces of shape (channels, n), from time 0 on."""
+    if not container.streams.audio:
+        raise EngineError("the file holds no sound", code="no_sound")
+    stream = container.streams.best("audio")
+    resampler = av.AudioResampler(format="fltp", layout=_LAYOUTS[channels], rate=RATE)
+    origin = _origin(container, stream)
+    skip, position = 0, 0.0
+    for number, frame in enumerate(_frames(container, stream)):
+        moment = position if frame.time is None else frame.time - origin
+        late = moment - position
+        if number == 0:
+            # Sound that begins before the picture is cut off, one that begins later waits.
+            skip = max(0, round(-late * RATE))
+        if late > _GAP or (number == 0 and late > 0):
+            yield from _silence(round(late * RATE), channels)
+            position = moment
+        elif number == 0:
+            position = moment
+        position += frame.samples / frame.sample_rate
+        frame.pts = None
+        for piece in resampler.resample(frame):
+            samples = piece.to_ndarray()
+            yield samples[:, skip:]
+            skip = max(0, skip - samples.shape[1])
+    for piece in resampler.resample(None):
+        yield piece.to_ndarray()[:, skip:]
+
+
+def _silence(count: int, channels: int) -> Iterator[Floats]:
+    """Yield samples of silence; a clock that jumps by a year must not fill the memory."""
+    for first in range(0, count, RATE):
+        yield np.zeros((channels, min(RATE, count - first)), np.float32)
+
+
+def _frames(container: Any, stream: Any) -> Iterator[Any]:
+    """Yield decoded frames; a packet that cannot be decoded is left out."""
+    for packet in container.demux(stream):
+        try:
+            yield from packet.decode()
+        except av.InvalidDataError:
+            continue
+
+
+def _origin(container: Any, stream: Any) -> float:
+    """Return the time of the first picture, or of the first sound where there is no picture."""
+    first = next(iter(moving(container)), stream)
+    return float((first.start_time or 0) * first.time_base)

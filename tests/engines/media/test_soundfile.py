@@ -1,0 +1,83 @@
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from av.stream import Disposition
+
+from kit.engines.media.footage import Footage
+from kit.engines.media.soundfile import opened
+from kit.engines.media.tracks import RATE
+from kit.errors import EngineError
+from tests.engines.media.films import clicks, onsets, picture
+
+
+def sung(path: Path, codec: str, *, cover: bool) -> Path:
+    """Write a song, with the picture of an album in front or without."""
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(codec, rate=RATE)
+        stream.codec_context.layout = "stereo"
+        frame: Any = av.AudioFrame.from_ndarray(clicks(3.0), format="fltp", layout="stereo")
+        frame.sample_rate, frame.pts = RATE, 0
+        if cover:
+            image: Any = container.add_stream("mjpeg", rate=1)
+            image.width, image.height, image.pix_fmt = 64, 64, "yuvj420p"
+            image.disposition = Disposition.attached_pic
+            shown: Any = av.VideoFrame.from_ndarray(picture(64, 64, (200, 30, 30)), "rgb24")
+            shown.pts = 0
+            container.mux(image.encode(shown.reformat(format="yuvj420p")))
+            container.mux(image.encode(None))
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+def test_the_cover_of_a_song_neither_delays_it_nor_makes_it_a_video(tmp_path: Path) -> None:
+    plain = sung(tmp_path / "a.mp3", "libmp3lame", cover=False)
+    covered = sung(tmp_path / "b.mp3", "libmp3lame", cover=True)
+
+    with av.open(str(covered)) as container:
+        assert len(container.streams.video) == 1, "it has a cover"
+    assert onsets(opened(covered).samples) == onsets(opened(plain).samples)
+    with pytest.raises(EngineError, match="no video"):
+        Footage(covered)
+
+
+def test_a_clock_that_jumps_by_a_day_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("pcm_s16le", rate=RATE)
+        stream.codec_context.layout = "mono"
+        for start in (0, 86_400 * RATE):
+            frame: Any = av.AudioFrame.from_ndarray(
+                np.full((1, RATE), 0.5, np.float32), format="fltp", layout="mono"
+            )
+            frame.sample_rate, frame.pts, frame.time_base = RATE, start, Fraction(1, RATE)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+    sound = opened(path, seconds=5.0)
+
+    assert sound.seconds == 5.0
+    assert np.abs(sound.samples[:, : RATE - 100]).min() > 0.3
+    assert not sound.samples[:, RATE + 100 :].any()
+
+
+def test_a_picture_is_called_no_sound_and_not_damaged(tmp_path: Path) -> None:
+    (tmp_path / "a.mp3").write_bytes(b"GIF89a" + bytes(60))
+
+    with pytest.raises(EngineError, match="not sound in MP3") as told:
+        opened(tmp_path / "a.mp3")
+    assert told.value.code == "wrong_type"
+
+
+def test_what_lies_on_the_disk_is_what_was_decoded(tmp_path: Path) -> None:
+    path = sung(tmp_path / "a.mp3", "libmp3lame", cover=False)
+
+    kept = opened(path, seconds=2.0, folder=tmp_path)
+
+    assert kept.seconds == 2.0
+    assert np.array_equal(kept.samples, opened(path, seconds=2.0).samples)
+    assert list(tmp_path.iterdir()) == [path]
