@@ -27,6 +27,7 @@ def test_binder_builds_on_our_python_with_our_requirements() -> None:
     assert done.returncode == 0, made
     assert "Building conda environment for python=3.11" in made
     assert 'pip install --no-cache-dir -r "binder/requirements.txt"' in made
+    assert "RUN ./binder/postBuild" in made
 
 
 def test_every_pin_is_one_that_the_project_allows() -> None:

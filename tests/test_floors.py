@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 #: May be imported from everywhere: no logic, no imports of its own.
 NEUTRAL = {"kit.version"}
-GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing"}
+GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"}
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
 DOMAIN = SERVICE | {"kit.engines", "kit.service.store", "kit.service.storage"}
@@ -24,6 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.wire": {"kit.errors"},
     "kit.parameters": {"kit.errors", "kit.wire"},
     "kit.pricing": {"kit.errors", "kit.wire"},
+    "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
     # the notebook wing
     "kit.client": GROUND,
     "kit.explore": GROUND,
@@ -31,7 +32,8 @@ ROOMS: dict[str, set[str]] = {
     "kit.studio": GROUND | {"kit.client", "kit.explore", "kit.widgets"},
     # the service wing
     "kit.engines": GROUND,
-    "kit.service.settings": {"kit.errors"},
+    "kit.service.machine": set(),
+    "kit.service.settings": {"kit.errors", "kit.service.machine"},
     "kit.service.metrics": set(),
     "kit.service.logs": set(),
     "kit.service.store": GROUND,

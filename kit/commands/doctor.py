@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import shlex
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -27,7 +29,6 @@ from kit.wire import Model
 _PACKAGES = {
     "jupyterlab": (4, 5),
     "ipywidgets": (8, 9),
-    "jupyterlab-widgets": (3, 4),
     "anywidget": (0, 1),
     "ipykernel": (6, 8),
     "pandas": (2, 4),
@@ -80,7 +81,7 @@ def _engines(settings: Settings) -> Iterator[Finding]:
 
 
 def _package(name: str, least: int, below: int) -> Finding:
-    remedy = f"pip install '{name}>={least},<{below}'"
+    remedy = f"{shlex.quote(sys.executable)} -m pip install '{name}>={least},<{below}'"
     try:
         found = version(name)
     except PackageNotFoundError:

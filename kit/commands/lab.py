@@ -17,6 +17,7 @@ from kit.local import embedded, stop
 from kit.service import settings as service_settings
 
 _FIRST = "01_quickstart.ipynb"
+_CONFIG = "JUPYTER_CONFIG_PATH"
 
 
 def command(
@@ -30,7 +31,7 @@ def command(
     url, _ = embedded(settings.data)
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
     # The notebooks find the service through the data folder, so that no key travels in a variable.
-    environment = os.environ | {"KIT_DATA": str(settings.data)}
+    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: _quiet()}
     arguments = [
         sys.executable,
         "-m",
@@ -65,6 +66,12 @@ def tutorials() -> Path:
         "the tutorials are not here: run kit lab in a checkout of the project, "
         "or open any notebook and call kit.connect()"
     )
+
+
+def _quiet() -> str:
+    """Return where Lab is configured: a newcomer is not asked about news first, nor is PyPI."""
+    ours = Path(__file__).with_name("jupyter_config")
+    return os.pathsep.join(filter(None, (str(ours), os.environ.get(_CONFIG))))
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

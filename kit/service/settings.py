@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from kit.errors import ConfigError
+from kit.service import machine
 
 MEGABYTE = 1_000_000
 _SECRET_BYTES = 32
@@ -31,7 +32,8 @@ class Settings:
     public_url : str
         What absolute addresses begin with; empty to take it from each request.
     workers : int
-        Jobs rendered at the same time by this process; 0 to leave rendering to others.
+        Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
+        the processors and the memory that it may use are good for, when left out.
     requests_per_minute, starts_per_minute : int
         Rate limits of one API key.
     upload_bytes : mapping
@@ -53,6 +55,8 @@ class Settings:
         Whether the built-in writer steps in when that service fails.
     writer_seconds : float
         What all calls for one order may take together. A client of the kit waits a minute.
+    log : Path or None
+        A file for what render processes say on standard error; None leaves it there.
     """
 
     data: Path
@@ -60,7 +64,7 @@ class Settings:
     storage_url: str = ""
     public_url: str = ""
     engines: str = ""
-    workers: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1))))
+    workers: int = field(default_factory=machine.workers)
     requests_per_minute: int = 600
     starts_per_minute: int = 120
     upload_bytes: Mapping[str, int] = field(
@@ -83,6 +87,7 @@ class Settings:
     writer_key: str = field(default="", repr=False)
     writer_fallback: bool = False
     writer_seconds: float = 50.0
+    log: Path | None = None
 
     @property
     def database_path(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Pages of the ledger that are read at most to add up a month.
 _PAGES = 20
+#: Kinds of entries that take credits. Source: contract, "Generations".
+_CHARGES = frozenset({"generation", "title", "script"})
 
 
 def panel(desk: Desk, client: Client | AsyncClient, *, chair: Chair | None = None) -> AccountPanel:
@@ -47,24 +50,50 @@ def panel(desk: Desk, client: Client | AsyncClient, *, chair: Chair | None = Non
 
 
 def spent(now: datetime | None = None) -> Flow[Spent | None]:
-    """Return what was spent today and this month (UTC), or None where there is no ledger."""
+    """Return what was spent today and this month (UTC), or None where there is no ledger.
+
+    A ledger of another making may hold what is not known here; what was made of that is said.
+    """
     now = now or datetime.now(UTC)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = today.replace(day=1)
     entries: list[wire.Entry] = []
     call: Call[list[wire.Entry]] = calls.list_usage(limit=1000)
+    whole = False
     try:
         for _ in range(_PAGES):
             found = yield from flows.page(call)
             entries += found.items
-            if not found.items or not found.following or found.items[-1].created_at < month:
+            whole = not found.items or not found.following or found.items[-1].created_at < month
+            if whole or not found.following:
                 break
             call = found.following
     except (NotFoundError, MethodNotAllowedError, InsufficientScopeError):
         return None
-    return Spent(_sum(entries, today), _sum(entries, month))
+    counted = [e for e in entries if e.created_at >= month]
+    return Spent(_sum(counted, today), _sum(counted, month), tuple(_doubts(counted, whole)))
 
 
 def _sum(entries: list[wire.Entry], since: datetime) -> Decimal:
-    spent = (e.credits for e in entries if e.kind != "grant" and e.created_at >= since)
-    return -sum(spent, Decimal(0))
+    return sum((_taken(e) for e in entries if e.created_at >= since), Decimal(0))
+
+
+def _taken(entry: wire.Entry) -> Decimal:
+    """Return what an entry took; less than nothing where it gave some of that back."""
+    if entry.kind in _CHARGES:
+        return abs(entry.credits)
+    if entry.kind == "refund":
+        return -abs(entry.credits)
+    return Decimal(0) if entry.kind == "grant" else max(-entry.credits, Decimal(0))
+
+
+def _doubts(entries: list[wire.Entry], whole: bool) -> Iterator[str]:
+    """Yield why the sum may be wrong."""
+    if not whole:
+        yield f"Only its newest {len(entries):,} entries were read, so it may be more."
+    odd = sorted({e.kind for e in entries} - _CHARGES - {"refund", "grant"})
+    if odd:
+        kinds = ", ".join(map(repr, odd))
+        yield f"It has entries of a kind not known here ({kinds}): what they took counts."
+    if any(e.kind in _CHARGES and e.credits > 0 for e in entries):
+        yield "Some charges have no minus sign there and count as spent all the same."

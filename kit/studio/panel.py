@@ -167,9 +167,10 @@ class Pages:
         """Return what was spent: in sum, by model, and day by day."""
         from kit.widgets.panel import page
 
-        costs, left = self._studio.costs, self._studio.account.credits
-        shown = panel_costs.report(costs.summary(), costs.trend(), costs.by("model"), left)
-        return page(shown)
+        left = self._studio.account.credits
+        kept = self._studio.client.block(accounts.spent()) is not None
+        spent = self._studio.costs._spent(None, None)
+        return page(panel_costs.report(spent, left, ledger=kept))
 
     def write(self) -> Any:
         """Return the writing panel."""

@@ -19,6 +19,12 @@ CARD = (
 )
 FAINT = "color:var(--jp-ui-font-color2,#808080)"
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
+_NAME = f"{CELL};{FAINT};font-weight:normal"
+# JupyterLab leaves space below a table, and paints every other row: in a card, which is wider than
+# most tables, those are bars from nowhere to nowhere.
+_TABLE = f"{FONT};color:inherit;border-collapse:collapse;margin:2px 0"
+_PLAIN = "background:transparent"
+_RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
 # The theme's own signal colors are made for surfaces: as words they are too faint, by day and by
 # night, so they are drawn toward the color of the text.
 _SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) 70%,var(--jp-ui-font-color1,currentcolor))"
@@ -107,16 +113,33 @@ def warning(sentence: str) -> str:
 
 def facts(rows: Mapping[str, object]) -> str:
     """Return names and values as a table; what is empty is left out."""
-    cells = [(faint(name), escape(str(value))) for name, value in rows.items() if value]
-    return table((), cells) if cells else ""
+    return pairs((name, escape(str(value))) for name, value in rows.items() if value)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """Return names, which are plain text, with what each has, as HTML; nothing for none."""
+    lines = (f'<th scope="row" style="{_NAME}">{escape(n)}</th>{_cells([v])}' for n, v in rows)
+    body = "".join(f'<tr style="{_PLAIN}">{line}</tr>' for line in lines)
+    return f'<table style="{_TABLE}">{body}</table>' if body else ""
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table; the header is plain text, the cells are HTML."""
-    head = "".join(f'<th style="{CELL};{FAINT}">{escape(name)}</th>' for name in header)
-    lines = ["".join(f'<td style="{CELL}">{cell}</td>' for cell in row) for row in rows]
-    body = "".join(f"<tr>{line}</tr>" for line in ([head] if head else []) + lines)
-    return f'<table style="{FONT};color:inherit;border-collapse:collapse">{body}</table>'
+    head = "".join(_head(name) for name in header)
+    top = f'<tr style="{_PLAIN}">{head}</tr>' if head else ""
+    style = f"{_PLAIN};{_RULE}" if head else _PLAIN
+    body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in rows)
+    return f'<table style="{_TABLE}">{top}{body}</table>'
+
+
+def _head(name: str) -> str:
+    """Return the head of a column; one without a name is none, and nobody is told of it."""
+    shown = f'<th scope="col" style="{CELL};{FAINT}">{escape(name)}</th>'
+    return shown if name else f'<td style="{CELL}"></td>'
+
+
+def _cells(row: Iterable[str]) -> str:
+    return "".join(f'<td style="{CELL}">{cell}</td>' for cell in row)
 
 
 def bar(fraction: float) -> str:

@@ -25,6 +25,7 @@ _MARK = (
 )
 #: No stripe behind pictures.
 _PICTURES = ";background:var(--jp-layout-color0,transparent)"
+_LEFT = f"{cards.CELL};{cards.FAINT};width:110px;overflow-wrap:anywhere"
 _MISSING = "—"
 
 
@@ -89,7 +90,7 @@ class Comparison:
         shown = drawn(self.exhibits, fit, whole=True, folder=self.folder)
         rows = self.rows()
         lines = [
-            _line("", shown, style=_PICTURES),
+            _heads(shown),
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
             *(_line(name, values) for name, values in self._made()),
         ]
@@ -118,14 +119,20 @@ class Comparison:
         return f"{cards.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
 
 
-def _line(name: str, cells: Any, *, mark: bool = False, style: str = "") -> str:
+def _heads(shown: Sequence[str]) -> str:
+    """Return the first line: each picture heads the column of its generation."""
+    style = f"{cards.CELL};font-weight:normal{_PICTURES}"
+    inside = "".join(f'<th scope="col" style="{style}">{one}</th>' for one in shown)
+    return f'<tr><td style="{_LEFT}{_PICTURES}"></td>{inside}</tr>'
+
+
+def _line(name: str, cells: Any, *, mark: bool = False) -> str:
     inside = "".join(
-        f'<td style="{cards.CELL}{style}"><div style="{_MARK if mark else ""}">{cell}</div></td>'
+        f'<td style="{cards.CELL}"><div style="{_MARK if mark else ""}">{cell}</div></td>'
         for cell in cells
     )
     head = f"{'≠ ' if mark else ''}{name}"
-    left = f"{cards.CELL};{cards.FAINT};width:110px;overflow-wrap:anywhere{style}"
-    return f'<tr><th scope="row" style="{left}">{escape(head)}</th>{inside}</tr>'
+    return f'<tr><th scope="row" style="{_LEFT}">{escape(head)}</th>{inside}</tr>'
 
 
 def _alike(rows: Sequence[Row]) -> str:

@@ -29,6 +29,7 @@ _WIDE = 640
 
 #: Width nothing, but at least all of the tile: the picture has no say in how wide its tile is.
 _FILLS = "display:block;width:0;min-width:100%;height:auto;border-radius:4px"
+_LIST = "list-style:none;margin:0;padding:0"
 _TILE = (
     "display:inline-block;vertical-align:top;max-width:100%;box-sizing:border-box;"
     "margin:0 8px 12px 0"
@@ -74,11 +75,12 @@ class Gallery:
         """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
         shown = self.exhibits[:TILES]
         tiles = drawn(shown, self._fit(len(shown)), folder=self.folder)
-        grid = "".join(self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
+        lines = (self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
+        grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         left = len(self.exhibits) - len(shown)
         words = self._summary() + (f" · {left} more are not shown" if left else "")
         foot = f"<div>{cards.faint(words)}</div>"
-        return f'<div style="{cards.FONT};{cards.COLOR}"><div>{grid}</div>{foot}</div>'
+        return f'<div style="{cards.FONT};{cards.COLOR}">{grid}{foot}</div>'
 
     def _fit(self, count: int) -> media.Fit:
         limit = max(LEAST, min(MOST, TOTAL // max(count, 1)))
@@ -101,9 +103,9 @@ class Gallery:
             f'<div style="{_LINE};{cards.FAINT}">{line}</div>'
         )
         return (
-            f'<details style="{_TILE};min-width:{self._across()}">'
+            f'<li style="display:inline"><details style="{_TILE};min-width:{self._across()}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
-            f'<div style="width:{_WIDE}px;max-width:100%">{_more(exhibit)}</div></details>'
+            f'<div style="width:{_WIDE}px;max-width:100%">{_more(exhibit)}</div></details></li>'
         )
 
     def _across(self) -> str:

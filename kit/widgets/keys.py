@@ -92,7 +92,14 @@ class Profiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Credits that were charged and did not come back, since midnight and since the 1st (UTC)."""
+    """Credits that were charged and did not come back, since midnight and since the 1st (UTC).
+
+    Parameters
+    ----------
+    doubts : tuple of str
+        Why the amounts may be wrong, each in a sentence; empty where the ledger is plain.
+    """
 
     today: Decimal
     month: Decimal
+    doubts: tuple[str, ...] = ()

@@ -1,8 +1,9 @@
 """A real JupyterLab for the tests that look at what a person sees.
 
-One server serves all tests of a process, for it is slow to start: each of them has its own folder
-of notebooks, its own kernels with variables of their own, and settings as new. Everything of
-Jupyter's lies in one temporary folder, so runs see neither each other nor the user.
+One server serves all tests of a process, for it is slow to start. It answers below a path, as a
+JupyterHub or Binder gives one to each user. Each test has its own folder of notebooks, its own
+kernels with variables of their own, and settings as new. Everything of Jupyter's lies in one
+temporary folder, so runs see neither each other nor the user.
 """
 
 import json
@@ -31,6 +32,8 @@ _FOLDERS = (
     "JUPYTERLAB_WORKSPACES_DIR",
     "IPYTHONDIR",
 )
+#: Where a server's addresses begin.
+BELOW = "/user/someone"
 _SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -98,10 +101,11 @@ def serving(base: Path, own: Path) -> Iterator[Lab]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), base, base, own)
+    lab = Lab(f"http://127.0.0.1:{port}{BELOW}", secrets.token_hex(16), base, base, own)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        f"--ServerApp.base_url={BELOW}/",
         *(f"--ServerApp.root_dir={base}", f"--IdentityProvider.token={lab.token}"),
         "--LabApp.expose_app_in_browser=True",
     ]

@@ -97,13 +97,14 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     expect(table.get_by_text("1–2 of 2 (of 5) · 2 chosen")).to_be_visible(timeout=60_000)
     expect(box(notebook, "a deep lake")).to_be_checked()
 
-    # without its kernel the page of before is kept, and no error beside it
+    # without its kernel the page that was shown last is kept, and no error beside it
     notebook.wait_idle()
     page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     notebook.wait_idle()
     page.reload()
     twin = page.locator("[class^=kit-twin]")
     expect(twin).to_be_visible(timeout=60_000)
-    expect(twin).to_contain_text("a town")
+    expect(twin).to_contain_text("a deep lake")
+    expect(twin).to_contain_text("1–2 of 2 (of 5) · 2 chosen")
     expect(page.get_by_text("Error displaying widget")).to_be_hidden()
     notebook.wait_idle()

@@ -53,7 +53,7 @@ def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
         assert notebook.errors() == []
         is_seen(notebook)
         compared = notebook.output(2)
-        shapes = [part.bounding_box() for part in compared.locator("td img, td video").all()[:2]]
+        shapes = [part.bounding_box() for part in compared.locator("th img, th video").all()[:2]]
         assert len({shape["height"] for shape in shapes if shape}) == 1
         expect(compared.get_by_text("≠ prompt")).to_be_visible()
         look(notebook, "gallery", ".jp-OutputArea details")

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -58,7 +61,10 @@ def test_a_missing_or_wrong_extension_is_installed(place: Place, tmp_path: Path)
     for folders in ([], [wrong]):
         found = of(replace(place, extensions=folders))["widget extension"]
         assert not found.ok
-        assert found.remedy.startswith("pip install --force-reinstall 'jupyterlab_widgets>=3,<4'")
+        assert found.remedy == (
+            f"{sys.executable} -m pip install --force-reinstall 'jupyterlab_widgets>=3,<4', "
+            "and reload the page"
+        )
 
 
 @pytest.mark.parametrize("listed", [{EXTENSION: True}, [EXTENSION]])
@@ -107,3 +113,55 @@ def test_drop_zones_that_nothing_draws_are_named(place: Place) -> None:
     found = of(replace(place, extensions=[]))[DROPS]
 
     assert (found.ok, "anywidget" in found.remedy) == (False, True)
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[tuple[Path, Mapping[str, str]]]:
+    """A server of another environment, and what it tells its kernels."""
+    prefix = tmp_path / "hub"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    lab = prefix / "bin" / "jupyter-lab"
+    lab.write_text("#!/bin/sh\necho 4.6.6\n")
+    lab.chmod(0o755)
+    command = [prefix / "bin" / "python", "-c", "print(); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout
+        server.stdout.readline()  # until it runs, nobody can see what it is
+        try:
+            yield prefix, {"JPY_PARENT_PID": str(server.pid)}
+        finally:
+            server.communicate(b"\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="nobody tells which Lab it is")
+def test_in_a_lab_of_another_environment_that_one_counts(
+    hub: tuple[Path, Mapping[str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    prefix, environ = hub
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "user"))
+
+    wrong = of(Place.here(environ))
+
+    assert wrong["JupyterLab's environment"].ok
+    assert wrong["JupyterLab's environment"].found.endswith("with JupyterLab 4.6.6")
+    assert wrong["widget extension"].remedy.startswith(f"{prefix}/bin/python -m pip install")
+    assert wrong["kernel"].found == f"{prefix}/bin/python is not where the kit is installed"
+    assert wrong["kernel"].remedy.startswith(f"{sys.executable} -m ipykernel install --user")
+
+    right = extension(prefix / "share" / "jupyter" / "labextensions", "5.0.16")
+    extension(right, version("anywidget"), "anywidget")
+    kernel = tmp_path / "user" / "kernels" / "creative-studio"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps({"argv": [sys.executable, "-m", "ipykernel"]}))
+
+    assert all(finding.ok for finding in of(Place.here(environ)).values())
+
+
+def test_a_lab_of_another_environment_that_is_too_old_is_named(place: Place) -> None:
+    lab = Path("/opt/conda/bin/jupyter-lab")
+
+    found = of(replace(place, lab=lab, inside="3.6.8"))["JupyterLab's environment"]
+
+    assert (found.ok, "with JupyterLab 3.6.8" in found.found) == (False, True)
+    assert found.remedy.startswith("/opt/conda/bin/python -m pip install 'jupyterlab>=4.4,<5'")

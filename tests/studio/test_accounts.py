@@ -17,8 +17,8 @@ def entry(at: str, credits: float, kind: str = "generation") -> dict[str, Any]:
     return {"id": at, "createdAt": at, "kind": kind, "credits": credits, "balanceAfter": 0}
 
 
-def page(*entries: dict[str, Any], following: bool = False) -> Reply:
-    headers = {"link": '</v1/usage?cursor=1>; rel="next"'} if following else {}
+def page(*entries: dict[str, Any], following: int | bool = False) -> Reply:
+    headers = {"link": f'</v1/usage?cursor={following:d}>; rel="next"'} if following else {}
     return Reply(200, headers, json.dumps(entries).encode())
 
 
@@ -52,3 +52,46 @@ def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
     assert panel._seen.wait(10)
 
     assert "Create key" not in str([getattr(c, "description", "") for c in panel.children])
+
+
+def test_a_plain_ledger_leaves_no_doubt() -> None:
+    found = driven(accounts.spent(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
+
+    assert found == Spent(Decimal("0.5"), Decimal("0.5"), ())
+
+
+def test_a_kind_of_entry_that_is_not_known_is_said_and_a_gift_is_not_spending() -> None:
+    found = driven(
+        accounts.spent(NOW),
+        page(
+            entry("2026-03-15T11:00:00Z", 500, "topup"),
+            entry("2026-03-15T10:00:00Z", -2, "storage"),
+            entry("2026-03-14T10:00:00Z", -1),
+        ),
+    )[1]
+
+    assert found is not None
+    assert (found.today, found.month) == (Decimal(2), Decimal(3))
+    (doubt,) = found.doubts
+    assert "'storage', 'topup'" in doubt
+
+
+def test_charges_without_a_minus_sign_count_and_are_said() -> None:
+    found = driven(
+        accounts.spent(NOW),
+        page(entry("2026-03-15T11:00:00Z", 0.5), entry("2026-03-15T11:00:01Z", 0.2, "refund")),
+    )[1]
+
+    assert found is not None
+    assert found.today == Decimal("0.3")
+    assert "minus sign" in found.doubts[0]
+
+
+def test_a_ledger_that_is_not_read_to_the_start_of_the_month_is_said() -> None:
+    line = entry("2026-03-15T11:00:00Z", -0.5)
+    pages = [page(line, following=n) for n in range(1, accounts._PAGES + 1)]
+    found = driven(accounts.spent(NOW), *pages)[1]
+
+    assert found is not None
+    assert found.month == Decimal(10)
+    assert "Only its newest 20 entries" in found.doubts[0]

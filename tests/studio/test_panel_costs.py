@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from kit.explore import costs
 from kit.explore.costs.spending import COLUMNS
 from kit.studio import panel_costs
 
@@ -19,19 +18,25 @@ TODAY = date(2026, 3, 10)
 def spent(*rows: dict[str, Any]) -> pd.DataFrame:
     """Return a spending frame; amounts in millicredits."""
     usual = {"kind": "generation", "model_id": "poster", "status": "completed", "refunded": 0}
+    usual |= {"source": "service"}
     filled = [{**usual, **row, "net": row["charged"] - row.get("refunded", 0)} for row in rows]
     frame = pd.DataFrame(filled, columns=list(COLUMNS), index=[f"g{n}" for n in range(len(rows))])
     return frame.astype(COLUMNS)
 
 
-def report(frame: pd.DataFrame, balance: Decimal | None, *, today: date | None = None) -> str:
-    summary, trend, models = costs.summary(frame), costs.trend(frame), costs.by(frame, "model")
-    return panel_costs.report(summary, trend, models, balance, today=today)
+def report(
+    frame: pd.DataFrame,
+    balance: Decimal | None,
+    *,
+    ledger: bool = True,
+    today: date | None = None,
+) -> str:
+    return panel_costs.report(frame, balance, ledger=ledger, today=today)
 
 
 def figures(html: str) -> dict[str, str]:
     """Return the tiles by their names."""
-    return dict(re.findall(r"<div><span[^>]*>([^<]*)</span><b>([^<]*)</b>", html))
+    return dict(re.findall(r"<div[^>]*><span[^>]*>([^<]*)</span><b>([^<]*)</b>", html))
 
 
 def test_each_figure_counts_its_own_days() -> None:
@@ -71,3 +76,40 @@ def test_nothing_spent_is_a_page_too() -> None:
 
     assert figures(html)["in all"] == "0"
     assert "By model" not in html
+
+
+def test_what_the_service_tells_is_not_in_doubt() -> None:
+    html = report(spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100}), None)
+
+    assert "about" not in html
+    assert "Amounts: 1 told by the service. Days are of UTC.</div>" in html
+
+
+def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said() -> None:
+    day = datetime(2026, 3, 10, tzinfo=UTC)
+    frame = spent(
+        {"created_at": day, "charged": 100},
+        {"created_at": day, "charged": 70, "source": "estimate"},
+        {"created_at": day, "charged": 50, "source": "receipt"},
+    )
+
+    html = report(frame, Decimal(9), today=TODAY)
+
+    assert figures(html)["left"] == "9"
+    assert figures(html)["spent today"] == figures(html)["in all"] == "about 0.22"
+    assert "2026-03-10: about 0.22 credits" in html
+    assert "<span>about 0.22 " in html
+    assert (
+        "1 told by the service, 1 by the receipts of this computer, 1 guessed from today&#x27;s"
+        in html
+    )
+    assert "what it would cost today" in html
+    assert 'title="A receipt is of the start' in html
+
+
+def test_a_service_without_a_ledger_does_not_tell_of_titles_and_scripts() -> None:
+    frame = spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100})
+    html = report(frame, None, ledger=False, today=TODAY)
+
+    assert figures(html)["spent today"] == "about 0.1"
+    assert "Titles and scripts are not counted" in html

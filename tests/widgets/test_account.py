@@ -146,7 +146,22 @@ def test_a_service_without_a_ledger_shows_no_spending(background: Background) ->
     )
 
     assert "not told" in texts(panel)
-    assert "spent" not in texts(panel)
+    assert "spent today" not in texts(panel)
+    assert "this service keeps no ledger" in texts(panel)
+
+
+def test_an_amount_that_is_in_doubt_says_so_and_why(background: Background) -> None:
+    def shown(*doubts: str) -> str:
+        spent = Spent(Decimal("0.25"), Decimal(3), doubts)
+        found = Facts("x", wire.Account(id="a", name="Ada"), spent)
+        return texts(AccountPanel(lambda: found, background=background))
+
+    sure, unsure = shown(), shown("It may be <more>.")
+    assert ">0.25 credits<" in sure
+    assert "about" not in sure
+    assert "added up from the service&#x27;s ledger, in days of UTC" in sure
+    assert '<span title="It may be &lt;more&gt;.">about 0.25 credits</span>' in unsure
+    assert "UTC. It may be &lt;more&gt;.</span>" in unsure
 
 
 def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Background) -> None:

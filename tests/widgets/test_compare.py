@@ -92,3 +92,10 @@ def test_one_line_names_what_differs() -> None:
         "<Comparison of 2 generations · differ in prompt, size, grain>"
     )
     assert repr(Comparison([NIGHT, NIGHT])) == "<Comparison of 2 generations · made alike>"
+
+
+def test_each_generation_heads_its_column() -> None:
+    html = Comparison([NIGHT, DAY]).html()
+
+    assert html.count('<th scope="col"') == 2
+    assert html.index('<th scope="col"') < html.index('<th scope="row"')

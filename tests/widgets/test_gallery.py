@@ -127,3 +127,10 @@ def test_one_line_has_number_and_price() -> None:
     assert repr(Gallery([known, unknown])) == "<Gallery 2 generations>"
     assert repr(Gallery([])) == "<Gallery 0 generations>"
     assert len(Gallery([known])) == 1
+
+
+def test_a_gallery_is_a_list() -> None:
+    html = Gallery([exhibit(small=photo(64, 64))] * 3).html()
+
+    assert html.count("<ul ") == html.count("</ul>") == 1
+    assert html.count("<li ") == html.count("</li>") == 3

@@ -14,7 +14,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.cards import ARROW, FAINT, FONT, card, credits, facts, warning
+from kit.widgets.cards import ARROW, FAINT, FONT, card, credits, faint, pairs, warning
 from kit.widgets.keys import Key, Spent
 
 _SHEET = """
@@ -28,6 +28,8 @@ _SHEET = """
 .kit-account .kit-line{flex-wrap:wrap;gap:8px 14px;align-items:center;overflow:visible}
 .kit-account .kit-line>.widget-text{flex:1 1 220px}
 .kit-account .kit-line>.widget-checkbox{width:auto}
+.kit-account .widget-label-basic{display:flex;align-items:center}
+.kit-account .widget-label-basic>input{flex:none;margin:0 8px 0 0}
 .kit-account .kit-line>.widget-dropdown{width:auto;max-width:100%}
 .kit-account .kit-line .widget-label{width:auto;min-width:72px;margin:0 8px 0 0;text-align:left;
  font-weight:500}
@@ -49,6 +51,8 @@ _SHEET = """
 .kit-account select:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
  outline-offset:1px}
 """
+#: What is said of spending at a service without a ledger.
+_UNTOLD = "not told: this service keeps no ledger; studio.costs adds up what is known here"
 STYLE = f"<style>{' '.join(_SHEET.split())} .kit-account{{{ARROW}}}</style>"
 
 
@@ -73,13 +77,29 @@ def drawn(found: Facts) -> str:
     """Return who pays, what is left and what was spent."""
     account, spent = found.account, found.spent
     rows = {
-        "service": found.place,
-        "e-mail": account.email,
+        "service": escape(found.place),
+        "e-mail": escape(account.email or ""),
         "balance": credits(account.credits) if account.credits is not None else "not told",
-        "spent today": spent is not None and credits(spent.today),
-        "spent this month": spent is not None and credits(spent.month),
+        **(_told(spent) if spent else {"spent": escape(_UNTOLD)}),
     }
-    return card(account.name or "Account", facts(rows))
+    basis = f"<div>{faint(_basis(spent))}</div>" if spent else ""
+    return card(account.name or "Account", pairs((n, v) for n, v in rows.items() if v) + basis)
+
+
+def _told(spent: Spent) -> dict[str, str]:
+    """Return the amounts; where there is a doubt, they say so, and why when they are pointed at."""
+    amounts = {"spent today": credits(spent.today), "spent this month": credits(spent.month)}
+    if not spent.doubts:
+        return amounts
+    why = escape(" ".join(spent.doubts))
+    return {name: f'<span title="{why}">about {text}</span>' for name, text in amounts.items()}
+
+
+def _basis(spent: Spent) -> str:
+    """Return what the amounts are made of."""
+    return " ".join(
+        ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
+    )
 
 
 def key(item: Key) -> str:

@@ -15,6 +15,7 @@ from kit.widgets.account.ring import Ring
 from kit.widgets.account.switch import Switch
 from kit.widgets.form.service import Background
 from kit.widgets.keys import Keys, Profiles
+from kit.widgets.reach import Reach
 from kit.widgets.twins import Twin, again
 
 #: Seconds that what is saved beside the widget waits for the first answer.
@@ -54,7 +55,7 @@ class AccountPanel(ipywidgets.VBox):
         self._background = background or Background()
         self._seen = threading.Event()
         self._head = ipywidgets.HTML(looks.STYLE)
-        self._problem = ipywidgets.HTML()
+        self._problem = ipywidgets.HTML(_dom_classes=("kit-said",))
         self._refresh = looks.button("Refresh", lambda _: self.refresh(), icon="refresh")
         self._twin = Twin(background=self._background)
         begin, say, later = self._begin, self._say, self._background
@@ -66,7 +67,8 @@ class AccountPanel(ipywidgets.VBox):
         )
         parts = [self._head, self._refresh, self._problem]
         parts += [part for part in (self.switch, self.ring) if part is not None]
-        super().__init__(children=[*parts, self._twin.style], _dom_classes=("kit-account",))
+        parts += [self._twin.style, Reach()]
+        super().__init__(children=parts, _dom_classes=("kit-account",))
         self.refresh()
 
     def __repr__(self) -> str:

@@ -69,9 +69,11 @@ class Ring(ipywidgets.VBox):
             options=list(EXPIRY), value="in 90 days", description="Expires"
         )
         self.make = button("Create key", self._created, tooltip="It is shown once")
-        wishes = (self._name, self._expiry, *self._scopes, self.make)
-        form = ipywidgets.HBox(wishes, _dom_classes=("kit-line",))
-        parts = (heading("Keys"), self._rows, self._new, heading("A new key"), form)
+        form = [
+            ipywidgets.HBox(wishes, _dom_classes=("kit-line",))
+            for wishes in ((self._name, self._expiry), (*self._scopes, self.make))
+        ]
+        parts = (heading("Keys"), self._rows, self._new, heading("A new key"), *form)
         super().__init__(children=parts, _dom_classes=("kit-part",))
 
     def show(self) -> None:

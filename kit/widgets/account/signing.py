@@ -12,6 +12,7 @@ from kit.errors import ConfigError
 from kit.widgets.account import looks
 from kit.widgets.cards import card, faint
 from kit.widgets.form.service import Background
+from kit.widgets.reach import Reach
 from kit.widgets.secret import SecretInput
 from kit.widgets.twins import Twin, again
 
@@ -63,12 +64,12 @@ class SignIn(ipywidgets.VBox):
             tooltip="The name of the profile; kit.connect(profile=...) finds it",
         )
         self._key = SecretInput("API key", action="Sign in", on_submit=self._typed)
-        self._said = ipywidgets.HTML()
+        self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
         self._twin = Twin(background=self._background)
         fields = ipywidgets.VBox(
             (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
         )
-        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style)
+        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style, Reach())
         super().__init__(children=parts, _dom_classes=("kit-account",))
 
     @property

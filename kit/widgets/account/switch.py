@@ -40,7 +40,7 @@ class Switch(ipywidgets.VBox):
         self.home = True
         self._quiet = False
         self._pick = ipywidgets.Dropdown(description="Profile")
-        self._line = ipywidgets.HTML()
+        self._line = ipywidgets.HTML(_dom_classes=("kit-said",))
         self._open = button(
             "Sign in with a key …", self._asked, tooltip="To another service, or with a new key"
         )

@@ -39,6 +39,8 @@ _SHEET = """
 .kit-panel .kit-filter .mod-active{background:var(--jp-brand-color1,#1976d2);
  color:var(--jp-ui-inverse-font-color1,#fff)}
 .kit-panel .kit-filter .widget-text{flex:1 1 200px;width:auto}
+.kit-panel .kit-filter .widget-label{position:absolute;width:1px;height:1px;overflow:hidden;
+ clip:rect(0 0 0 0);white-space:nowrap}
 .kit-models{overflow:visible}.kit-models>*{margin:0;padding:10px 0;gap:12px;align-items:center;
  border-top:1px solid var(--jp-border-color2,#9996);overflow:visible}
 .kit-models>*>.widget-html{flex:1 1 0;min-width:0;margin:0}

@@ -34,9 +34,13 @@ class Catalog(ipywidgets.VBox):
 
     def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
         self._models = list(models)
-        self._kind = ipywidgets.ToggleButtons(options=_KINDS, tooltips=("Models of any kind",))
-        self._words = ipywidgets.Text(placeholder="search models", tooltip="Search models")
-        self._said = ipywidgets.HTML()
+        self._kind = ipywidgets.ToggleButtons(
+            options=_KINDS, description="Kind", tooltips=("Models of any kind",)
+        )
+        self._words = ipywidgets.Text(
+            description="Search models", placeholder="search models", tooltip="Search models"
+        )
+        self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
         self._rows = [self._row(one, use) for one in self._models]
         rows = ipywidgets.VBox(children=self._rows, _dom_classes=("kit-models",))
         filters = ipywidgets.HBox(

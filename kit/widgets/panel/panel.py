@@ -17,6 +17,7 @@ import ipywidgets
 from kit.errors import KitError
 from kit.widgets.form.service import Background
 from kit.widgets.panel import looks
+from kit.widgets.reach import Reach
 from kit.widgets.twins import Twin
 
 #: Seconds that what is saved beside the panel waits for its first page.
@@ -107,11 +108,11 @@ class Panel(ipywidgets.VBox):
         )
         names = [page.name for page in self.pages]
         self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
-        self._tabs = ipywidgets.Tab(children=self._bodies, titles=names)
+        self._tabs = ipywidgets.Tab(children=self._bodies, titles=names, _dom_classes=("kit-tabs",))
         self._tabs.selected_index = 0
         self._refresh.on_click(self._asked_anew)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        parts = (top, self._banner, self._tabs, self._twin.style)
+        parts = (top, self._banner, self._tabs, self._twin.style, Reach())
         super().__init__(children=parts, _dom_classes=("kit-panel",))
         self._tabs.observe(self._turned, "selected_index")
         self._open()

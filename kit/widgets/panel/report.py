@@ -10,7 +10,8 @@ from kit.widgets.cards import credits, figure
 from kit.widgets.panel.looks import sheet
 
 _SHEET = """
-.kit-figures{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 18px}
+.kit-figures{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 8px}
+.kit-basis{margin:0 0 18px;font-size:12.5px;line-height:1.45}
 .kit-figures>div{flex:1 1 120px;padding:8px 12px;border-radius:6px;
  border:1px solid var(--jp-border-color2,#9996)}
 .kit-figures b{display:block;font-size:17px;font-weight:600;line-height:1.4}
@@ -27,17 +28,33 @@ _SHEET = """
 SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
 
 
-def figures(items: Sequence[tuple[str, Decimal | None]]) -> str:
-    """Return amounts of credits as tiles; what nobody knows is left out."""
+def figures(
+    items: Sequence[tuple[str, Decimal | None]], basis: str = "", doubts: Sequence[str] = ()
+) -> str:
+    """Return amounts of credits as tiles; what nobody knows is left out.
+
+    Parameters
+    ----------
+    items : sequence of (str, Decimal or None)
+        The first of them is what is left, which is never in doubt.
+    basis : str
+        A sentence on what the others are made of.
+    doubts : sequence of str
+        Why they may be wrong: they say "about", and why when they are pointed at, and below.
+    """
     tiles = (
-        f'<div><span class="kit-note">{escape(name)}</span><b>{escape(figure(amount))}</b></div>'
-        for name, amount in items
+        f'<div{_why(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
+        f"<b>{escape(_about(figure(amount), doubts if number else ()))}</b></div>"
+        for number, (name, amount) in enumerate(items)
         if amount is not None
     )
-    return f'{SHEET}<div class="kit-figures" aria-label="credits">{"".join(tiles)}</div>'
+    words = " ".join(filter(None, (basis, *doubts)))
+    note = f'<div class="kit-note kit-basis">{escape(words)}</div>' if words else ""
+    group = f'<div class="kit-figures" role="group" aria-label="credits">{"".join(tiles)}</div>'
+    return f"{SHEET}{group}{note}"
 
 
-def bars(title: str, rows: Sequence[tuple[str, Decimal, str]]) -> str:
+def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[str] = ()) -> str:
     """Return a bar for each row, the longest for the most.
 
     Parameters
@@ -48,26 +65,35 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]]) -> str:
     most = max((amount for _, amount, _ in rows), default=Decimal(0))
     cells = (
         f"<span>{escape(name)}</span>{_bar(amount, most)}"
-        f'<span>{escape(figure(amount))} <span class="kit-note">{escape(note)}</span></span>'
+        f"<span>{escape(_about(figure(amount), doubts))} "
+        f'<span class="kit-note">{escape(note)}</span></span>'
         for name, amount, note in rows
     )
     return sheet(title, f'<div class="kit-bars">{"".join(cells)}</div>')
 
 
-def columns(title: str, days: Sequence[tuple[str, Decimal]]) -> str:
+def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
     """Return a column for each day; the amount of one is told when it is pointed at."""
     most = max((amount for _, amount in days), default=Decimal(0))
     stands = "".join(
-        f'<span title="{escape(f"{day}: {credits(amount)}")}">'
+        f'<span title="{escape(f"{day}: {_about(credits(amount), doubts)}")}">'
         f'<i style="height:{_percent(amount, most):.1f}%"></i></span>'
         for day, amount in days
     )
     first, last = (days[0][0], days[-1][0]) if days else ("", "")
-    most_text = f"{credits(most)} on the dearest day"
+    most_text = f"{_about(credits(most), doubts)} on the dearest day"
     shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
     ends = (first, most_text, last)
     marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)
     return sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
+
+
+def _about(amount: str, doubts: Sequence[str]) -> str:
+    return f"about {amount}" if doubts else amount
+
+
+def _why(doubts: Sequence[str]) -> str:
+    return f' title="{escape(" ".join(doubts))}"' if doubts else ""
 
 
 def _bar(amount: Decimal, most: Decimal) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import ipywidgets as w
 
+from kit.widgets.reach import Reach
 from kit.widgets.table.drawing import Column, classes, kind, sheet, tracks
 
 SHOWN = w.Layout(width="100%", margin="0")
@@ -44,30 +45,38 @@ class Controls:
 
 
 def build(
-    shown: Sequence[tuple[str, Column]], statuses: Sequence[str], models: Sequence[str], rows: int
+    shown: Sequence[tuple[str, Column]],
+    statuses: Sequence[str],
+    models: Sequence[str],
+    rows: int,
+    twin: Any,
 ) -> Controls:
-    """Return the widgets of a table with `rows` rows a page."""
-    field = w.Layout(width="auto", min_width="150px", flex="0 1 170px")
+    """Return the widgets of a table with `rows` rows a page; `twin` is its twin's style sheet."""
     plain = {"description_width": "initial"}
     text = w.Text(
+        _dom_classes=("kit-table-filter",),
+        description="search prompts",
         placeholder="search prompts",
         continuous_update=False,
         tooltip="part of a prompt, or the beginning of an id; Enter searches",
         layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
     )
-    status = w.Dropdown(options=any_of("status", statuses), tooltip="status", layout=field)
-    model = w.Dropdown(options=any_of("model", models), tooltip="model", layout=field)
+    status, model = (_choice(n, v) for n, v in (("status", statuses), ("model", models)))
     day = w.Layout(width="auto", flex="0 1 180px")
-    since = w.DatePicker(description="from", style=plain, layout=day)
-    until = w.DatePicker(description="to", style=plain, layout=day)
+    since, until = (
+        w.DatePicker(description=word, tooltip=f"{end} day, UTC", style=plain, layout=day)
+        for word, end in (("from", "first"), ("to", "last"))
+    )
     heads = {source: _head(column) for source, column in shown}
     page = w.HTML(layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
     boxes = [_box() for _ in range(rows)]
     over = w.VBox(boxes, layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
     over.add_class("kit-table-over")
     back, forth = _step("chevron-left", "page before"), _step("chevron-right", "next page")
-    number = w.BoundedIntText(value=1, min=1, max=1, tooltip="page", layout=w.Layout(width="84px"))
-    words = w.HTML()
+    number = w.BoundedIntText(
+        value=1, min=1, max=1, description="page", style=plain, layout=w.Layout(width="112px")
+    )
+    words = w.HTML(_dom_classes=("kit-said",))
     clear = w.Button(description="choose none", layout=w.Layout(width="auto"))
     renew = w.Button(
         icon="refresh",
@@ -75,6 +84,7 @@ def build(
         layout=w.Layout(width="40px", display="none"),
     )
     preview, problem, style = w.HTML(), w.HTML(), w.HTML(sheet(shown))
+    problem.add_class("kit-said")
     head = w.GridBox(
         [style, w.HTML(), *heads.values()],
         layout=w.Layout(grid_template_columns=tracks(shown), width="100%"),
@@ -91,6 +101,8 @@ def build(
             w.Box([back, number, forth, renew, words, clear], layout=wrap),
             problem,
             preview,
+            Reach(),
+            twin,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),
     )
@@ -100,6 +112,16 @@ def build(
         text, status, model, since, until, heads, page, boxes,
         back, number, forth, renew, words, clear, preview, problem, style, whole,
     )  # fmt: skip
+
+
+def _choice(noun: str, values: Sequence[str]) -> Any:
+    return w.Dropdown(
+        _dom_classes=("kit-table-filter",),
+        options=any_of(noun, values),
+        description=noun,
+        tooltip=noun,
+        layout=w.Layout(width="auto", min_width="150px", flex="0 1 170px"),
+    )
 
 
 def any_of(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from kit.widgets import cards
+from kit.widgets.table.rows import View
 
 #: Pixels of a row, and of the thumbnail in it.
 ROW = 46
@@ -61,6 +62,7 @@ COLUMNS = (
     Column("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
     Column("took", ("seconds",), "72px", "", _seconds, number=True),
 )
+_AS_IT_IS = View()
 #: Tracks before the columns: the box, the thumbnail.
 _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 
@@ -86,13 +88,15 @@ STYLE = f"""<style>
   padding: 0 8px; margin: 0; width: auto; font-weight: 600;
   color: var(--jp-ui-font-color1, inherit); overflow: hidden; text-overflow: ellipsis; }}
 .kit-table-head .jupyter-button.kit-number {{ text-align: right; }}
-.kit-table-head .jupyter-button:hover, .kit-table-head .jupyter-button:focus-visible {{
-  text-decoration: underline; }}
+.kit-table-head .jupyter-button:hover {{ text-decoration: underline; }}
+.kit-table button:focus-visible, .kit-table input:focus-visible, .kit-table select:focus-visible {{
+  outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: -2px; }}
 .kit-table-box.widget-checkbox {{ width: 100%; height: {ROW}px; margin: 0; border-radius: 4px; }}
 .kit-table-box.widget-checkbox > label {{ display: flex; align-items: center; width: 100%;
   height: {ROW}px; cursor: pointer; margin: 0; padding: 0; }}
 .kit-table-box.widget-checkbox input[type='checkbox'] {{ flex: none; margin: 0 0 0 8px; }}
-.kit-table-box.widget-checkbox label span {{ position: absolute; width: 1px; height: 1px;
+.kit-table-box.widget-checkbox label span, .kit-table .kit-unseen,
+.kit-table-filter > .widget-label {{ position: absolute; width: 1px; height: 1px;
   overflow: hidden; clip: rect(0 0 0 0); white-space: nowrap; }}
 .kit-table-box:hover {{ background: color-mix(in srgb, currentColor 6%, transparent); }}
 .kit-table-box:has(input:checked) {{ background: color-mix(in srgb,
@@ -145,8 +149,21 @@ def cells(page: pd.DataFrame, shown: Sequence[tuple[str, Column]]) -> list[list[
     return [list(row) for row in zip(*texts, strict=True)]
 
 
-def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes]) -> str:
-    """Return a page as it is shown while the kernel runs."""
+def order(source: str, view: View) -> str:
+    """Return how a view sorts a column: ``ascending``, ``descending``, or not at all.
+
+    Examples
+    --------
+    >>> order("net", View(sort="net", descending=True)), order("prompt", View(sort="net"))
+    ('descending', '')
+    """
+    if source != view.sort:
+        return ""
+    return "descending" if view.descending else "ascending"
+
+
+def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes], view: View = _AS_IT_IS) -> str:
+    """Return a page as it is shown while the kernel runs; the heads are for who does not see."""
     shown = columns(page)
     grid = f"grid-template-columns:{tracks(shown)}"
     rows = []
@@ -160,8 +177,11 @@ def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes]) -> str:
             f'<div class="kit-table-row" role="row" style="{grid}"><span></span>'
             f'<span role="cell">{small}</span>{inside}</div>'
         )
-    empty = '<div class="kit-table-row"><span>nothing like that</span></div>'
-    return f'<div class="kit-table-page" role="table">{"".join(rows) or empty}</div>'
+    empty = '<div class="kit-table-row" role="row"><span role="cell">nothing like that</span></div>'
+    return (
+        '<div class="kit-table-page" role="table" aria-label="generations">'
+        f"{_heads(shown, view)}{''.join(rows) or empty}</div>"
+    )
 
 
 def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes], words: str) -> str:
@@ -179,6 +199,15 @@ def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes], words: str) -> str
         rows.append([small, *line])
     body = cards.table(["", *(column.title for _, column in shown)], rows)
     return f'<div style="{cards.FONT};{cards.COLOR}">{body}{cards.faint(words)}</div>'
+
+
+def _heads(shown: Sequence[tuple[str, Column]], view: View) -> str:
+    cells = ['<span role="columnheader">picture</span>']
+    for source, column in shown:
+        sort = order(source, view)
+        aria = f' aria-sort="{sort}"' if sort else ""
+        cells.append(f'<span role="columnheader"{aria}>{escape(column.title)}</span>')
+    return f'<div role="row" class="kit-unseen">{"".join(cells)}</div>'
 
 
 def label(page: pd.DataFrame) -> list[str]:

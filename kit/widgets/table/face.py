@@ -5,7 +5,6 @@ Whatever changes it takes the lock, for widgets call back on any thread.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Columns that are best seen from the highest down: the newest, the dearest, the slowest.
 _DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
-#: Most seconds that showing waits for thumbnails: a twin never gets those that come later.
+#: Most seconds that showing waits for thumbnails: those that come later are no news then.
 _PATIENCE = 1.0
 #: The view that asks for nothing.
 _ALL = View()
@@ -148,20 +147,13 @@ class HistoryTable:
         return self._shown_on().controls
 
     def _ipython_display_(self) -> None:
-        """Show the widget and its twin: two outputs, for a lost widget takes its own along."""
-        from IPython.display import publish_display_data
-
-        from kit.widgets import twins
-
-        show: Callable[[dict[str, Any]], None] = publish_display_data
-        _ = self.controls
+        screen = self._shown_on()
         self._filled.wait(_PATIENCE)
-        html = self.html()
-        name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
-        self.controls.style.value = drawing.sheet(drawing.columns(self._frame)) + twins.hidden(name)
-        show({"text/plain": "", "text/html": twins.twin(name, html)})
-        widget = self.controls.whole._repr_mimebundle_()
-        show({**widget, "text/plain": repr(self)})
+        screen.twin.show(self._bundle)
+
+    def _bundle(self) -> dict[str, Any]:
+        whole = self.controls.whole._repr_mimebundle_() or {}
+        return {**whole, "text/plain": repr(self), "text/html": self.html()}
 
     def html(self) -> str:
         """Return the page as plain HTML, for a notebook without its kernel."""
@@ -186,7 +178,8 @@ class HistoryTable:
                     clear=lambda: self.select(()),
                     renew=lambda: self._background.begin(self._renewed),
                 )
-                self._screen = Screen(self._frame, self._size, hears, self._lock)
+                parts = self._frame, self._size, hears, self._lock, self._background
+                self._screen = Screen(*parts)
                 if self._renew is not None:
                     self._screen.controls.renew.layout.display = None
                 self._draw()
@@ -245,13 +238,13 @@ class HistoryTable:
         known = self._thumbnails.known(_names(page))
         self._screen.show_view(self._view)
         self._screen.show_place(self.page, self.pages)
-        self._screen.show_page(page, drawing.live(page, known), self._chosen)
+        self._screen.show_page(page, drawing.live(page, known, self._view), self._chosen)
         self._say()
         self._background.begin(partial(self._fill, page, turn))
 
     def _say(self) -> None:
         if self._screen:
-            self._screen.show_words(self._words(), chosen=bool(self._chosen))
+            self._screen.show_words(self._words(), self._view, chosen=bool(self._chosen))
 
     def _words(self) -> str:
         count, first = len(self._found), self._page * self._size
@@ -267,10 +260,12 @@ class HistoryTable:
         for _ in self._thumbnails.fetched(names, turn):
             with self._lock:
                 if self._screen and self._thumbnails.latest(turn):
-                    html = drawing.live(page, self._thumbnails.known(names))
+                    html = drawing.live(page, self._thumbnails.known(names), self._view)
                     self._screen.controls.page.value = html
         if self._thumbnails.latest(turn):
             self._filled.set()
+            if self._screen:
+                self._screen.twin.follow()  # with thumbnails that came too late to be shown at once
 
     def _show_last(self) -> None:
         """Show what was chosen last below the table, as soon as it is there."""

@@ -11,15 +11,19 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 import pandas as pd
 
 from kit.widgets import cards
+from kit.widgets.form.service import Background
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.controls import HIDDEN, SHOWN, Controls, any_of, build
 from kit.widgets.table.rows import View
+from kit.widgets.twins import Twin
 
+_ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
 #: Fields of a view that have a widget.
 FILTERS = ("text", "status", "model", "since", "until")
 
@@ -62,13 +66,23 @@ class Screen:
     ----------
     lock : RLock
         Held while a callback works: callbacks arrive on any thread.
+    twin : Twin
+        What a saved notebook keeps of the table; it follows what the user does.
     """
 
-    def __init__(self, frame: pd.DataFrame, size: int, hears: Hears, lock: threading.RLock) -> None:
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        size: int,
+        hears: Hears,
+        lock: threading.RLock,
+        background: Background,
+    ) -> None:
         self._lock = lock
+        self.twin = Twin(background=background)
         self._quiet = False
         self._columns = drawing.columns(frame)
-        self.controls: Controls = build(self._columns, *_choices(frame), size)
+        self.controls: Controls = build(self._columns, *_choices(frame), size, self.twin.style)
         self._listen(hears)
 
     def show_choices(self, frame: pd.DataFrame) -> None:
@@ -84,8 +98,10 @@ class Screen:
                 with suppress(ValueError, KeyError):  # a status that no row has is in no list
                     getattr(self.controls, name).value = getattr(view, name)
             for source, column in self._columns:
-                arrow = (" ▾" if view.descending else " ▴") if source == view.sort else ""
-                self.controls.heads[source].description = f"{column.title}{arrow}"
+                order = drawing.order(source, view)
+                head = self.controls.heads[source]
+                head.description = f"{column.title}{_ARROWS[order]}"
+                head.tooltip = f"sorted, {order}" if order else f"sort by {column.title}"
 
     def show_place(self, page: int, pages: int) -> None:
         """Show which page of how many is there."""
@@ -108,9 +124,12 @@ class Screen:
                     box.layout = SHOWN if there else HIDDEN
             self.controls.page.value = html
 
-    def show_words(self, words: str, *, chosen: bool) -> None:
-        """Show how many there are and how many are chosen."""
-        self.controls.words.value = cards.faint(words)
+    def show_words(self, words: str, view: View, *, chosen: bool) -> None:
+        """Show how many there are and are chosen, and tell the order that arrows only show."""
+        by = next((c.title for s, c in self._columns if s == view.sort), "")
+        order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
+        unseen = f'<span class="kit-unseen">{escape(order)}</span>'
+        self.controls.words.value = cards.faint(words) + unseen
         self.controls.clear.layout.visibility = "visible" if chosen else "hidden"
 
     @contextmanager
@@ -130,10 +149,18 @@ class Screen:
         self._changes(made.number, hears.turn_to)
         for source, head in made.heads.items():
             self._clicks(head, partial(hears.sort, source))
-        self._clicks(made.back, partial(hears.step, -1))
-        self._clicks(made.forth, partial(hears.step, 1))
+        self._clicks(made.back, partial(self._step, hears.step, -1))
+        self._clicks(made.forth, partial(self._step, hears.step, 1))
         self._clicks(made.clear, hears.clear)
         self._clicks(made.renew, hears.renew)
+
+    def _step(self, step: Callable[[int], None], pages: int) -> None:
+        """Turn pages; at an end the other button is at hand, for this one rests."""
+        made = self.controls
+        step(pages)
+        pressed, other = (made.forth, made.back) if pages > 0 else (made.back, made.forth)
+        if pressed.disabled and not other.disabled:
+            other.focus()
 
     def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:
         guarded = self._guarded(call)
@@ -156,6 +183,7 @@ class Screen:
                 except Exception as error:  # noqa: BLE001 - see above
                     problem = cards.warning(f"{type(error).__name__}: {error}")
                 self.controls.problem.value = problem
+            self.twin.follow()
 
         return callback
 

@@ -36,7 +36,9 @@ _SHEET = """
 .kit-writing .kit-line{flex-wrap:wrap;gap:6px 16px;align-items:center;overflow:visible}
 .kit-writing .kit-line .widget-button{width:auto;border-radius:4px}
 .kit-writing .kit-line .widget-checkbox{width:auto;flex:0 0 auto}
-.kit-writing .kit-line .widget-checkbox .widget-label-basic{width:auto}
+.kit-writing .kit-line .widget-checkbox .widget-label-basic{display:flex;align-items:center;
+ width:auto}
+.kit-writing .widget-label-basic>input{flex:none;margin:0 8px 0 0}
 .kit-writing .kit-grow{flex:1 1 260px}
 .kit-writing .kit-line .widget-toggle-buttons{display:flex;align-items:center;gap:8px;width:auto}
 .kit-writing .widget-toggle-buttons>div{display:flex;gap:4px}

@@ -16,6 +16,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.widgets.form.service import Background
+from kit.widgets.reach import Reach
 from kit.widgets.twins import Twin
 from kit.widgets.writing import looks
 from kit.widgets.writing.brief import LONGEST, SCRIPT, SHORTEST, TITLE, USUAL, Brief, Writer
@@ -130,7 +131,7 @@ class Writing(ipywidgets.VBox):
         self._provoke = _switch("Provocative", "Take a side that people will argue with")
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary")
-        self._said = new.HTML()
+        self._said = new.HTML(_dom_classes=("kit-said",))
         self._shown = new.VBox()
         self._captions = new.VBox()
 
@@ -150,6 +151,7 @@ class Writing(ipywidgets.VBox):
             self._twin.style,
             self._shown,
             self._captions,
+            Reach(),
         ]
 
     def _listen(self) -> None:

@@ -24,13 +24,23 @@ class Later:
 
     def __init__(self) -> None:
         self.waiting: list[Work] = []
+        self.after: list[Work] = []
 
     def do(self) -> None:
         while self.waiting:
             self.waiting.pop(0)()
 
+    def rest(self) -> None:
+        """Let the time pass that something waits for."""
+        while self.after:
+            self.after.pop(0)()
+
     def background(self) -> Background:
-        return Background(begin=self.waiting.append)
+        return Background(begin=self.waiting.append, after=self._later)
+
+    def _later(self, seconds: float, work: Work) -> Work:
+        self.after.append(work)
+        return lambda: self.after.remove(work) if work in self.after else None
 
 
 @pytest.fixture
@@ -46,7 +56,7 @@ def test_a_page_holds_as_many_rows_as_asked(later: Later) -> None:
     face = table(later)
 
     assert (face.page, face.pages, len(face)) == (1, 2, 6)
-    assert face.controls.page.value.count('role="row"') == 4
+    assert face.controls.page.value.count('class="kit-table-row"') == 4
     assert "1–4 of 6" in face.controls.words.value
     assert face.controls.back.disabled
     assert not face.controls.forth.disabled
@@ -232,8 +242,9 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     twin, widget = (output.data for output in captured.outputs)
     name = re.search(r'<div class="(kit-twin-\w+)"', twin["text/html"])
     assert name
-    assert f".{name[1]} {{ display: none }}" in face.controls.style.value
-    assert widget["text/plain"] == "<HistoryTable of 6 generations>"
+    hiding = f"<style>.{name[1]} {{ display: none }}</style>"
+    assert hiding in [getattr(one, "value", "") for one in face.controls.whole.children]
+    assert repr(face) == "<HistoryTable of 6 generations>"
     assert "application/vnd.jupyter.widget-view+json" in widget
 
 
@@ -320,3 +331,77 @@ def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
     assert "kit-table-spare" in face.controls.heads["seconds"]._dom_classes
     assert set(face.controls.whole._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
     assert ".kit-table-0-1-2-3-4-5 .kit-table-row" in style
+
+
+def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later: Later) -> None:
+    face = table(later)
+    InteractiveShell.instance()
+    with capture_output() as captured:
+        face._ipython_display_()
+        face.page = 2
+        later.do()
+        first = len(captured.outputs)
+        face.controls.text.value = "town"
+        later.rest()
+    InteractiveShell.clear_instance()
+
+    assert first == 2
+    (update,) = captured.outputs[2:]
+    assert "a town" in update.data["text/html"]
+    assert "1–1 of 1 (of 6)" in update.data["text/html"]
+
+
+def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
+    face = table(later, thumbnail=lambda _: photo(64, 64))
+    InteractiveShell.instance()
+    face._filled.wait = lambda _: False  # type: ignore[assignment]
+    with capture_output() as captured:
+        face._ipython_display_()
+        later.do()
+        later.rest()
+    InteractiveShell.clear_instance()
+
+    assert "<img" not in captured.outputs[0].data["text/html"]
+    assert captured.outputs[-1].data["text/html"].count("<img") == 4
+
+
+def test_the_order_is_told_to_who_does_not_see_the_arrow(later: Later) -> None:
+    face = table(later)
+    head = face.controls.heads["net"]
+    assert "aria-sort" not in face.controls.page.value
+    assert head.tooltip == "sort by credits"
+
+    head.click()
+
+    assert '<span role="columnheader" aria-sort="descending">credits</span>' in (
+        face.controls.page.value
+    )
+    assert head.tooltip == "sorted, descending"
+    assert "sorted by credits, descending" in face.controls.words.value
+    head.click()
+    assert 'aria-sort="ascending">credits' in face.controls.page.value
+    head.click()
+    assert "sorted" not in face.controls.words.value + head.tooltip
+
+
+def test_every_control_has_a_name(later: Later) -> None:
+    made = table(later).controls
+
+    for control in (made.text, made.status, made.model, made.since, made.until, made.number):
+        assert control.description
+    for button in (made.back, made.forth, made.renew):
+        assert button.tooltip
+
+
+def test_at_an_end_the_other_button_has_the_focus(later: Later) -> None:
+    made = table(later).controls
+    focused: list[str] = []
+    made.back.focus = lambda: focused.append("back")
+    made.forth.focus = lambda: focused.append("forth")
+
+    made.number.value = 2
+    assert focused == [], "nobody pressed a button"
+    made.back.click()
+    made.forth.click()
+
+    assert focused == ["forth", "back"]

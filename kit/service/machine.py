@@ -1,0 +1,99 @@
+"""What this process may use of the machine: a container gives less than the machine has.
+
+Python counts the processors of the machine. What a container leaves of them is written in control
+groups, of version 1 or 2; the tightest of a process's group and those around it holds.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+GIB = 1 << 30
+_ROOT = Path("/")
+
+
+def processors(root: Path = _ROOT) -> int:
+    """Return how many processors this process may keep busy, at least 1.
+
+    Parameters
+    ----------
+    root : Path
+        Where the file system begins; tests pass a folder of their own.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    there = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, math.ceil(min([there, *_quotas(root)])))
+
+
+def memory(root: Path = _ROOT) -> int | None:
+    """Return the bytes of memory that this process may use; None where nobody says.
+
+    Parameters
+    ----------
+    root : Path
+        Where the file system begins; tests pass a folder of their own.
+    """
+    limits = [*_physical(), *_limits(root)]
+    return min(limits) if limits else None
+
+
+def workers(root: Path = _ROOT, *, most: int = 4) -> int:
+    """Return how many jobs are rendered well at the same time: each wants a processor and a GiB."""
+    room = memory(root)
+    return max(1, min(most, processors(root), most if room is None else round(room / GIB)))
+
+
+def _quotas(root: Path) -> Iterator[float]:
+    for group in _groups(root, ""):
+        quota, _, period = _text(group / "cpu.max").partition(" ")
+        yield from _share(quota, period)
+    for group in _groups(root, "cpu"):
+        yield from _share(_text(group / "cpu.cfs_quota_us"), _text(group / "cpu.cfs_period_us"))
+
+
+def _share(quota: str, period: str) -> Iterator[float]:
+    # no limit is "max", or -1
+    if quota.isdecimal() and period.isdecimal() and int(period):
+        yield int(quota) / int(period)
+
+
+def _limits(root: Path) -> Iterator[int]:
+    places = [group / "memory.max" for group in _groups(root, "")]
+    places += [group / "memory.limit_in_bytes" for group in _groups(root, "memory")]
+    for place in places:
+        text = _text(place)
+        if text.isdecimal():
+            yield int(text)
+
+
+def _physical() -> Iterator[int]:
+    if hasattr(os, "sysconf"):  # not on Windows
+        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    """Yield the folders of this process's group and those around it.
+
+    Parameters
+    ----------
+    controller : str
+        Empty for the one hierarchy of version 2.
+    """
+    top = root / "sys/fs/cgroup" / controller
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            # seen from inside a container, the path may be one of the machine's: then only the
+            # top is there, and is the container's own
+            own = top / path.lstrip("/")
+            yield from (place for place in (own, *own.parents) if place.is_relative_to(top))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""

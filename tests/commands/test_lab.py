@@ -1,0 +1,54 @@
+"""``kit lab``: JupyterLab with the service beside it, until it is told to stop."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from tests.waiting import until
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:[1-9]\d*/\S*token=\w+")
+CONFIG = re.compile(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', re.DOTALL)
+
+
+@pytest.mark.slow
+def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    data, log = tmp_path / "data", tmp_path / "log"
+    command = [sys.executable, "-m", "kit", "lab", "--no-browser", "--port", "0", "--data", data]
+    with log.open("w") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+    try:
+        address, page = until(lambda: shown(log), seconds=90)
+        assert address.endswith("/lab/tree/notebooks/01_quickstart.ipynb")
+        told = CONFIG.search(page)
+        assert told
+        off = json.loads(told[1])["disabledExtensions"]
+        assert "@jupyterlab/apputils-extension:announcements" in off
+        assert (data / "service.json").exists()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+    assert not (data / "service.json").exists()
+
+
+def shown(log: Path) -> tuple[str, str] | None:
+    """Return where Lab opens and what is there; None as long as it does not answer."""
+    opened = ADDRESS.search(log.read_text())
+    if not opened:
+        return None
+    try:
+        with urlopen(opened[0], timeout=30) as answer:
+            return answer.url.partition("?")[0], answer.read().decode()
+    except URLError:  # it says where it will be a moment before it is
+        return None

@@ -1,0 +1,46 @@
+"""What makes a widget reachable is a part of each that has buttons and fields of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+import pytest
+
+from kit import wire
+from kit.widgets.account import AccountPanel, Facts
+from kit.widgets.account.signing import SignIn
+from kit.widgets.form.service import Background
+from kit.widgets.panel import Page, Panel
+from kit.widgets.reach import Reach
+from kit.widgets.table import HistoryTable
+from kit.widgets.writing import Writing
+from tests.widgets.authoring import Author
+from tests.widgets.table.histories import history
+
+AT_ONCE = Background(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
+FACTS = Facts("x", wire.Account(id="a", name="Ada"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: HistoryTable(history(), background=AT_ONCE).controls.whole,
+        lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
+        lambda: SignIn(lambda *_: None, background=AT_ONCE),
+        lambda: Panel([Page("One", ipywidgets.HTML)], background=AT_ONCE),
+        lambda: Writing(Author(), "SPACE", background=AT_ONCE),
+    ],
+    ids=["table", "account", "signing", "panel", "writing"],
+)
+def test_each_widget_is_reached(make: Callable[[], Any]) -> None:
+    assert sum(isinstance(child, Reach) for child in make().children) == 1
+
+
+def test_it_is_one_of_anywidgets_in_the_page_and_says_nothing() -> None:
+    state = Reach().get_state()
+
+    assert (state["_view_module"], state["_view_name"]) == ("anywidget", "AnyView")
+    assert state["_esm"].count("export default") == 1
+    assert repr(Reach()) == "<Reach>"
