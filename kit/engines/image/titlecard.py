@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.image import files
 from kit.engines.image.editing import settings
+from kit.engines.image.editing.colors import color_problems
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.media.fonts import FACES
 from kit.wire import Rule, UnitPrice
@@ -62,6 +73,12 @@ class TitleCard(Engine):
             units=[UnitPrice(parameter="size", credits=Decimal("0.00001"))],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that what is stressed has no color."""
+        accent = order.parameters["accent"].strip()
+        if accent.lower() not in ("", "auto"):
+            yield from color_problems("accent", accent)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""

@@ -14,6 +14,8 @@ from kit.engines.media.color import mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
 
 _COARSE = 128  # smooth things are painted this small and enlarged
+#: Streaks cover by these shares, the farther ones less.
+_TONES = [(np.arange(256) * np.float32(share)).astype(np.uint8) for share in (0.34, 0.54)]
 
 
 def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[Plane]:
@@ -61,7 +63,7 @@ def streaks(
             0.05 + 0.03 * layer,
             top,
             solid(color),
-            (mask * np.float32(0.34 + 0.2 * layer)).astype(np.uint8),
+            cv2.LUT(mask, _TONES[layer]),
         )
 
 

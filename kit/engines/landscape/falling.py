@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from itertools import cycle, product
 from typing import TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.landscape.plane import Plane, Stage, disc, discs, fill_all, solid
+from kit.engines.landscape.plane import Plane, Stage, discs, fill_all, solid
 from kit.engines.landscape.scene import Scene
 from kit.engines.media.color import Bytes, paint
 
@@ -88,14 +88,15 @@ def _rain(rng: np.random.Generator, stage: Stage, near: int) -> Fall:
 def _fireflies(rng: np.random.Generator, stage: Stage, near: int) -> Fall:
     mask = stage.blank(0, stage.rows)
     size = stage.unit * (0.0014 + 0.0008 * near)
-    for x, y in _places(rng, stage, 22 - 5 * near):
-        low = stage.rows * (0.55 + 0.42 * y / stage.rows)
-        radius = size * rng.uniform(0.8, 1.4)
-        disc(mask, x, low, radius * 3.4, value=26)
-        disc(mask, x, low, radius * 2.0, value=70)
-        disc(mask, x, low, radius, value=245)
-    soft = cv2.GaussianBlur(mask, (0, 0), max(0.5, 0.55 * size))
-    return Fall(soft, (0.010 * (near - 1), -0.008 - 0.006 * near))
+    places = _places(rng, stage, 22 - 5 * near)
+    places[:, 1] = stage.rows * (0.55 + 0.42 * places[:, 1] / stage.rows)
+    radius = size * rng.uniform(0.8, 1.4, len(places))
+    halos = np.column_stack([places, radius])[:, None] * [(1, 1, 3.4), (1, 1, 2), (1, 1, 1)]
+    discs(mask, halos.reshape(-1, 3), values=cycle((26, 70, 245)))
+    # They fly low: above them there is nothing to soften.
+    low = slice(int(0.5 * stage.rows), None)
+    mask[low] = cv2.GaussianBlur(mask[low], (0, 0), max(0.5, 0.55 * size))
+    return Fall(mask, (0.010 * (near - 1), -0.008 - 0.006 * near))
 
 
 _KINDS: dict[str, Callable[[np.random.Generator, Stage, int], Fall]] = {

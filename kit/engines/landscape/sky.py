@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Plane, Stage, disc, ellipse, enlarged, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, disc, discs, ellipse, enlarged, fill, solid
 from kit.engines.landscape.scene import Scene
 from kit.engines.media.color import Floats, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
@@ -84,12 +84,13 @@ class Sky:
 
     def fill(self, canvas: Floats, first: int) -> None:
         """Fill a canvas of shape (3, rows, columns) that begins at a knot's row of the stage."""
-        shares = (np.arange(self.step, dtype=np.float32) / self.step)[:, None]
-        for row in range(0, canvas.shape[1], self.step):
-            upper, lower = self.knots[(first + row) // self.step :][:2, :, None]
-            part = canvas[:, row : row + self.step]
-            np.multiply(lower - upper, shares[: part.shape[1]], out=part)
-            part += upper
+        rows = canvas.shape[1]
+        start = first // self.step
+        at = np.arange(rows, dtype=np.float32)[:, None] / self.step
+        knots = self.knots[start : start + rows // self.step + 2]
+        # Each row is a mean of the knots above and below it: one product for the whole canvas.
+        shares = np.maximum(1.0 - np.abs(at - np.arange(len(knots), dtype=np.float32)), 0.0)
+        np.matmul(shares, knots.transpose(1, 0, 2), out=canvas)
 
 
 def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: float) -> Sky:
@@ -183,10 +184,7 @@ def stars(
     values = (255 * lights * fades).astype(int)
     radii = np.maximum(stage.unit * (0.00062 + 0.00095 * lights**2), 0.45)
     shown = values > 8
-    for (x, y), radius, value in zip(
-        places[shown].tolist(), radii[shown].tolist(), values[shown].tolist(), strict=True
-    ):
-        disc(mask, x, y, radius, value=value)
+    discs(mask, np.column_stack([places, radii])[shown], values=values[shown].tolist())
     return Plane("stars", 0.0, 0, solid(paint((0.97, 0.02, 90))), mask)
 
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Stage, blend, fill, solid
+from kit.engines.landscape.plane import Stage, blend, fill_all, solid
 from kit.engines.landscape.sky import Light
 from kit.engines.media.color import Bytes, Floats, mix, paint
 from kit.engines.media.noise import field, smooth_step
@@ -93,9 +93,15 @@ class Mirror:
                 source, at_x, at_y, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT
             )
         blend(canvas, self._own, self._deep[rows])
-        blend(canvas, self._sun, self._sheet.glitter[rows])
+        self._lit(canvas, self._sheet.glitter[rows])
         if self._haze[rows].any():
             blend(canvas, self._mist, self._haze[rows])
+
+    def _lit(self, canvas: Floats, glitter: Bytes) -> None:
+        left, above, wide, tall = cv2.boundingRect(glitter)
+        if wide:
+            place = (slice(above, above + tall), slice(left, left + wide))
+            blend(canvas[:, *place], self._sun, glitter[place])
 
 
 def veil(stage: Stage, sheet: Water) -> tuple[Floats, Floats]:
@@ -135,6 +141,5 @@ def _glitter(rng: np.random.Generator, stage: Stage, light: Light, shore: int, r
     values = rng.uniform(60, 205, _DASHES) * (1 - 0.55 * near)
     across = x[:, None] + half[:, None] * np.cos(_AROUND)
     down = (near * rows)[:, None] + thick[:, None] * np.sin(_AROUND)
-    for dash, value in zip(np.stack([across, down], axis=2), values, strict=True):
-        fill(mask, dash, value=int(value))
+    fill_all(mask, np.stack([across, down], axis=2), values=values.astype(int).tolist())
     return mask

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import TypeAlias
 
 import cv2
 import numpy as np
 
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.crops import attention
+from kit.engines.media.cutout_marks import BACK, FRONT, MAYBE_FRONT, Box, marked
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.outlines import whole
-
-#: Left, top, width, height.
-_Box: TypeAlias = tuple[float, float, float, float]
 
 __all__ = ["cleaned", "subject"]
 
@@ -32,29 +28,13 @@ _SURELY = 250  # coverage from which on a pixel shows nothing but the subject
 _ROUNDS = 3
 _RADIUS = 7  # of the guided filter, at that size
 _SMOOTH = 1e-3
-_RIM = 0.02  # share of the frame that is background for sure
 _EMPTY = 0.004  # a smaller subject is none
-_BACK, _FRONT = int(cv2.GC_BGD), int(cv2.GC_FGD)
-_MAYBE_BACK, _MAYBE_FRONT = int(cv2.GC_PR_BGD), int(cv2.GC_PR_FGD)
-#: Half axes of the head; half widths of neck and shoulders and where the neck begins. All in sizes
-#: of the face's box, from what may be the person down to what surely is.
-_PERSON = (
-    ((0.75, 0.95, 0.55, 1.70, 1.10), _MAYBE_FRONT),
-    ((0.36, 0.58, 0.18, 0.40, 1.15), _FRONT),
-)
-_HEAD = 0.40  # where the middle of a head with its hair is in the box, from the top
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
 #: A face without eyes is looked at again, from so far away in its widths, so large in pixels; a
 #: pattern that was taken for one looks otherwise in most of these. None is told from small ones.
 _AGAIN, _AGAIN_SIDE, _MISSES, _SMALLEST = (1.5, 2.0, 2.6), 200, 1, 0.15
 _FACES_SIDE = 864  # of the picture that is looked at again
 _CROWD = 6  # faces at most that make a person each
-#: How much a thing stands out, as a share of what stands out most.
-_UNLIKELY, _LIKELY, _SURE = 0.22, 0.42, 0.62
-_MOST = 99.5  # percentile of what stands out most: single pixels are no subject
-_DIFFERENT = 11.0  # from the colors at the edges of the frame, in CIELAB
-_ALIKE = 8.0  # colors that differ by less may be the same wall
-_WALL = 0.5  # share of the height in which the sides of a portrait show what is behind it
 
 
 def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) -> Bytes:
@@ -80,7 +60,7 @@ def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) 
     size = (max(16, round(width * scale)), max(16, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     people = _faces(pixels, small)
-    marks = _marks(small, people)
+    marks = marked(small, people)
     on_report(0.3)
     found = _fitted(small, marks, on_report)
     if found.any():
@@ -132,7 +112,7 @@ def _bounded(shape: tuple[int, ...], side: int) -> tuple[tuple[int, int], float]
 
 def _fitted(small: Bytes, marks: Bytes, on_report: Callable[[float], None]) -> Bytes:
     """Return 1 for the subject and 0 for the rest after fitting the color models."""
-    if not ((marks == _FRONT) | (marks == _MAYBE_FRONT)).any() or (marks != _BACK).all():
+    if not ((marks == FRONT) | (marks == MAYBE_FRONT)).any() or (marks != BACK).all():
         return np.zeros(marks.shape, np.uint8)
     cv2.setRNGSeed(0)  # the models start from random clusters
     models = np.zeros((2, 1, 65))
@@ -141,10 +121,10 @@ def _fitted(small: Bytes, marks: Bytes, on_report: Callable[[float], None]) -> B
         cv2.grabCut(small, marks, None, models[0], models[1], 1, mode)
         mode = cv2.GC_EVAL
         on_report(0.3 + 0.5 * (number + 1) / _ROUNDS)
-    return np.asarray((marks == _FRONT) | (marks == _MAYBE_FRONT), np.uint8)
+    return np.asarray((marks == FRONT) | (marks == MAYBE_FRONT), np.uint8)
 
 
-def _faces(pixels: Bytes, small: Bytes) -> list[_Box]:
+def _faces(pixels: Bytes, small: Bytes) -> list[Box]:
     """Return the faces of the people who are the subject, in the small picture."""
     scale = small.shape[1] / pixels.shape[1]
     boxes = [
@@ -185,81 +165,6 @@ def _seen(small: Bytes, face: faces.Face, scale: float, away: float, step: int) 
         and 0.6 < other.width / wide < 1.6
         for other in faces.find(np.ascontiguousarray(square[:, ::step]))
     )
-
-
-def _marks(small: Bytes, people: list[_Box]) -> Bytes:
-    """Return what each pixel of the small picture is taken for at first."""
-    marks = _people(small, people) if people else _things(small)
-    rim = max(1, round(_RIM * min(marks.shape)))
-    marks[:rim] = marks[:, :rim] = marks[:, -rim:] = _BACK
-    if not people:
-        marks[-rim:] = _BACK
-    return marks
-
-
-def _things(small: Bytes) -> Bytes:
-    """Mark what stands out, without knowing what it is."""
-    apart, rank = _stands_out(small)
-    marks = np.full(apart.shape, _MAYBE_BACK, np.uint8)
-    marks[rank < _UNLIKELY] = _BACK
-    marks[(rank > _LIKELY) & (apart > _DIFFERENT)] = _MAYBE_FRONT
-    marks[(rank > _SURE) & (apart > _DIFFERENT)] = _FRONT
-    return marks
-
-
-def _people(small: Bytes, boxes: list[_Box]) -> Bytes:
-    """Mark heads and shoulders: surely inside, perhaps around."""
-    marks = np.full(small.shape[:2], _MAYBE_BACK, np.uint8)
-    for (wide, tall, neck, shoulders, top), kind in _PERSON:
-        for x, y, width, height in boxes:
-            middle, foot = x + width / 2, len(marks)
-            axes = (round(wide * width), round(tall * height))
-            center = (round(middle), round(y + _HEAD * height))
-            cv2.ellipse(marks, center, axes, 0, 0, 360, kind, -1)
-            corners = [(-neck, 0), (neck, 0), (shoulders, 1), (-shoulders, 1)]
-            high = y + top * height
-            body = [(middle + a * width, high + d * (foot - high)) for a, d in corners]
-            cv2.fillPoly(marks, [np.array(body).round().astype(np.int32)], kind)
-    # Between hair and shoulders the wall is seen: what has its colors may well be it.
-    marks[(marks == _MAYBE_FRONT) & (_apart(small, _WALL) < _ALIKE)] = _MAYBE_BACK
-    return marks
-
-
-def _stands_out(small: Bytes) -> tuple[Floats, Floats]:
-    """Return how far colors are from those at the frame's edges, in CIELAB, and a rank.
-
-    The rank joins that with what draws the eye, as a share of what stands out most.
-    """
-    height, width = small.shape[:2]
-    apart = cv2.GaussianBlur(_apart(small, 1.0), (0, 0), 0.005 * width)
-    eye = cv2.resize(
-        attention(small, people=False), (width, height), interpolation=cv2.INTER_LINEAR
-    )
-    rows, columns = np.mgrid[0:height, 0:width]
-    away = ((columns / width - 0.5) / 0.38) ** 2 + ((rows / height - 0.52) / 0.42) ** 2
-    score = (np.minimum(apart / 40, 2.5) + 0.25 * eye) * np.exp(-0.4 * away)
-    most = max(float(np.percentile(score, _MOST)), 1e-6)
-    return np.asarray(apart, np.float32), np.asarray(score / most, np.float32)
-
-
-def _apart(small: Bytes, down: float) -> Floats:
-    """Return how far colors are from those at the frame's edges, in CIELAB.
-
-    Parameters
-    ----------
-    down : float
-        Share of the height up to which the edges at both sides count.
-    """
-    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
-    height, width = small.shape[:2]
-    rim, low = max(2, round(0.04 * min(height, width))), max(2, round(down * height))
-    edges = [lab[:rim], lab[:low, :rim], lab[:low, -rim:]]
-    colors = np.concatenate([edge.reshape(-1, 3) for edge in edges])
-    cv2.setRNGSeed(0)
-    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 1.0)
-    _, _, centers = cv2.kmeans(colors, 6, None, stop, 1, cv2.KMEANS_PP_CENTERS)
-    apart = np.min([np.linalg.norm(lab - center, axis=2) for center in centers], axis=0)
-    return np.asarray(apart, np.float32)
 
 
 def _edged(pixels: Bytes, small: Bytes, found: Bytes) -> Floats:

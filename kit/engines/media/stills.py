@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,25 +107,33 @@ def _still(image: Any) -> Still:
     profile = image.info.get("icc_profile")
     # In place: a copy of a large picture takes as much memory as all that follows.
     ImageOps.exif_transpose(image, in_place=True)
-    upright = image
-    if upright.mode.startswith(("I", "F")):
-        return Still(_shallow(upright))
-    if upright.mode == "RGBa" or "A" in upright.mode or "transparency" in upright.info:
-        clear = upright if upright.mode == "RGBA" else upright.convert("RGBA")
-        alpha = _pixels(clear.getchannel("A"))
-        pixels = _pixels(_managed(clear.convert("RGB"), profile))
-        return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
-    return Still(_pixels(_managed(upright, profile)))
+    pixels = np.empty((image.height, image.width, 3), np.uint8)
+    if image.mode.startswith(("I", "F")):
+        for rows, part in _bands(image):
+            pixels[rows] = _shallow(part)
+        return Still(pixels)
+    if not _see_through(image):
+        managed = _management(_plain(image.crop((0, 0, 1, 1))).mode, profile)
+        for rows, part in _bands(image):
+            pixels[rows] = managed(_plain(part))
+        return Still(pixels)
+    alpha, managed = np.empty(pixels.shape[:2], np.uint8), _management("RGB", profile)
+    for rows, part in _bands(image):
+        clear = part.convert("RGBA")
+        alpha[rows] = clear.getchannel("A")
+        pixels[rows] = managed(clear.convert("RGB"))
+    return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
 
 
-def _pixels(image: Any) -> Bytes:
-    """Return a picture's pixels, taken over in bands: at once takes three times the memory."""
-    depth = len(image.getbands())
-    pixels = np.empty((image.height, image.width, depth)[: 2 + (depth > 1)], np.uint8)
+def _see_through(image: Any) -> bool:
+    return image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
+
+
+def _bands(image: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield a picture's rows in parts: at once each step takes its memory several times over."""
     for top in range(0, image.height, _BAND):
         bottom = min(image.height, top + _BAND)
-        pixels[top:bottom] = image.crop((0, top, image.width, bottom))
-    return pixels
+        yield slice(top, bottom), image.crop((0, top, image.width, bottom))
 
 
 def _shallow(image: Any) -> Bytes:
@@ -134,20 +143,23 @@ def _shallow(image: Any) -> Bytes:
     return np.repeat(gray[:, :, None], 3, axis=2)
 
 
-def _managed(image: Any, profile: bytes | None) -> Any:
-    """Return a picture in sRGB, by its color profile where it has a usable one."""
-    plain = image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
-    if not profile:
-        return plain if plain.mode == "RGB" else plain.convert("RGB")
-    try:
-        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-        managed = ImageCms.profileToProfile(
-            plain, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
-        )
-    except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
-        # A profile for another kind of picture than the one that it is stuck to.
-        managed = None
-    return plain.convert("RGB") if managed is None else managed
+def _plain(image: Any) -> Any:
+    """Return a picture in a mode that color profiles are made for."""
+    return image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
+
+
+def _management(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
+    """Return what brings a picture of a mode into sRGB, by its color profile if that is usable."""
+    if profile:
+        try:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            way = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+        except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
+            # A profile for another kind of picture than the one that it is stuck to.
+            pass
+        else:
+            return lambda image: ImageCms.applyTransform(image, way)
+    return lambda image: image if image.mode == "RGB" else image.convert("RGB")
 
 
 def reduced(still: Still, most: int) -> Still:

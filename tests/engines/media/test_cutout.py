@@ -128,3 +128,25 @@ def test_a_person_whose_eyes_are_covered_is_still_one() -> None:
     covered = subject(pixels) > 127
 
     assert (whole & covered).sum() / (whole | covered).sum() > 0.95
+
+
+# Left, top, right and bottom of a crop, in shares of the portrait.
+CROPS = [(0.16, 0.08, 0.86, 0.9), (0.1, 0.25, 0.9, 1.0), (0.15, 0.05, 0.95, 1.0)]
+
+
+@pytest.mark.parametrize("crop", CROPS)
+def test_a_person_whom_the_frame_cuts_off_is_whole(crop: tuple[float, ...]) -> None:
+    pixels = portrait()
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = (
+        round(share * side) for share, side in zip(crop, (width, height) * 2, strict=True)
+    )
+    place = (slice(top, bottom), slice(left, right))
+    person = subject(pixels)[place] > 127
+
+    found = subject(np.ascontiguousarray(pixels[place])) > 127
+
+    assert (found & person).sum() / (found | person).sum() > 0.97
+    # Hair at the very rim is not cut off.
+    for rim in (np.s_[:, 0], np.s_[:, -1]):
+        assert (person[rim] & ~found[rim]).sum() < 0.05 * len(found[rim])

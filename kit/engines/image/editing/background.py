@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.image import files
 from kit.engines.image.editing import settings
+from kit.engines.image.editing.colors import color_problems
 from kit.wire import Multiplier, Parameter, Rule
 
 _FEATHER = Parameter(
@@ -64,6 +75,12 @@ class Background(Engine):
         ),
         prompt_required=False,
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that the color of a new background is none, where it would be used."""
+        given = order.prompt.strip() or order.media.get("backdrop")
+        if order.parameters["operation"] == "replace" and not given:
+            yield from color_problems("color", order.parameters["color"])
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Cut out the subject and set it before what was asked for."""

@@ -11,6 +11,7 @@ Huttenlocher, "Efficient belief propagation for early vision" (IJCV 2006).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 import cv2
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.image.editing.patches import RADIUS, Places, far, nearest, patches
+from kit.engines.image.editing.patches import RADIUS, Places, Whole, far, nearest, patches
 from kit.engines.media.color import Bytes, Floats
 
 _MOVES = 56  # that are read from the rim
@@ -32,9 +33,24 @@ _SEAM = 1.0  # the cost of a seam, for each pixel of it, wherever it runs
 _MOST = 140.0  # a difference so large counts half: one hard edge beats two softer ones
 _AFAR = 0.12  # how much the distance of a move counts
 _SWEEPS = 4
-_DIRECTIONS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+_AT_ONCE = 16  # pixels whose moves are compared with each other
 
 _Where = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """Pixels of a line of the hole, those that follow them, and what two moves cost there.
+
+    Parameters
+    ----------
+    cost : ndarray of float32
+        Shape (n, moves, moves), symmetric.
+    """
+
+    source: Whole
+    to: Whole
+    cost: Floats
 
 
 def continued(
@@ -58,8 +74,8 @@ def continued(
     nodes = np.array(np.nonzero(gap))
     moves = _moves(canvas, gap, free, usable, progress.part(0.0, 0.5))
     own = _own_cost(canvas, gap, free, nodes, moves)
-    apart = _apart(canvas, nodes, moves)
-    chosen = _chosen(own, apart, nodes, gap.shape, progress.part(0.5, 1.0))
+    joints = _joints(_apart(canvas, nodes, moves), nodes, gap.shape)
+    chosen = _chosen(own, joints, progress.part(0.5, 1.0))
     out = np.zeros((2, *gap.shape), np.int64)
     # What no move reaches stays where it is.
     reached = own[np.arange(len(chosen)), chosen] < _NEVER
@@ -111,7 +127,7 @@ def _wishes(
     middle = at[1].mean() if at.size else 0
     for side in (known[:, known[1] < middle], known[:, known[1] >= middle]):
         if side.size:
-            best, cost = nearest(canvas, at, (own, weight), side, progress)
+            best, cost = nearest(canvas, at, (own, weight.repeat(3, axis=1)), side, progress)
             yield at, best, strength * np.exp(-cost / _ALIKE)
 
 
@@ -167,49 +183,73 @@ def _apart(canvas: Floats, nodes: Places, moves: Places) -> Floats:
     near = (_kept(there + step, canvas.shape)[0] for step in steps)
     flat = np.concatenate([canvas[rows, columns] for rows, columns in near], axis=2) / 3
     squares = np.einsum("nmc,nmc->nm", flat, flat)
-    off = squares[:, :, None] + squares[:, None] - 2 * flat @ flat.transpose(0, 2, 1)
-    off = _bounded(np.maximum(off, 0)) + np.float32(_SEAM)
+    out = np.empty((len(flat), moves.shape[1], moves.shape[1]), np.float32)
     itself = np.arange(moves.shape[1])
-    off[:, itself, itself] = 0
-    return np.asarray(off)
+    # A few pixels at a time: the differences of all would leave the processor's cache at each step.
+    for first in range(0, len(flat), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        off = np.matmul(flat[part], flat[part].transpose(0, 2, 1), out=out[part])
+        off *= -2
+        off += squares[part, :, None]
+        off += squares[part, None]
+        off[:] = _bounded(np.maximum(off, 0, out=off))
+        off += np.float32(_SEAM)
+        off[:, itself, itself] = 0
+    return out
 
 
 def _bounded(squares: Floats) -> Floats:
     off = np.sqrt(squares)
-    return np.asarray(off / (1 + off / _MOST), np.float32)
+    off /= 1 + off / np.float32(_MOST)
+    return np.asarray(off)
 
 
-def _chosen(
-    own: Floats, apart: Floats, nodes: Places, shape: tuple[int, ...], progress: Progress
-) -> NDArray[np.intp]:
+def _joints(apart: Floats, nodes: Places, shape: tuple[int, ...]) -> list[list[_Joint]]:
+    """Return what neighbors cost that take different moves, across and down, line by line."""
+    return [
+        [_Joint(source, to, apart[source] + apart[to]) for source, to in _way(nodes, shape, step)]
+        for step in ((0, 1), (1, 0))
+    ]
+
+
+def _chosen(own: Floats, joints: list[list[_Joint]], progress: Progress) -> NDArray[np.intp]:
     """Return the move of each pixel, found by messages that run across the hole and back."""
-    heard = {step: np.zeros_like(own) for step in _DIRECTIONS}
-    ways = {step: list(_way(nodes, shape, step)) for step in _DIRECTIONS}
     total = own.copy()
-    for done, step in product(range(_SWEEPS), _DIRECTIONS):
+    ahead, back = ([np.zeros_like(own) for _ in joints] for _ in range(2))
+    for done, way in product(range(_SWEEPS), range(len(joints))):
         progress.report(done / _SWEEPS)
-        sent, back = heard[step], heard[-step[0], -step[1]]
-        for source, to in ways[step]:
-            # What the one before holds, but for what it was told from here.
-            held = total[source] - back[source]
-            told = (held[:, :, None] + (apart[source] + apart[to])).min(axis=1)
-            told -= told.min(axis=1, keepdims=True)
-            total[to] += told - sent[to]
-            sent[to] = told
+        for joint in joints[way]:
+            _tell(total, joint.source, joint.to, joint.cost, ahead[way], back[way])
+        for joint in reversed(joints[way]):
+            _tell(total, joint.to, joint.source, joint.cost, back[way], ahead[way])
     return np.asarray(total.argmin(axis=1))
+
+
+def _tell(
+    total: Floats, source: Whole, to: Whole, joint: Floats, sent: Floats, heard: Floats
+) -> None:
+    """Tell pixels what each of their moves costs those before them, at the least."""
+    # What the one before holds, but for what it was told from here.
+    held = total[source] - heard[source]
+    told = np.empty_like(held)
+    for first in range(0, len(held), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        np.minimum.reduce(joint[part] + held[part, :, None], axis=1, out=told[part])
+    told -= told.min(axis=1, keepdims=True)
+    total[to] += told - sent[to]
+    sent[to] = told
 
 
 def _way(
     nodes: Places, shape: tuple[int, ...], step: tuple[int, int]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+) -> Iterator[tuple[Whole, Whole]]:
     """Yield, line by line in a direction, pixels of the hole and those that follow them."""
     index = np.full(shape, -1)
     index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
     before, inside = _kept(nodes - np.array(step)[:, None], shape)
     source = np.where(inside, index[before[0], before[1]], -1)
     along = nodes[0] if step[0] else nodes[1]
-    lines = np.unique(along)
-    for line in lines[:: sum(step)]:
+    for line in np.unique(along):
         to = np.flatnonzero((along == line) & (source >= 0))
         if to.size:
             yield source[to], to

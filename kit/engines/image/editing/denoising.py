@@ -18,7 +18,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from kit.engines.media.color import Bytes, Floats
 
 SIDE = 8
-_STEP = 2  # between squares: each pixel is a mean of 16 of them
+#: Between squares, down and across: each pixel is a mean of 16 of them in gray and of 8 in the two
+#: colors, whose detail the eye sees less.
+_STEPS = ((2, 2), (2, 4), (2, 4))
+_WIDEST = 4  # of the steps
+_AT_ONCE = 4096  # squares: about what the processor's cache holds
 _CLEAR = 2.6  # times the noise, at half strength: what is weaker goes
 _FLAT = 0.25  # of the squares, the plainest, show the noise
 _MOST = 32.0  # tones: what is stronger is a pattern
@@ -71,34 +75,79 @@ def denoised(pixels: Bytes, noise: Floats, strength: float) -> Bytes:
         From 0; 0.5 takes out what was measured, 1 twice that.
     """
     height, width = pixels.shape[:2]
-    below, beside = (SIDE + -side % _STEP for side in (height, width))
+    below, beside = (SIDE + -side % _WIDEST for side in (height, width))
     padded = cv2.copyMakeBorder(pixels, SIDE, below, SIDE, beside, cv2.BORDER_REFLECT)
-    planes = np.ascontiguousarray((padded.astype(np.float32) @ _MIX.T).transpose(2, 0, 1))
+    planes = cv2.split(cv2.transform(padded.astype(np.float32), _MIX))
     least = 2 * strength * _CLEAR * noise
-    clean = np.stack([_cleared(plane, limits) for plane, limits in zip(planes, least, strict=True)])
-    clean = clean[:, SIDE : SIDE + height, SIDE : SIDE + width]
-    out = clean.transpose(1, 2, 0) @ _MIX
-    return np.asarray(np.rint(out).clip(0, 255), np.uint8)
+    clean = [
+        _cleared(plane, limits, steps)[SIDE : SIDE + height, SIDE : SIDE + width]
+        for plane, limits, steps in zip(planes, least, _STEPS, strict=True)
+    ]
+    mixed = cv2.transform(cv2.merge(clean), _MIX.T)
+    return np.asarray(cv2.convertScaleAbs(np.maximum(mixed, 0.0, out=mixed)))
 
 
-def _cleared(plane: Floats, limits: Floats) -> Floats:
-    """Return a plane whose weak waves are gone, each pixel a mean of all squares that cover it."""
-    waves = _waves()
-    squares = sliding_window_view(plane, (SIDE, SIDE))[::_STEP, ::_STEP]
-    rows, columns = squares.shape[:2]
-    found = squares.reshape(-1, SIDE * SIDE) @ waves.T
-    strong = np.abs(found) > limits
-    strong[:, 0] = True  # its mean
-    found *= strong
-    # A square that a few waves describe is trusted more than one with an edge.
-    trust = 1 / np.count_nonzero(strong, axis=1).astype(np.float32)
-    back = (found @ waves) * trust[:, None]
-    back = back.reshape(rows, columns, SIDE, SIDE)
-    trust = trust.reshape(rows, columns)
-    total, weight = np.zeros_like(plane), np.zeros_like(plane)
-    for down, across in product(range(SIDE), repeat=2):
-        lines = slice(down, down + _STEP * rows, _STEP)
-        place = (lines, slice(across, across + _STEP * columns, _STEP))
-        total[place] += back[:, :, down, across]
-        weight[place] += trust
-    return np.asarray(total / np.maximum(weight, 1e-9))
+def _cleared(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
+    """Return a plane whose weak waves are gone, each pixel a mean of all squares that cover it.
+
+    The plane is taken apart into its phases, pixels that are a step apart: what the same pixel of
+    all squares shows is then one block of memory, and arithmetic runs along it.
+    """
+    down, across = steps
+    height, width = plane.shape[0] // down, plane.shape[1] // across
+    phases = plane.reshape(height, down, width, across).transpose(1, 3, 0, 2).copy()
+    tall, wide = SIDE // down, SIDE // across
+    squares = sliding_window_view(phases, (tall, wide), axis=(2, 3)).transpose(4, 0, 5, 1, 2, 3)
+    rows, columns = squares.shape[4:]
+    high = max(1, _AT_ONCE // columns)
+    clear = _Clearing(limits, high * columns)
+    total, weight = np.zeros_like(phases), np.zeros((height, width), np.float32)
+    for row in range(0, rows, high):
+        back, trust = clear(squares[..., row : row + high, :])
+        for low, right in product(range(tall), range(wide)):
+            place = (slice(row + low, row + low + len(trust)), slice(right, right + columns))
+            total[..., *place] += back[low, :, right]
+            weight[place] += trust
+    total /= np.maximum(weight, 1e-9)
+    return total.transpose(2, 0, 3, 1).reshape(plane.shape)
+
+
+class _Clearing:
+    """Takes the weak waves out of squares, in memory that is taken once.
+
+    Parameters
+    ----------
+    limits : ndarray of float32
+        Shape (64,): below which strength a wave is weak.
+    most : int
+        Squares at a time.
+    """
+
+    def __init__(self, limits: Floats, most: int) -> None:
+        waves, unit = _waves(), np.maximum(limits, 1e-6)
+        # Measured in their limits, all waves are compared with 1.
+        self._ahead, self._back = waves / unit[:, None], (waves * unit[:, None]).T.copy()
+        self._memory = np.empty((3, SIDE * SIDE * most), np.float32)
+
+    def __call__(self, squares: Floats) -> tuple[Floats, Floats]:
+        """Return squares without their weak waves, times how far they are trusted, and that.
+
+        Parameters
+        ----------
+        squares : ndarray of float32
+            The pixels of a square in the first four axes, the squares in the last two.
+        """
+        count = squares.shape[4] * squares.shape[5]
+        flat = (part[: SIDE * SIDE * count].reshape(-1, count) for part in self._memory)
+        pixels, found, strong = flat
+        pixels.reshape(squares.shape)[:] = squares
+        np.matmul(self._ahead, pixels, out=found)
+        np.multiply(found, found, out=strong)
+        cv2.threshold(strong, 1.0, 1.0, cv2.THRESH_BINARY, dst=strong)
+        strong[0] = 1.0  # its mean
+        found *= strong
+        # A square that a few waves describe is trusted more than one with an edge.
+        trust = np.float32(1.0) / strong.sum(axis=0)
+        found *= trust
+        np.matmul(self._back, found, out=pixels)
+        return pixels.reshape(squares.shape), trust.reshape(squares.shape[4:])

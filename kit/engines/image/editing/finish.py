@@ -7,9 +7,9 @@ from typing import Any
 
 import cv2
 import numpy as np
-from PIL import ImageColor
 
 from kit.engines.base import Asset, Job, Progress
+from kit.engines.image.editing.colors import no_color, rgb_of
 from kit.engines.image.editing.settings import MOST
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import FORMATS, THUMBNAIL_SIDE, encoded, write_thumbnail
@@ -151,10 +151,7 @@ def color_of(text: str) -> tuple[int, int, int]:
     EngineError
         It is neither.
     """
-    try:
-        return ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
-    except ValueError:
-        raise EngineError(
-            f"{text!r} is no color: give a name like 'teal' or a number like '#ff8800'",
-            code="unknown_color",
-        ) from None
+    color = rgb_of(text)
+    if color is None:
+        raise EngineError(no_color(text), code="unknown_color")
+    return color

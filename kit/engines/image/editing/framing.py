@@ -26,6 +26,8 @@ def reframe(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     width, height = longest_side(values["aspect_ratio"], values["size"])
     still = source(job)
+    # On white where it is see-through: what is hidden there must not bleed into edges.
+    still = Still(flat(still), still.alpha)
     progress.report(0.3)
     framed = _MODES[values["mode"]](still, width, height)
     progress.report(0.8)
@@ -41,21 +43,18 @@ def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
 
 
 def _crop(still: Still, width: int, height: int) -> Still:
-    x, y, wide, high = window(flat(still), width / height)
+    x, y, wide, high = window(still.pixels, width / height)
     place = (slice(y, y + high), slice(x, x + wide))
     return _each(still, lambda plane: scaled(plane[place], width, height))
 
 
 def _each(still: Still, work: Callable[[Bytes], Bytes]) -> Still:
     """Return a picture whose pixels and alpha went the same way."""
-    if still.alpha is None:
-        return Still(work(still.pixels))
-    # On white where it is see-through: what is hidden there must not bleed into edges.
-    return Still(work(flat(still)), work(still.alpha))
+    return Still(work(still.pixels), None if still.alpha is None else work(still.alpha))
 
 
 def _blurred_fill(still: Still, width: int, height: int) -> Still:
-    pixels = flat(still)
+    pixels = still.pixels
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
     inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))

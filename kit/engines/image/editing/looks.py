@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kit.engines.landscape.lexicon import COLORS
 
-__all__ = ["LOOKS", "WORDS", "Look", "look_of"]
+__all__ = ["LOOKS", "NOTHING", "WORDS", "Look", "is_idle", "look_of"]
 
 Shift = tuple[float, float, float]
 
@@ -113,6 +115,11 @@ _WORDS = {
 }
 #: Word of a prompt -> look.
 WORDS = {word: look for look, words in _WORDS.items() for word in words.split()}
+#: What is said where nothing would change.
+NOTHING = (
+    "there is nothing to do: choose a look, a way to redraw or a title, or put one of these words"
+    f" into the prompt: {', '.join(sorted(WORDS)[:12])} ..."
+)
 _TINT = 0.06
 
 
@@ -133,6 +140,12 @@ def look_of(name: str, prompt: str) -> tuple[str, Look]:
     look = LOOKS.get(name, Look())
     colors = [word for word in words if word in COLORS and word not in WORDS]
     return name, _tinted(look, colors[0]) if colors else look
+
+
+def is_idle(prompt: str, values: Mapping[str, Any]) -> bool:
+    """Return whether a prompt and the settings of a restyling leave a picture as it is."""
+    text = (values.get("text") or "").strip()
+    return values["stylize"] == "none" and not text and look_of(values["look"], prompt)[1] == Look()
 
 
 def _tinted(look: Look, color: str) -> Look:

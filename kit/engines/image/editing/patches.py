@@ -16,6 +16,7 @@ from typing import Self, TypeAlias
 
 import cv2
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
@@ -24,7 +25,7 @@ from kit.engines.media.color import Bytes, Floats
 Whole: TypeAlias = NDArray[np.intp]
 #: Rows and columns of places.
 Places: TypeAlias = NDArray[np.int64]
-#: Patches, shape (n, pixels, 3), and how much each of their pixels counts, shape (n, pixels).
+#: Patches, shape (n, pixels, 3), and how much each of their values counts, shape (n, pixels * 3).
 Own: TypeAlias = tuple[Floats, Floats]
 
 RADIUS = 3
@@ -162,7 +163,7 @@ class Search:
         """Return the patch at each place, and how much each of its pixels counts."""
         weight = patches(self.sure[..., None], self.at)[..., 0]
         weight /= canvas.shape[2] * weight.sum(axis=1, keepdims=True)
-        return patches(canvas, self.at), weight
+        return patches(canvas, self.at), weight.repeat(canvas.shape[2], axis=1)
 
     def _cost(self, canvas: Floats, own: Own, which: Whole, others: Places) -> Floats:
         """Return how much patches differ, places `which` against other places."""
@@ -174,7 +175,7 @@ class Search:
             off = patches(canvas, there)
             off -= pixels[chosen]
             off *= off
-            cost[part] = np.einsum("nij,ni->n", off, weight[chosen])
+            cost[part] = np.einsum("nj,nj->n", off.reshape(len(off), -1), weight[chosen])
             cost[part] += far(self.at[:, chosen], there, self.usable.shape)
         return cost
 
@@ -192,16 +193,19 @@ class Search:
         """Return planes, shape (height, width, any), painted anew as the canvas was last."""
         height, width, depth = planes.shape
         flat = planes.reshape(-1, depth)
-        total, weights = np.zeros_like(flat), np.full((len(flat), 1), 1e-12, np.float32)
-        weight = self.weight[:, None]
+        total, weights = np.zeros_like(flat), np.full(len(flat), 1e-12, np.float32)
         here, there = self.at[0] * width + self.at[1], self.best[0] * width + self.best[1]
         for down, across in _WINDOW:
             # The places differ, so no pixel is named twice in one step.
             step = down * width + across
-            near = np.float32(np.exp(-(down**2 + across**2) / 8.0))
-            total[here + step] += near * weight * flat[there + step]
-            weights[here + step] += near * weight
-        return np.asarray((total / weights).reshape(height, width, depth))
+            share = np.float32(np.exp(-(down**2 + across**2) / 8.0)) * self.weight
+            to = here + step
+            weights[to] += share
+            laid = flat.take(there + step, axis=0)
+            laid *= share[:, None]
+            laid += total.take(to, axis=0)
+            total[to] = laid
+        return np.asarray((total / weights[:, None]).reshape(height, width, depth))
 
     def _voted(self, canvas: Floats, cost: Floats) -> Floats:
         """Return the canvas painted anew: each pixel a mean of all patches that cover it."""
@@ -215,16 +219,23 @@ def far(here: Places, there: Places, shape: tuple[int, ...]) -> Floats:
 
     Pictures lie in layers: at the same height there is more of the same.
     """
-    down, across = np.abs(there - here)
-    return np.asarray(_FAR / max(shape[:2]) * (_LAYERED * down + across), np.float32)
+    away = np.float32(_FAR / max(shape[:2]))
+    (high, left), (other_high, other_left) = here.astype(np.float32), there.astype(np.float32)
+    down = np.abs(other_high - high)
+    down *= np.float32(_LAYERED) * away
+    across = np.abs(other_left - left)
+    across *= away
+    down += across
+    return np.asarray(down)
 
 
 def patches(canvas: Floats, places: Places) -> Floats:
-    """Return the pixels around places, shape (n, pixels, 3)."""
-    width = canvas.shape[1]
-    steps = _WINDOW[:, 0] * width + _WINDOW[:, 1]
-    index = (places[0] * width + places[1])[:, None] + steps
-    return np.asarray(canvas.reshape(-1, canvas.shape[2])[index])
+    """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
+    depth = canvas.shape[2]
+    # A row of a patch is one stretch of memory.
+    rows = sliding_window_view(canvas.reshape(len(canvas), -1), (_SIZE, _SIZE * depth))[:, ::depth]
+    found = rows[places[0] - RADIUS, places[1] - RADIUS]
+    return np.asarray(found.reshape(-1, _SIZE * _SIZE, depth))
 
 
 def nearest(
@@ -239,19 +250,19 @@ def nearest(
     at, known : ndarray of int
         Shapes (2, n) and (2, m).
     own : pair of ndarray of float32
-        The patches at the places, shape (n, pixels, 3), and how much each of their pixels counts,
-        shape (n, pixels).
+        The patches at the places, shape (n, pixels, 3), and how much each of their values counts,
+        shape (n, pixels * 3).
     """
-    flat = patches(canvas, known).reshape(known.shape[1], -1)
-    squares = np.square(flat)
+    found = patches(canvas, known)
+    both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
     best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
     for start in range(0, len(cost), _BLOCK):
         progress.report(start / len(cost))
         part = slice(start, start + _BLOCK)
         here = at[:, part]
         pixels = own[0][part].reshape(here.shape[1], -1)
-        weight = own[1][part].repeat(canvas.shape[2], axis=1)
-        off = weight @ squares.T - 2 * (weight * pixels) @ flat.T
+        weight = own[1][part]
+        off = np.hstack([weight[:, :: canvas.shape[2]], -2 * weight * pixels]) @ both
         off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
         off += far(here[:, :, None], known[:, None], canvas.shape)
         which = off.argmin(axis=1)

@@ -105,7 +105,7 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
     if not strength:
         return still
     noise = noise_of(still.pixels)
-    # An even overlap keeps the squares of a band where those of the whole picture are.
+    # Such an overlap keeps the squares of a band where those of the whole picture are.
     return _banded(still, lambda part: denoised(part, noise, strength), SIDE, progress)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.image import files
 from kit.engines.image.editing import settings
-from kit.engines.image.editing.looks import LOOKS
+from kit.engines.image.editing.looks import LOOKS, NOTHING, is_idle
 from kit.engines.media.fonts import FACES
 from kit.wire import Multiplier, Rule
 
@@ -69,6 +70,11 @@ class Restyle(Engine):
         ),
         prompt_required=False,
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing would change."""
+        if is_idle(order.prompt, order.parameters):
+            yield "look", NOTHING
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Grade and redraw the picture as setting and prompt ask."""

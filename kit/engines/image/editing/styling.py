@@ -8,7 +8,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.finish import finished, source
 from kit.engines.image.editing.grading import graded
-from kit.engines.image.editing.looks import WORDS, Look, look_of
+from kit.engines.image.editing.looks import NOTHING, Look, is_idle, look_of
 from kit.engines.image.editing.redrawing import redrawn
 from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
 from kit.engines.image.editing.titling import Title, titled
@@ -24,12 +24,8 @@ def restyle(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     name, look = look_of(values["look"], job.prompt)
     text = (values.get("text") or "").strip()
-    if look == Look() and values["stylize"] == "none" and not text:
-        raise EngineError(
-            "there is nothing to do: choose a look, a way to redraw or a title, or put one of these"
-            f" words into the prompt: {', '.join(sorted(WORDS)[:12])} ...",
-            code="nothing_to_do",
-        )
+    if is_idle(job.prompt, values):
+        raise EngineError(NOTHING, code="nothing_to_do")
     # A grading keeps the size; what is redrawn or set in type is worked on whole.
     plain = values["stylize"] == "none" and not text
     still = source(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)

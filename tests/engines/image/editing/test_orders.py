@@ -1,0 +1,60 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Engine, Order
+from kit.engines.image.editing.background import Background
+from kit.engines.image.editing.reframe import Reframe
+from kit.engines.image.editing.restyle import Restyle
+from kit.engines.image.editing.retouch import Retouch
+from kit.engines.image.titlecard import TitleCard
+from kit.service.domain.catalog import load
+
+Asked = tuple[Engine, str, Mapping[str, Any], Mapping[str, int]]
+
+IMPOSSIBLE: dict[str, Asked] = {
+    "look": (Restyle(), "a house", {}, {}),
+    "color": (Background(), "", {"operation": "replace", "color": "no color"}, {}),
+    "mask": (Retouch(), "", {"operation": "erase"}, {}),
+    "accent": (TitleCard(), "Hello", {"accent": "no color"}, {}),
+}
+POSSIBLE: list[Asked] = [
+    (Restyle(), "a warm house", {}, {}),
+    (Restyle(), "", {"look": "noir"}, {}),
+    (Restyle(), "", {"stylize": "sketch"}, {}),
+    (Restyle(), "", {"text": "Hello"}, {}),
+    (Background(), "", {"operation": "replace"}, {}),
+    (Background(), "", {"operation": "replace", "color": "#FF8800"}, {}),
+    (Background(), "a forest", {"operation": "replace", "color": "no color"}, {}),
+    (Background(), "", {"operation": "replace", "color": "no color"}, {"backdrop": 1}),
+    (Background(), "", {"operation": "blur", "color": "no color"}, {}),
+    (Retouch(), "", {"operation": "erase"}, {"mask": 1}),
+    (Retouch(), "", {"operation": "sharpen"}, {}),
+    (Reframe(), "", {}, {}),
+    (TitleCard(), "Hello", {"accent": "Auto "}, {}),
+    (TitleCard(), "Hello", {"accent": "Light Blue"}, {}),
+]
+
+
+def order_of(asked: Asked) -> Order:
+    engine, prompt, values, media = asked
+    defaults = {setting.name: setting.default for setting in engine.definition.settings}
+    return Order(prompt=prompt, parameters={**defaults, **values}, media={"image": 1, **media})
+
+
+@pytest.mark.parametrize("field", IMPOSSIBLE)
+def test_what_cannot_work_is_said_before_it_is_paid_for(field: str) -> None:
+    engine = IMPOSSIBLE[field][0]
+    catalog = load([engine.definition], {engine.definition.id: engine})
+    model = catalog.get(engine.definition.id)
+
+    ((where, why),) = catalog.problems(model, order_of(IMPOSSIBLE[field]))
+
+    assert field in where
+    assert len(why.split()) > 4
+
+
+@pytest.mark.parametrize("asked", POSSIBLE)
+def test_what_can_work_is_not_refused(asked: Asked) -> None:
+    assert list(asked[0].check(order_of(asked))) == []
