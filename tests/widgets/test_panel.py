@@ -216,8 +216,21 @@ def test_models_are_found_by_kind_and_words(kind: str, words: str, shown: list[s
 
     assert catalog.shown == shown
     assert f"{len(shown)} of 3" in text(catalog)
-    rows = catalog.children[1].children
-    assert [row.layout.display for row in rows].count(None) == len(shown)
+    assert len(catalog.children[1].children) == len(shown)
+
+
+def test_a_long_catalog_is_shown_in_portions() -> None:
+    catalog = Catalog([wire.Model(id=f"m{number}") for number in range(70)], use=print)
+    rows, more = catalog.children[1], catalog.children[2]
+    assert (len(rows.children), more.layout.display) == (30, None)
+
+    more.click()
+    more.click()
+
+    assert (len(rows.children), more.layout.display) == (70, "none")
+    assert len(catalog.shown) == 70
+    catalog.search = "m1"
+    assert (len(rows.children), more.layout.display) == (11, "none")
 
 
 def test_a_model_leads_to_where_it_is_used_and_is_escaped() -> None:

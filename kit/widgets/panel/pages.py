@@ -14,10 +14,11 @@ from kit.widgets.panel import looks
 from kit.widgets.panel.panel import sentence
 
 _KINDS = ("all", "image", "video")
+_PORTION = 30  # models
 
 
 class Catalog(ipywidgets.VBox):
-    """All models, to look through and to pick one of.
+    """All models, to look through and to pick one of; long lists are shown in portions.
 
     Parameters
     ----------
@@ -41,12 +42,16 @@ class Catalog(ipywidgets.VBox):
             description="Search models", placeholder="search models", tooltip="Search models"
         )
         self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
-        self._rows = [self._row(one, use) for one in self._models]
-        rows = ipywidgets.VBox(children=self._rows, _dom_classes=("kit-models",))
+        self._use = use
+        self._rows: dict[str, Any] = {}
+        self._most = _PORTION
+        self._list = ipywidgets.VBox(_dom_classes=("kit-models",))
+        self._more = ipywidgets.Button(description="Show more", icon="plus")
+        self._more.on_click(lambda _: self._go_on())
         filters = ipywidgets.HBox(
             children=(self._kind, self._words, self._said), _dom_classes=("kit-filter",)
         )
-        super().__init__(children=(filters, rows))
+        super().__init__(children=(filters, self._list, self._more))
         self._kind.observe(self._sift, "value")
         self._words.observe(self._sift, "value")
         self._sift()
@@ -71,18 +76,29 @@ class Catalog(ipywidgets.VBox):
         return (kind == "all" or model.asset_type == kind) and looks.matches(model, words)
 
     def _sift(self, _: Any = None) -> None:
-        shown = set(self.shown)
-        for model, row in zip(self._models, self._rows, strict=True):
-            row.layout.display = None if model.id in shown else "none"
-        self._said.value = looks.note(f"{len(shown)} of {len(self._models)}")
+        self._most = _PORTION
+        self._show()
 
-    @staticmethod
-    def _row(model: wire.Model, use: Callable[[str], None]) -> Any:
-        button = ipywidgets.Button(
-            description="Use", tooltip=f"Create with {model.title or model.id}"
-        )
-        button.on_click(lambda _: use(model.id))
-        return ipywidgets.HBox(children=(ipywidgets.HTML(looks.model(model)), button))
+    def _go_on(self) -> None:
+        self._most += _PORTION
+        self._show()
+
+    def _show(self) -> None:
+        fitting = [one for one in self._models if self._fits(one)]
+        self._list.children = tuple(self._row(one) for one in fitting[: self._most])
+        self._more.layout.display = None if len(fitting) > self._most else "none"
+        self._said.value = looks.note(f"{len(fitting)} of {len(self._models)}")
+
+    def _row(self, model: wire.Model) -> Any:
+        """Return the row of a model, made when it is first shown: a catalog may be long."""
+        if model.id not in self._rows:
+            button = ipywidgets.Button(
+                description="Use", tooltip=f"Create with {model.title or model.id}"
+            )
+            button.on_click(lambda _: self._use(model.id))
+            html = ipywidgets.HTML(looks.model(model))
+            self._rows[model.id] = ipywidgets.HBox(children=(html, button))
+        return self._rows[model.id]
 
 
 class Bench(ipywidgets.VBox):

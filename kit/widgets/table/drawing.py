@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -80,7 +80,7 @@ STYLE = f"""<style>
 .kit-table-row {{ display: grid; height: {ROW}px; box-sizing: border-box; align-items: center;
   border-bottom: 1px solid var(--jp-border-color3, #8883); }}
 .kit-table-row > span {{ padding: 0 8px; overflow: hidden; white-space: nowrap;
-  text-overflow: ellipsis; }}
+  text-overflow: ellipsis; unicode-bidi: plaintext; }}
 .kit-table-row img {{ display: block; width: {THUMBNAIL[0]}px; height: {THUMBNAIL[1]}px;
   object-fit: cover; border-radius: 3px; }}
 .kit-table-row .kit-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
@@ -177,7 +177,9 @@ def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes], view: View = _AS_I
             f'<div class="kit-table-row" role="row" style="{grid}"><span></span>'
             f'<span role="cell">{small}</span>{inside}</div>'
         )
-    empty = '<div class="kit-table-row" role="row"><span role="cell">nothing like that</span></div>'
+    plain = replace(view, sort="", descending=False) == _AS_IT_IS
+    words = "no generations yet" if plain else "nothing like that"
+    empty = f'<div class="kit-table-row" role="row"><span role="cell">{words}</span></div>'
     return (
         '<div class="kit-table-page" role="table" aria-label="generations">'
         f"{_heads(shown, view)}{''.join(rows) or empty}</div>"

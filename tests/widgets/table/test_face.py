@@ -262,7 +262,7 @@ def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
 def test_an_empty_history_is_said(later: Later) -> None:
     face = HistoryTable(history().iloc[:0], background=later.background())
 
-    assert "nothing like that" in face.controls.page.value
+    assert "no generations yet" in face.controls.page.value
     assert (face.pages, face.page, len(face)) == (1, 1, 0)
     assert ">0<" in face.controls.words.value
 
