@@ -113,11 +113,14 @@ def _found(
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
     if found is not None:
         return found, Desk(found)
-    from kit.local import LocalKeys, embedded
+    from kit.client.moving import Whereabouts
+    from kit.local import LocalKeys, embedded, follower
 
     folder = settings.data_folder(data) if data else None
-    found = settings.embedded(*embedded(folder), data=data)
-    return found, Desk(found, keys=LocalKeys(folder, found.api_key))
+    url, key = embedded(folder)
+    moves = Whereabouts(url, follower(folder, key))
+    found = settings.embedded(url, key, data=data, moves=moves)
+    return found, Desk(found, keys=LocalKeys(folder, key))
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,7 +1,8 @@
 """The embedded service: the one that runs on the data folder already, or one in this process.
 
 Its demo account and key lie in the data folder, readable by their owner only, so that notebooks,
-scripts and the command line on one machine share one history.
+scripts and the command line on one machine share one history. It ends with the process that hosts
+it; the next one that misses it becomes its host.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ import asyncio
 import atexit
 import json
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kit.errors import ApiError, NotFoundError
+from kit.errors import ApiError, ConfigError, NotFoundError
+from kit.explore.lock import Lock
 from kit.pricing import MILLI
+from kit.service import logs
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, keys
@@ -40,8 +46,15 @@ _DEMO = "demo.json"
 _DAY_MS = 24 * 3600 * 1000
 _GRACE_SECONDS = 1.0  # a kernel that restarts does not wait; what runs is handed back
 
+#: Seconds to wait while another process starts the service.
+_TURN_SECONDS = 15.0
+_LOCK, _LOG = "service.lock", "service.log"
+
 _running: dict[Path, Running] = {}
 _lock = threading.Lock()
+#: Folders whose service was stopped here on purpose: only `kit.connect()` starts it again.
+_stopped: set[Path] = set()
+_ending = threading.Event()
 
 
 def embedded(data: Path | str | None = None) -> tuple[str, str]:
@@ -66,19 +79,94 @@ def embedded(data: Path | str | None = None) -> tuple[str, str]:
     >>> stop()
     """
     settings = service_settings.load(data=data)
-    prepare(settings.data)
     with _lock:
-        key = demo_key(settings)
-        running = _running.get(settings.data)
-        if running is None:
-            url = find(settings.data)
-            if url is not None:
-                return url, key
-            running = _running[settings.data] = start(
-                replace(settings, grace_seconds=_GRACE_SECONDS)
-            )
-            _at_exit(running.stop)
-        return running.url, key
+        _stopped.discard(settings.data)
+        return _found(settings)
+
+
+def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
+    """Return what says where the embedded service is once it refuses; starts it where it is gone.
+
+    Parameters
+    ----------
+    data : Path, optional
+        The data folder, as for `embedded`; it stays this one, whatever the environment says later.
+    key : str
+        The key of whoever asks: what is found is a service that knows it.
+    """
+    folder = service_settings.load(data=data).data
+
+    def follow(refused: str) -> str:
+        settings = service_settings.load(data=folder)
+        with _lock:
+            running = _running.get(folder)
+            if running is not None and running.url == refused:
+                # its thread has ended, or is that of another process since a fork
+                _running.pop(folder).stop()
+            url, known = _found(settings)
+        if known != key:
+            raise ConfigError(f"{folder} has another demo account by now")
+        return url
+
+    return follow
+
+
+def _found(settings: Settings) -> tuple[str, str]:
+    _stop_at_exit()
+    prepare(settings.data)
+    key = demo_key(settings)
+    running = _running.get(settings.data)
+    return running.url if running else find(settings.data) or _started(settings), key
+
+
+def _started(settings: Settings) -> str:
+    """Start the service, unless another process does so at the same time; return its address."""
+    if _ending.is_set() or settings.data in _stopped:
+        raise ConfigError("it was stopped here")
+    with _turn(settings.data):
+        url = find(settings.data)
+        if url is None:
+            mine = _running[settings.data] = _hosted(settings)
+            url = mine.url
+        return url
+
+
+def _hosted(settings: Settings) -> Running:
+    file = settings.data / _LOG
+    undo = logs.beside(file)
+    try:
+        running = start(replace(settings, grace_seconds=_GRACE_SECONDS, log=file))
+    except ConfigError as error:
+        undo()
+        raise ConfigError(f"{error} ({file})") from None
+
+    def stop() -> None:
+        running.stop()
+        undo()
+
+    return replace(running, stop=stop)
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Wait for a turn: notebooks that miss the same host would all become hosts."""
+    lock = Lock(folder / _LOCK)
+    ends = time.monotonic() + _TURN_SECONDS
+    while not lock.taken() and find(folder) is None and time.monotonic() < ends:
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.free()
+
+
+@cache
+def _stop_at_exit() -> None:
+    def end() -> None:
+        _ending.set()  # what still asks in the background must not start it again
+        stop()
+
+    _at_exit(end)
 
 
 class LocalKeys:
@@ -152,10 +240,11 @@ def _moment(milliseconds: int | None) -> datetime | None:
 
 
 def stop() -> None:
-    """Stop every service that was started in this process."""
+    """Stop every service that was started in this process; `embedded` starts them again."""
     with _lock:
         for running in _running.values():
             running.stop()
+        _stopped.update(_running)
         _running.clear()
 
 
@@ -164,7 +253,7 @@ def demo_key(settings: Settings) -> str:
     path = settings.data / _DEMO
     # A notebook's cell has an event loop already, and this needs one of its own.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, _demo_key(settings, path)).result()
+        return pool.submit(lambda: asyncio.run(_demo_key(settings, path))).result()
 
 
 async def _demo_key(settings: Settings, path: Path) -> str:

@@ -14,17 +14,27 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import kit
-from kit import wire
-from kit.commands.generate import READERS
-from kit.errors import BadRequestError, ConfigError, InsufficientCreditsError, NotFoundError
-from kit.parameters import suggest
+from kit import typed, wire
+from kit.errors import (
+    BadRequestError,
+    BudgetError,
+    ConfigError,
+    InsufficientCreditsError,
+    NotFoundError,
+)
 
 if TYPE_CHECKING:
-    from kit.studio import Generation, Studio
+    from kit.studio import AsyncStudio, Generation, Studio
 
 _USAGE = "%%generate MODEL [name=value ...] [--again], and the prompt below it"
 #: What the person at the keyboard can put right: the sentence is enough.
-_MISTAKES = (BadRequestError, ConfigError, NotFoundError, InsufficientCreditsError)
+_MISTAKES = (
+    BadRequestError,
+    BudgetError,
+    ConfigError,
+    InsufficientCreditsError,
+    NotFoundError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,8 @@ class Magics:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._own: Studio | None = None
+        #: What was made for a shell without a studio that blocks, and what it was made of.
+        self._own: tuple[AsyncStudio | None, Studio] | None = None
 
     def generate(self, line: str, cell: str | None = None) -> Generation:
         """Make a picture or a video of the prompt in the cell.
@@ -59,13 +70,16 @@ class Magics:
         try:
             asked = parsed(line)
             studio = self._studio()
-            values, media = self._read(studio.models[asked.model], asked.given)
+            model = studio.models[asked.model]
+            named = {parameter.name for parameter in model.media_parameters}
+            media = {name: files for name, files in asked.given.items() if name in named}
+            settings = {name: texts for name, texts in asked.given.items() if name not in named}
             return studio.generate(
                 asked.model,
                 (cell or "").strip() or None,
                 media=media or None,
                 again=asked.again,
-                **values,
+                parameters=typed.values(model, settings, others=named),
             )
         except _MISTAKES as error:
             if error.generation_id:
@@ -84,16 +98,16 @@ class Magics:
     def complete(self, _shell: Any, event: Any) -> list[str]:
         """Return what can stand at the end of a ``%%generate`` line."""
         before = event.line.split()
-        typed = "" if event.line.endswith(" ") else before.pop()
+        begun = "" if event.line.endswith(" ") else before.pop()
         try:
             models = self._studio().models
         except kit.errors.KitError:
             return []  # the magic itself says what is wrong
         if len(before) < 2:
-            return [model_id for model_id in models if model_id.startswith(typed)]
+            return [model_id for model_id in models if model_id.startswith(begun)]
         model = models.get(before[1])
         words = [] if model is None else _words(model)
-        return [word for word in (*words, "--again") if word.startswith(typed)]
+        return [word for word in (*words, "--again") if word.startswith(begun)]
 
     def _studio(self) -> Studio:
         from kit.studio import AsyncStudio, Studio
@@ -101,26 +115,13 @@ class Magics:
         found = self._shell.user_ns.get("studio")
         if isinstance(found, Studio):
             return found
-        if self._own is None:
-            known = isinstance(found, AsyncStudio)
-            self._own = Studio(found.client.settings) if known else kit.connect()
-        return self._own
-
-    def _read(
-        self, model: wire.Model, given: Mapping[str, list[str]]
-    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        """Return settings, each read as its parameter's type, and files."""
-        known = {parameter.name: parameter for parameter in model.parameters}
-        media = {parameter.name for parameter in model.media_parameters}
-        values: dict[str, Any] = {}
-        for name, texts in given.items():
-            if name not in known:
-                raise ConfigError(
-                    f"the model {model.id!r} has no parameter {name!r}{suggest(name, known)}"
-                )
-            if name not in media:
-                values[name] = _value(known[name], texts)
-        return values, {name: texts for name, texts in given.items() if name in media}
+        awaited = found if isinstance(found, AsyncStudio) else None
+        if self._own is None or self._own[0] is not awaited:
+            # another account by now: what was made before would go on paying
+            if self._own is not None:
+                self._own[1].close()
+            self._own = awaited, _blocking(awaited) if awaited else kit.connect()
+        return self._own[1]
 
 
 def load(shell: Any) -> None:
@@ -161,19 +162,11 @@ def parsed(line: str) -> Line:
     return Line(model, given, again)
 
 
-def _value(parameter: wire.Parameter, texts: list[str]) -> Any:
-    read = READERS.get(parameter.type, str)
-    try:
-        values = [read(text) for text in texts]
-    except (ValueError, KeyError):
-        raise ConfigError(
-            f"{parameter.name} must be of the type {parameter.type}, not {' '.join(texts)!r}"
-        ) from None
-    if (parameter.max_items or 1) > 1:
-        return values
-    if len(values) > 1:
-        raise ConfigError(f"{parameter.name} is given more than once")
-    return values[0]
+def _blocking(studio: AsyncStudio) -> Studio:
+    """Return the same studio for a cell that waits: one history, one budget."""
+    from kit.studio import Studio
+
+    return Studio(studio.client.settings, desk=studio._desk)
 
 
 def _words(model: wire.Model) -> list[str]:

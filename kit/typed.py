@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kit.errors import ConfigError
-from kit.parameters import suggest
+from kit.parameters import NO_NAN, suggest
 from kit.wire import Model, Parameter
 
 
@@ -32,7 +33,8 @@ def parsed(parameter: Parameter, text: str) -> Any:
     Raises
     ------
     ValueError
-        It is no number where a number is asked for, or neither true nor false.
+        It is no number where a number is asked for, or neither true nor false, or JSON with a
+        number that JSON does not have.
     """
     kind = _kind(parameter)
     if kind == "string":
@@ -41,13 +43,13 @@ def parsed(parameter: Parameter, text: str) -> Any:
         return None
     read = _READERS.get(kind)
     if read is None:
-        return _free(text)
+        return _open(text)
     try:
         return read(text.strip())
     except ValueError:
-        if kind == parameter.type:
+        if kind == parameter.type or _comma(text.strip()):
             raise
-        return _free(text)  # another service's name of a type: what it takes, it knows
+        return _open(text)  # another service's name of a type: what it takes, it knows
 
 
 def item(parameter: Parameter, line: str) -> Any:
@@ -71,7 +73,7 @@ def line(parameter: Parameter, item: Any) -> str:
 
 def shown(parameter: Parameter, value: Any) -> str:
     """Return the text that `parsed` reads again."""
-    if isinstance(value, str) and (_kind(parameter) == "string" or _free(value) is value):
+    if isinstance(value, str) and (_kind(parameter) == "string" or _is_text(value)):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -163,6 +165,23 @@ def _free(text: str) -> Any:
         return text
 
 
+def _open(text: str) -> Any:
+    """Return what a text says where anything may be said."""
+    found = _free(text)
+    if found is text and not _is_text(text):
+        raise ValueError(NO_NAN)
+    return found
+
+
+def _is_text(text: str) -> bool:
+    """Return whether a text is no JSON, nor what would be if there were NaN in JSON."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(found, float) and not math.isfinite(found)  # a word, or too large a number
+
+
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
@@ -181,8 +200,17 @@ def _real(text: str) -> float | int:
     try:
         number = _finite(text)
     except ValueError:
-        raise ValueError(f"must be a number, not {text[:40]!r}") from None
+        raise ValueError(f"must be a number, not {text[:40]!r}{_comma(text)}") from None
     return int(number) if number.is_integer() and "e" not in text.lower() else number
+
+
+def _comma(text: str) -> str:
+    """Return how a number is written whose comma may stand for decimals, or between thousands."""
+    if re.fullmatch(r"[+-]?\d*,\d+", text) is None:
+        return ""
+    point, whole = text.replace(",", "."), text.replace(",", "")
+    thousands = re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text)
+    return f": write {whole}, or {point} for decimals" if thousands else f": write {point}"
 
 
 def _truth(text: str) -> bool:

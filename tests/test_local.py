@@ -7,13 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+import kit
 from kit import local
-from kit.errors import InvalidApiKeyError, NotFoundError
+from kit.errors import ConfigError, InvalidApiKeyError, NotFoundError
 from kit.service import settings
 
 
@@ -22,6 +24,32 @@ def data(tmp_path: Path) -> Iterator[Path]:
     """A folder whose service stops with the test."""
     yield tmp_path / "data"
     local.stop()
+
+
+#: A notebook's process: it connects, says where to, and does something else when it is told to.
+_NOTEBOOK = """
+import json, sys, kit
+from kit import local
+studio = kit.connect(data=sys.argv[1])
+print(studio.client.settings.base_url, flush=True)
+sys.stdin.readline()
+studio.account
+print(json.dumps([studio.client.settings.origin, len(local._running)]), flush=True)
+sys.stdin.readline()
+"""
+
+
+@contextmanager
+def notebook(data: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that works on the same folder; the first one hosts the service."""
+    command = [sys.executable, "-c", _NOTEBOOK, str(data)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            assert process.stdout.readline().startswith("http://127.0.0.1:")
+            yield process
+        finally:
+            process.kill()
 
 
 def account(url: str, key: str) -> dict[str, object]:
@@ -160,3 +188,92 @@ def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
         local.LocalKeys(data, key).revoke("key_of_somebody_else")
     with pytest.raises(InvalidApiKeyError):
         local.LocalKeys(data, "cs_test_nonsense").known()
+
+
+def test_a_studio_goes_on_when_the_process_that_hosts_its_service_is_gone(data: Path) -> None:
+    with notebook(data) as host:
+        studio = kit.connect(data=data)
+        made = studio.generate("poster", "a lake", size=512, seed=1)
+        picture = made.output.bytes()
+        form = studio.form("poster", "a lake", size=512, seed=2)
+        owner, there = studio.account.id, studio.client.settings.origin
+        astudio = asyncio.run(kit.aconnect(data=data))
+        host.kill()
+        host.wait()
+    made.output.path().unlink()
+
+    assert studio.account.id == owner
+    assert studio.client.settings.origin != there
+    assert made.output.bytes() == picture  # its address is one of the host that is gone
+    assert form.submit().result(60).status == "completed"
+    assert asyncio.run(astudio.history.list(5))[1].id == made.id
+    assert len(local._running) == 1
+    studio.close()
+    asyncio.run(astudio.close())
+
+
+def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> None:
+    with notebook(data) as host, notebook(data) as first, notebook(data) as second:
+        host.kill()
+        host.wait()
+        for each in (first, second):
+            each.stdin.write("go\n")
+            each.stdin.flush()
+        (place, hosts), (other_place, other_hosts) = (
+            json.loads(each.stdout.readline()) for each in (first, second)
+        )
+
+    assert place == other_place
+    assert hosts + other_hosts == 1
+
+
+def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
+    url, key = local.embedded(data)
+    follow = local.follower(data, key)
+    local.stop()
+
+    with pytest.raises(ConfigError, match="it was stopped here"):
+        follow(url)
+    again = local.embedded(data)[0]
+    assert follow(url) == again
+
+
+def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
+    url, key = local.embedded(data)
+    follow = local.follower(data, key)
+    local._running[data].stop()
+
+    assert account(follow(url), key)
+
+
+def test_a_studio_of_another_account_is_not_taken_over(data: Path) -> None:
+    url, _ = local.embedded(data)
+
+    with pytest.raises(ConfigError, match="another demo account"):
+        local.follower(data, "cs_test_of_somebody_else")(url)
+
+
+def test_what_the_service_says_stands_in_a_file_and_in_no_cell(data: Path) -> None:
+    script = """
+import logging, sys, kit
+from kit.errors import GenerationFailedError
+studio = kit.connect(data=sys.argv[1])
+try:
+    studio.generate("flat", "a lake", does="raises")
+except GenerationFailedError:
+    logging.getLogger("kit.worker").warning("2 claims ran out")
+    logging.getLogger("uvicorn.error").warning("a request was invalid")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(data)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "KIT_PROGRESS": "0"},
+    )
+    log = data / "service.log"
+
+    assert done.stdout + done.stderr == ""
+    for said in ("is left out", "RuntimeError: ", "2 claims ran out", "a request was invalid"):
+        assert said in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600

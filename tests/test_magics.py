@@ -10,14 +10,16 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from kit.client.settings import Settings
 from kit.errors import GenerationFailedError
-from kit.studio import Studio
+from kit.studio import AsyncStudio, Studio
 from tests.client.fixtures import client, clock, media, other, party, policy, settings
-from tests.client.third_party import Server, ThirdParty, png
+from tests.client.third_party import KEY, Answer, Server, ThirdParty, png, serving
 from tests.studio.conftest import studio
 
 __all__ = ["client", "clock", "media", "other", "party", "policy", "settings", "studio"]
 START = "/v1/creative-studio/generations"
+MODELS = "/v1/creative-studio/models"
 
 
 @pytest.fixture
@@ -28,6 +30,9 @@ def shell(studio: Studio) -> Iterator[Any]:
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
     yield shell
+    own = shell.find_cell_magic("generate").__self__._own
+    if own is not None:
+        own[1].close()
     shell.history_manager.end_session()
 
 
@@ -64,7 +69,9 @@ def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
         ("steps=3", "which model"),
         ("pant", "no model 'pant'; did you mean 'paint'"),
         ("paint stesp=3", "no parameter 'stesp'; did you mean 'steps'"),
-        ("paint steps=many", "steps must be of the type integer, not 'many'"),
+        ("paint steps=many", "steps must be a whole number, not 'many'"),
+        ("paint steps=", "steps has no value: leave it out"),
+        ("retouch pictur=a.png", "no parameter 'pictur'; did you mean 'picture'"),
         ("paint steps=51", "must be at most 50, not 51"),
         ("paint steps", "'steps' is not name=value"),
         ("paint steps=1 steps=2", "steps is given more than once"),
@@ -94,6 +101,88 @@ def test_a_failure_after_the_start_can_be_looked_into(shell: Any, party: ThirdPa
         shell.run_cell_magic("generate", "paint", "night")
 
     assert caught.value.generation_id == "job-1"
+
+
+def test_settings_named_like_arguments_of_a_call_are_settings(shell: Any, other: Server) -> None:
+    names = ("timeout", "again", "model", "media", "prompt", "parameters")
+    known = [{"name": name, "type": "string"} for name in names]
+    other.first("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+
+    line = " ".join(f"{name}=5" for name in names)
+    shell.run_cell_magic("generate", f"odd {line} --again", "a lake")
+
+    sent = other.requests("POST", START)[0].json
+    assert sent["prompt"] == "a lake"
+    assert sent["parameters"] == dict.fromkeys(names, "5")
+
+
+def test_values_are_read_as_a_form_reads_them(shell: Any, other: Server) -> None:
+    known = [
+        {"name": "size", "type": "int64"},
+        {"name": "noise", "type": "float"},
+        {"name": "flag", "type": "bool"},
+        {"name": "times", "type": "string", "enum": [1, 2, 3]},
+        {"name": "words", "type": "string", "maxItems": 1},
+    ]
+    other.first("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+
+    shell.run_cell_magic("generate", "odd size=7 noise=.25 flag=true times=2 words=z", "a lake")
+
+    assert other.requests("POST", START)[0].json["parameters"] == {
+        "size": 7,
+        "noise": 0.25,
+        "flag": True,
+        "times": 2,
+        "words": ["z"],
+    }
+
+
+@pytest.fixture
+def elsewhere(media: Server) -> Iterator[Server]:
+    """Another service, with another account."""
+    with serving(ThirdParty(media.url, polls=0)) as server:
+        yield server
+
+
+def test_the_studio_of_now_pays(
+    shell: Any, settings: Settings, other: Server, party: ThirdParty, elsewhere: Server
+) -> None:
+    party.polls = 0
+    there = Settings(elsewhere.url, KEY, settings.data, progress=False)
+    first, second = AsyncStudio(settings), AsyncStudio(there)
+
+    for one, line in ((first, "paint"), (second, "paint --again"), (second, "paint")):
+        shell.user_ns["studio"] = one
+        shell.run_cell_magic("generate", line, "a lake")
+
+    assert len(other.requests("POST", START)) == 1
+    assert len(elsewhere.requests("POST", START)) == 1
+
+
+def test_without_a_studio_of_the_notebook_one_is_connected(
+    shell: Any, settings: Settings, elsewhere: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.user_ns["studio"] = AsyncStudio(settings)
+    shell.run_line_magic("credits", "")
+    del shell.user_ns["studio"]
+    monkeypatch.setenv("KIT_BASE_URL", elsewhere.url)
+    monkeypatch.setenv("KIT_API_KEY", KEY)
+
+    shell.run_line_magic("credits", "")
+
+    assert len(elsewhere.seen) == 1
+
+
+def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
+    shell: Any, settings: Settings, other: Server
+) -> None:
+    studio = AsyncStudio(settings)
+    shell.user_ns["studio"] = studio
+
+    with studio.budget(0.1), pytest.raises(UsageError, match="budget"):
+        shell.run_cell_magic("generate", "paint", "a lake")
+
+    assert other.requests("POST", START) == []
 
 
 def test_credits_are_those_of_the_account(shell: Any) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit.client import loops
 from kit.client.bridge import Bridge, Job, bridge
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step, tell
+from kit.client.steps import Ask, Fetch, Flow, Lost, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
     from kit.client.http import Awaiting, LastResponse
@@ -45,7 +45,7 @@ class AsyncClient:
         self._http: Awaiting | None = None
 
     def __repr__(self) -> str:
-        return f"<AsyncClient {self.settings.base_url}>"
+        return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -78,9 +78,13 @@ class AsyncClient:
         return self._bridge.run(self._drive(flow))
 
     async def perform(self, step: Step) -> Outcome:
-        """Do one step and return its outcome."""
-        outcome: Outcome = await _DO[type(step)](self, step)
-        return outcome
+        """Do one step and return its outcome; once more where the service had only moved."""
+        do, moves = _DO[type(step)], self.settings.moves
+        outcome: Outcome = await do(self, step)
+        if moves is None or not isinstance(outcome, Lost) or not outcome.refused:
+            return outcome
+        # looking takes as long as a service takes to start, and the loop has other things to do
+        return await asyncio.to_thread(moves.follow, outcome) or await do(self, step)
 
     async def close(self) -> None:
         """Close all connections, those in use after their call; a later call opens its own."""

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from kit.client import repeating
-from kit.client.files import Sink, Tap
+from kit.client.calls import Call
+from kit.client.files import Sink, Tap, unwritten
 from kit.client.lines import C, Lines, lent, lent_async
 from kit.client.settings import Settings, mask, origin
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
-from kit.wire import api_keys
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
@@ -36,10 +36,6 @@ _UNSENT = (
     httpx.InvalidURL,
 )
 _CHECK = "is the service running, is the address right?"
-_FIND_OUT = (
-    "; it may have been carried out: look in the history (studio.history.list()) before sending it "
-    "again"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +56,14 @@ class Connection(Generic[C]):
         self._settings = settings
         self.lines: Lines[C] = Lines(make)
         self.last_response: LastResponse | None = None
-        self._honors_keys = api_keys.looks_right(settings.api_key)
+        self._honors_keys = settings.ours
 
     def __repr__(self) -> str:
-        return f"<connection to {self._settings.base_url}>"
+        return f"<connection to {self._base}>"
+
+    @property
+    def _base(self) -> str:
+        return self._settings.at(self._settings.base_url)
 
     def address(self, path: str) -> str:
         """Return the whole address of a call's path, which may be one already.
@@ -71,8 +71,8 @@ class Connection(Generic[C]):
         A path out of an answer may or may not repeat the prefix under which the service is mounted.
         """
         if path.startswith(("http://", "https://")):
-            return path
-        base = self._settings.base_url
+            return self._settings.at(path)
+        base = self._base
         prefix = urlsplit(base).path
         if prefix and path.startswith(f"{prefix}/"):
             path = path.removeprefix(prefix)
@@ -91,7 +91,7 @@ class Connection(Generic[C]):
             extensions=_TIMEOUT,
         )
 
-    def fetch(self, step: Fetch) -> tuple[httpx.Request, int]:
+    def fetch(self, step: Fetch, url: str) -> tuple[httpx.Request, int]:
         """Build the request of a download, and say how many bytes are here already."""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": _AGENT}
         here = 0
@@ -100,8 +100,8 @@ class Connection(Generic[C]):
         if here:
             headers["Range"] = f"bytes={here}-"
             headers |= {"If-Range": step.tag} if step.tag else {}
-        headers |= self._key(step.url) if step.with_key else {}
-        return httpx.Request("GET", step.url, headers=headers, extensions=_TIMEOUT), here
+        headers |= self._key(url) if step.with_key else {}
+        return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), here
 
     def reply(self, request: httpx.Request, response: httpx.Response, began: float) -> Reply:
         """Read an answer, note its facts, and make sure that it cannot repeat the key."""
@@ -121,23 +121,26 @@ class Connection(Generic[C]):
         return Reply(status, headers, content)
 
     def lost(
-        self, error: Exception, url: str, tag: str | None = None, *, pays: bool = False
+        self, error: Exception, url: str, tag: str | None = None, *, call: Call[Any] | None = None
     ) -> Lost:
         """Put a failure of the network into a sentence that says what to do.
 
         Parameters
         ----------
-        pays : bool
-            Whether the request may have cost something if it arrived.
+        call : Call, optional
+            What was asked for: it may have cost something if it arrived.
         """
         scheme, host, port = origin(url)
-        own = origin(url) == self._settings.origin
-        where = self._settings.base_url if own else f"{scheme}://{host}:{port}"
+        own = self._settings.owns(url)
+        there = f"{scheme}://{host}:{port}"
+        where = self._base if own else there
         reason = str(error).strip() or type(error).__name__
-        found_out = _FIND_OUT if pays else ""
+        found_out = repeating.find_out(call) if call and call.pays else ""
         if isinstance(error, _UNSENT):
             sentence = f"no connection to {where} ({reason}): {_CHECK}"
-            return Lost(sentence, tag, harmless=True)
+            refused = there if own and isinstance(error, httpx.ConnectError) else ""
+            never = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
+            return Lost(sentence, tag, harmless=True, sent=False, refused=refused, lasting=never)
         if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
             return Lost(f"{where} took the request and did not answer in time{found_out}", tag)
         sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
@@ -165,25 +168,26 @@ class Blocking(Connection[httpx.HTTPTransport]):
                 response.read()
             return self.reply(request, response, began)
         except _FAILURES as error:
-            return self.lost(error, url, pays=not (step.call.free or step.call.method == "GET"))
+            return self.lost(error, url, call=step.call)
 
     def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
+        url = self.address(step.url)
         try:
-            with step.open() as file, lent(self.lines, step.url) as transport:
+            with step.open() as file, lent(self.lines, url) as transport:
                 tap = Tap(file, step.on_sent)
-                request = _upload(step, tap.chunks())
+                request = _upload(step, url, tap.chunks())
                 response = transport.handle_request(request)
                 return _reply(response, response.read(), tap.sha256)
         except _FAILURES as error:
-            return self.lost(error, step.url)
+            return self.lost(error, url)
 
     def fetch_to_file(self, step: Fetch) -> Reply | Lost:
         """Receive a file."""
-        tag = None
+        tag, url = None, self._settings.at(step.url)
         try:
-            request, here = self.fetch(step)
-            with lent(self.lines, step.url) as transport:
+            request, here = self.fetch(step, url)
+            with lent(self.lines, url) as transport:
                 response = transport.handle_request(request)
                 try:
                     if not _body_follows(response, here):
@@ -196,7 +200,9 @@ class Blocking(Connection[httpx.HTTPTransport]):
                 finally:
                     response.close()
         except _FAILURES as error:
-            return self.lost(error, step.url, tag)
+            return self.lost(error, url, tag)
+        except OSError as error:
+            return unwritten(step.target, error)
 
     def close(self) -> None:
         """Close all connections, those in use after their request; a later one opens its own."""
@@ -220,26 +226,27 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
                 await response.aread()
             return self.reply(request, response, began)
         except _FAILURES as error:
-            return self.lost(error, url, pays=not (step.call.free or step.call.method == "GET"))
+            return self.lost(error, url, call=step.call)
 
     async def put(self, step: Put) -> Reply | Lost:
         """Send a file."""
+        url = self.address(step.url)
         try:
-            async with lent_async(self.lines, step.url) as transport:
+            async with lent_async(self.lines, url) as transport:
                 with step.open() as file:
                     tap = Tap(file, step.on_sent)
-                    request = _upload(step, tap.async_chunks())
+                    request = _upload(step, url, tap.async_chunks())
                     response = await transport.handle_async_request(request)
                     return _reply(response, await response.aread(), tap.sha256)
         except _FAILURES as error:
-            return self.lost(error, step.url)
+            return self.lost(error, url)
 
     async def fetch_to_file(self, step: Fetch) -> Reply | Lost:
         """Receive a file."""
-        tag = None
+        tag, url = None, self._settings.at(step.url)
         try:
-            request, here = self.fetch(step)
-            async with lent_async(self.lines, step.url) as transport:
+            request, here = self.fetch(step, url)
+            async with lent_async(self.lines, url) as transport:
                 response = await transport.handle_async_request(request)
                 try:
                     if not _body_follows(response, here):
@@ -252,7 +259,9 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
                 finally:
                     await response.aclose()
         except _FAILURES as error:
-            return self.lost(error, step.url, tag)
+            return self.lost(error, url, tag)
+        except OSError as error:
+            return unwritten(step.target, error)
 
     async def close(self) -> None:
         """Close all connections, those in use after their request; a later one opens its own."""
@@ -263,14 +272,14 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
 _parsed = lru_cache(256)(httpx.URL)
 
 
-def _upload(step: Put, content: Any) -> httpx.Request:
+def _upload(step: Put, url: str, content: Any) -> httpx.Request:
     """Build a PUT with the ticket's headers and nothing else but what HTTP needs to frame it."""
     given = {name.lower() for name in step.headers}
     length: Mapping[str, str] = (
         {} if "content-length" in given else {"Content-Length": str(step.size)}
     )
     headers = {**step.headers, **length}
-    return httpx.Request("PUT", step.url, headers=headers, content=content, extensions=_TIMEOUT)
+    return httpx.Request("PUT", url, headers=headers, content=content, extensions=_TIMEOUT)
 
 
 def _body_follows(response: httpx.Response, here: int) -> bool:

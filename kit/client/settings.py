@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kit.client.moving import Whereabouts
 
 _APP = "creative-studio-kit"
 _OFF = frozenset({"0", "false", "no", "off"})
@@ -31,6 +35,8 @@ class Settings:
         Folder for the journal and for downloaded outputs; created when first needed.
     name : str
         Under which name the journal remembers this service; the address where empty.
+    moves : Whereabouts, optional
+        Where the service is now, if it is one that moves.
 
     Raises
     ------
@@ -43,6 +49,7 @@ class Settings:
     data: Path
     name: str = ""
     progress: bool = True
+    moves: Whereabouts | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", _address(self.base_url))
@@ -53,12 +60,23 @@ class Settings:
 
     def owns(self, url: str) -> bool:
         """Return whether an address out of an answer leads to the service itself."""
-        return url.startswith("/") or origin(url) == self.origin
+        return url.startswith("/") or origin(self.at(url)) == self.origin
+
+    @property
+    def ours(self) -> bool:
+        """Whether the service is known to be one of the kit's: nobody else gives out such keys."""
+        from kit.wire import api_keys
+
+        return api_keys.looks_right(self.api_key)
 
     @property
     def origin(self) -> tuple[str, str, int]:
         """Scheme, host and port that the key belongs to."""
-        return origin(self.base_url)
+        return origin(self.at(self.base_url))
+
+    def at(self, url: str) -> str:
+        """Return an address with the service's own as it is now."""
+        return url if self.moves is None else self.moves.at(url)
 
 
 def resolve(
@@ -99,12 +117,18 @@ def resolve(
     return Settings(*found, data=folder, name=name, progress=progress)
 
 
-def embedded(base_url: str, api_key: str, *, data: Path | str | None = None) -> Settings:
+def embedded(
+    base_url: str,
+    api_key: str,
+    *,
+    data: Path | str | None = None,
+    moves: Whereabouts | None = None,
+) -> Settings:
     """Return the settings of the embedded service, whose port changes but whose journal stays."""
     env = {k: v for k, v in os.environ.items() if k in ("KIT_DATA", "KIT_PROGRESS")}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
-    return replace(settings, name="embedded")
+    return replace(settings, name="embedded", moves=moves)
 
 
 def data_folder(

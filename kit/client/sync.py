@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Outcome, Put, Sleep, Step, tell
+from kit.client.steps import Ask, Fetch, Flow, Lost, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
     from kit.client.http import Blocking, LastResponse
@@ -41,7 +41,7 @@ class Client:
         self._http: Blocking | None = None
 
     def __repr__(self) -> str:
-        return f"<Client {self.settings.base_url}>"
+        return f"<Client {self.settings.at(self.settings.base_url)}>"
 
     def __enter__(self) -> Client:
         return self
@@ -82,8 +82,12 @@ class Client:
         return self.run(flow)
 
     def perform(self, step: Step) -> Outcome:
-        """Do one step and return its outcome."""
-        return _DO[type(step)](self, step)
+        """Do one step and return its outcome; once more where the service had only moved."""
+        do, moves = _DO[type(step)], self.settings.moves
+        outcome = do(self, step)
+        if moves is None or not isinstance(outcome, Lost) or not outcome.refused:
+            return outcome
+        return moves.follow(outcome) or do(self, step)
 
     def _rest(self, step: Sleep) -> None:
         tell(step)

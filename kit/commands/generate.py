@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import kit
-from kit import wire
+from kit import typed, wire
 from kit.commands.options import Data, Json, show_json
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
@@ -44,7 +43,9 @@ def command(
         definition = studio.models[model]
         values = read_settings(definition, parameter or ())
         files = read_media(definition, media or ())
-        generation = studio.generate(model, prompt, media=files or None, again=again, **values)
+        generation = studio.generate(
+            model, prompt, media=files or None, again=again, parameters=values
+        )
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())
@@ -73,21 +74,11 @@ def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:
     ConfigError
         One is not ``name=value`` or cannot be read; bounds are checked later.
     """
-    types = {p.name: p.type for p in model.setting_parameters}
-    values: dict[str, Any] = {}
+    texts: dict[str, list[str]] = {}
     for text in given:
         name, value = _pair(text, "-p")
-        if name not in types:
-            raise ConfigError(
-                f"the model {model.id!r} has no parameter {name!r}{suggest(name, types)}"
-            )
-        try:
-            values[name] = READERS.get(types[name], str)(value)
-        except (ValueError, KeyError):
-            raise ConfigError(
-                f"-p {name} must be of the type {types[name]}, not {value!r}"
-            ) from None
-    return values
+        texts.setdefault(name, []).append(value)
+    return typed.values(model, texts)
 
 
 def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[Path]]:
@@ -111,21 +102,3 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not equals or not name:
         raise ConfigError(f"{option} must be NAME=VALUE, not {text!r}")
     return name.strip(), value
-
-
-#: Type of a parameter -> how its text is read.
-READERS: Mapping[str, Callable[[str], Any]] = {
-    "integer": int,
-    "number": float,
-    "boolean": lambda text: {
-        "true": True,
-        "yes": True,
-        "1": True,
-        "false": False,
-        "no": False,
-        "0": False,
-    }[text.lower()],
-    "string": str,
-    "array": json.loads,
-    "object": json.loads,
-}

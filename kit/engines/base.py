@@ -124,9 +124,10 @@ class Asset:
         A JPEG of at most 512 pixels a side: the poster frame of a video, a preview of an image.
         Also inside the job's folder; left out, one is made, but not of a small picture.
     duration_seconds : float or None
-        Of a video.
+        Of a video; a picture has none.
     metadata : mapping
-        JSON-able facts about how it came about, e.g. the scene that a prompt was read as.
+        JSON-able facts about how it came about, e.g. the scene that a prompt was read as; 64 KB at
+        most.
     """
 
     path: Path

@@ -206,6 +206,7 @@ def _pool(settings: Settings, slots: int) -> Pool:
         cpu_seconds=settings.job_cpu_seconds,
         memory=settings.job_memory_bytes,
         scratch=settings.scratch,
+        log=settings.log,
     )
 
 

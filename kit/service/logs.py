@@ -11,7 +11,9 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
@@ -40,6 +42,42 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
     root.addHandler(target)
     root.setLevel(logging.WARNING)
     logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+#: What speaks for a service: its own parts, the engines and the server below it.
+_PARTS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
+#: Bytes of a log file at which the next service begins a new one; the one before is kept.
+_LOG_BYTES = 1_000_000
+
+
+def beside(file: Path) -> Callable[[], None]:
+    """Send log lines to a file and nowhere else; return what undoes it.
+
+    For a service inside another program: what it says is not that program's output. In a notebook
+    it would stand below whatever cell happens to run.
+    """
+    with suppress(OSError):
+        if file.stat().st_size > _LOG_BYTES:
+            file.replace(file.with_name(f"{file.name}.1"))
+    file.touch(mode=0o600)
+    target = _Beside(file, encoding="utf-8")
+    target.setFormatter(TextFormatter())
+    loggers = [logging.getLogger(part) for part in _PARTS]
+    for logger in loggers:
+        logger.addHandler(target)
+        logger.propagate = False
+
+    def undo() -> None:
+        for logger in loggers:
+            logger.removeHandler(target)
+            logger.propagate = not any(isinstance(each, _Beside) for each in logger.handlers)
+        target.close()
+
+    return undo
+
+
+class _Beside(logging.FileHandler):
+    """The file of one service; a program may host several, on folders of their own."""
 
 
 class TextFormatter(logging.Formatter):

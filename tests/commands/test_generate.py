@@ -2,7 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.fixtures import media, other, party
+from tests.client.third_party import KEY, Answer, Server, ThirdParty
 from tests.commands.conftest import Kit
+
+__all__ = ["media", "other", "party"]
 
 
 def test_a_picture_is_made_and_its_file_printed(kit: Kit, tmp_path: Path) -> None:
@@ -30,13 +34,44 @@ def test_a_medium_is_sent_from_a_file(kit: Kit, tmp_path: Path) -> None:
     assert (tmp_path / "b.png").read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
+def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
+    kit: Kit, party: ThirdParty, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_BASE_URL", other.url)
+    monkeypatch.setenv("KIT_API_KEY", KEY)
+    party.polls = 0
+    known = [
+        {"name": "timeout", "type": "int64"},
+        {"name": "again", "type": "bool"},
+        {"name": "model", "type": "string", "enum": [1, 2]},
+        {"name": "words", "type": "string", "maxItems": 2},
+    ]
+    models = Answer(200, {"image": [{"id": "odd", "settingParameters": known}]})
+    other.first("GET", "/v1/creative-studio/models", models)
+    given = ("timeout=5", "again=true", "model=2", "words=a", "words=b")
+    options = [word for text in given for word in ("-p", text)]
+
+    done = kit("generate", "odd", "a lake", *options)
+
+    assert done.err == ""
+    (sent,) = other.requests("POST", "/v1/creative-studio/generations")
+    assert sent.json["parameters"] == {
+        "timeout": 5,
+        "again": True,
+        "model": 2,
+        "words": ["a", "b"],
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("nothing", "x"), "there is no model 'nothing'"),
         (("flat", "x", "-p", "cuont=2"), "no parameter 'cuont'; did you mean 'count'?"),
         (("flat", "x", "-p", "count"), "-p must be NAME=VALUE, not 'count'"),
-        (("flat", "x", "-p", "count=two"), "-p count must be of the type integer, not 'two'"),
+        (("flat", "x", "-p", "count=two"), "count must be a whole number, not 'two'"),
+        (("flat", "x", "-p", "count=1", "-p", "count=2"), "count is given more than once"),
+        (("flat", "x", "-p", "count="), "count has no value: leave it out"),
         (("flat", "x", "-p", "count=11"), "must be at most 10, not 11"),
         (("flat", "x", "-p", "size=huge"), "must be one of 'small', 'big', not 'huge'"),
         (("flat",), "prompt: is required"),

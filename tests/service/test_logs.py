@@ -209,3 +209,34 @@ def test_a_service_logs_as_it_is_told(tmp_path: Path) -> None:
 
     assert [it["event"] for it in told] == ["started", "request", "stopping"]
     assert (told[1]["path"], told[1]["status"]) == ("/healthz", 200)
+
+
+def test_what_is_said_beside_goes_to_its_file_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, two = tmp_path / "one.log", tmp_path / "two.log"
+    said = logging.getLogger("kit.worker").warning
+
+    first, second = logs.beside(one), logs.beside(two)
+    said("to both")
+    first()
+    said("to the second")
+    second()
+    said("to whom it may concern")
+
+    assert "to both" in one.read_text()
+    assert "to the second" not in one.read_text()
+    assert "to both" in two.read_text()
+    assert "to the second" in two.read_text()
+    assert "to whom" not in two.read_text()
+    assert caplog.messages == ["to whom it may concern"]
+
+
+def test_a_long_file_begins_anew_and_is_kept_once(tmp_path: Path) -> None:
+    file = tmp_path / "service.log"
+    file.write_bytes(b"x" * 1_000_001)
+
+    logs.beside(file)()
+
+    assert file.read_bytes() == b""
+    assert (tmp_path / "service.log.1").stat().st_size == 1_000_001

@@ -7,6 +7,7 @@ here knows of accounts, credits or databases.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,9 +16,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
@@ -30,36 +31,61 @@ from kit.service.worker.outcome import kept
 from kit.service.worker.pulse import Pulse
 
 _FILE_LIMIT = 2 << 30
+#: The threads of this process that are not an engine's.
+_THREADS = {"MainThread", "parent", "pulse"}
+#: Characters of what an engine says is wrong: to whoever ordered, and to the log.
+_SENTENCE, _DETAIL = 500, 4000
+_CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 #: How much a render gives way to the service, and to whatever else is asked of the machine.
 _NICENESS = 5
 
 
 class Line:
-    """The socket to the parent: one JSON object a line, both ways."""
+    """The socket to the parent: one JSON object a line, both ways.
+
+    Every line names the task that it is about, and only the process that the parent has started
+    says any: a copy of it that an engine makes has no part in the conversation.
+    """
 
     def __init__(self, link: socket.socket) -> None:
+        link.set_inheritable(False)  # what an engine starts would keep it open after our end
         self._link = link
         self._lines = link.makefile("rb")
         self._lock = threading.Lock()
+        self._speaker = os.getpid()
+        self._task = ""
+        if hasattr(os, "register_at_fork"):  # not on Windows, which has no copies
+            os.register_at_fork(after_in_child=self._hang_up)
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Tell the parent something."""
+        """Tell the parent something about the task that came last."""
+        if os.getpid() != self._speaker:
+            os._exit(0)
         with self._lock:
-            self._link.sendall(orjson.dumps(message) + b"\n")
+            self._link.sendall(orjson.dumps({**message, "task": self._task}) + b"\n")
 
     def tasks(self) -> Iterator[dict[str, Any]]:
         """Yield what the parent asks for, until it is gone."""
         for line in self._lines:
-            yield orjson.loads(line)
+            task = orjson.loads(line)
+            self._task = task["task"]
+            yield task
 
     def pulse(self) -> Pulse:
         """Return what tells the parent how far a task is, also while an engine is silent."""
         return Pulse(lambda fraction: self.send({"progress": fraction}))
 
+    def _hang_up(self) -> None:
+        # The number stays taken: what the copy opens next must not pass for the line.
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, self._link.fileno(), inheritable=False)
+        os.close(nothing)
+
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Render a job, put its files on the shelf and return the facts about them."""
     folder = Path(task["folder"])
+    # It stays from job to job: to make one each time would nearly double what a flush takes.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         return _rendered(task, folder, progress)
@@ -78,10 +104,22 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     )
     started = time.perf_counter()
     place = Place(*map(Path, task["engines"]))
-    asset = engine_for(task["model_id"], place).render(job, progress)
+    with _one_process():
+        asset = engine_for(task["model_id"], place).render(job, progress)
     seconds = time.perf_counter() - started
     facts = kept(asset, task["generation_id"], folder, Shelf(Path(task["shelf"])))
     return {**facts, "seconds": seconds}
+
+
+@contextmanager
+def _one_process() -> Iterator[None]:
+    """Do something that may copy the process; a copy that comes out of it ends there."""
+    process = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(0)
 
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -102,43 +140,85 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     """Serve tasks until the parent is gone."""
     _limit(memory)
     _give_way()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
     line = Line(socket.socket(fileno=descriptor))
-    line.send({"ready": os.getpid()})
+    line.send({"result": {"process": os.getpid()}})
     pulse = line.pulse()
     for task in line.tasks():
         _limit_processor(cpu_seconds)
-        with pulse:
-            progress = Progress(pulse.report)
+        with pulse as report:
+            progress = Progress(report)
             # Whoever cancels asks first: an engine may have something to say to another machine.
             signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
             outcome = _attempted(task, progress)
-        line.send(outcome)
+        progress.cancel()  # a thread that the engine has left running ends at its next report
+        line.send({**outcome, "alone": _alone(task["folder"])})
+
+
+def _alone(folder: str) -> bool:
+    """Return whether nothing is left of a job that could still write to its folder.
+
+    Otherwise the folder is removed, and the next job is given another one.
+    """
+    threads = {thread.name for thread in threading.enumerate()}
+    if threads <= _THREADS and not _has_children():
+        return True
+    shutil.rmtree(folder, ignore_errors=True)
+    return False
+
+
+def _has_children() -> bool:
+    if not hasattr(os, "waitid"):
+        return True  # nobody knows
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _end_with_parent() -> None:
     """End the process, whatever it is doing, when the other end of its standard input is gone."""
     while os.read(0, 1):
         pass
-    os._exit(0)
+    _end()
+
+
+def _end() -> NoReturn:
+    """End the process at once, and what engines have started in it.
+
+    On the usual way out, threads and exit hooks of engines may take as long as they like.
+    """
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
 
 
 def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     try:
         return {"result": TASKS[task["do"]](task, progress)}
     except EngineError as error:
+        sentence, known = _shown(error, _SENTENCE), _CODE.fullmatch(str(error.code))
         if error.detail:
-            model = task.get("model_id", "an upload")
-            sys.stderr.write(f"{model}: {error} ({error.code}): {error.detail}\n")
-        return {"error": str(error), "code": error.code}
+            model, detail = task.get("model_id", "an upload"), _shown(error.detail, _DETAIL)
+            sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
+        return {"error": sentence, "code": str(error.code) if known else "render_failed"}
     except CanceledError:
         return {"error": "canceled", "code": "canceled"}
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - an engine may raise anything
+    except BaseException as error:  # noqa: BLE001 - an engine may raise anything
         # The trace goes to the log; the message may hold paths and stays out of the answer.
         traceback.print_exc(file=sys.stderr)
-        return {"error": f"the engine failed ({type(error).__name__})", "code": "engine_failed"}
+        sentence = f"the engine failed ({type(error).__name__:.64})"
+        return {"error": sentence, "code": "engine_failed"}
+
+
+def _shown(said: object, most: int) -> str:
+    """Return so many characters of what an engine says, without those that steer a terminal."""
+    text = str(said)
+    cut = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in cut)
 
 
 def _limit(memory: int) -> None:
@@ -178,4 +258,9 @@ def _give_way() -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    try:
+        main(*map(int, sys.argv[1:]))
+    except BaseException:  # noqa: BLE001 - told, and the process ends all the same
+        traceback.print_exc()
+    finally:
+        _end()

@@ -6,11 +6,13 @@ folder would take it away from whoever it belongs to.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import math
 import operator
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -20,12 +22,15 @@ from kit.errors import EngineError
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.shelf import Shelf
 
-_CHUNK = 1 << 20
 _TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _KINDS = ("image", "video")
+#: The orientations of a photograph whose rows are stored as columns.
+_ON_ITS_SIDE = range(5, 9)
 _POSTER_AT = 0.4  # of the length
 #: Pixels a side up to which a picture needs no smaller one beside it.
 _SMALL = 512
+#: Bytes of an asset's metadata as JSON: they stand in the row, and in every answer about it.
+_METADATA = 64_000
 
 
 def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[str, Any]:
@@ -44,16 +49,18 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
     """
     if not isinstance(asset, Asset):
         raise _refusal("the engine returned none", f"render() returned {type(asset).__name__}")
-    folder = folder.resolve()
+    # The folder is not followed: an engine could have put a link in its place.
+    folder = _resolved(folder.parent) / folder.name
     path = _inside(asset.path, folder, "its file")
-    _check_content(path, asset.content_type)
+    size = _looked_at(path, asset.content_type)
     facts = _facts(asset)
-    thumbnail = _thumbnail(asset, path, folder)
-    digest, size = _measured(path)
+    facts |= _measures(path, facts, size)
+    thumbnail = _thumbnail(asset, path, folder, facts)
+    digest, length = _measured(path)
     facts |= {
         "key": output_key(generation_id, digest, SUFFIXES[asset.content_type]),
         "sha256": digest,
-        "size_bytes": size,
+        "size_bytes": length,
     }
     files = {facts["key"]: path}
     if thumbnail is not None:
@@ -65,6 +72,11 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
         sentence = f"the result could not be stored ({type(error).__name__})"
         raise EngineError(sentence, code="not_stored", detail=str(error)) from error
     return facts
+
+
+@functools.cache
+def _resolved(folder: Path) -> Path:
+    return folder.resolve()
 
 
 def _inside(path: Any, folder: Path, what: str) -> Path:
@@ -80,66 +92,118 @@ def _inside(path: Any, folder: Path, what: str) -> Path:
     return found
 
 
-def _check_content(path: Path, content_type: Any) -> None:
-    """Refuse a file that is not what it is said to be; only its beginning is read."""
+def _looked_at(path: Path, content_type: Any) -> tuple[int, int]:
+    """Refuse a file that is not what it is said to be; return the width and height it tells.
+
+    Only its beginning is read. A picture may lie on its side, see `_measures`.
+    """
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
         raise _refusal(f"its type {content_type!r} is none that is served", str(path))
-    if not _begins_as(path, content_type):
-        raise _refusal(f"its content is not {content_type}", str(path))
-    try:
-        _open(path, content_type)
-    except Exception as error:
-        raise _refusal("its file cannot be read", f"{path}: {error}") from error
+    with path.open("rb") as file:
+        if not _begins_as(file, content_type):
+            raise _refusal(f"its content is not {content_type}", str(path))
+        try:
+            return _told_size(path, file, content_type)
+        except Exception as error:
+            raise _refusal("its file cannot be read", f"{path}: {error}") from error
 
 
-def _open(path: Path, content_type: str) -> None:
+def _told_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int]:
     if content_type in IMAGES:
         from PIL import Image
 
-        with Image.open(path, formats=[IMAGES[content_type]]):
-            return
+        file.seek(0)
+        with Image.open(file, formats=[IMAGES[content_type]]) as image:
+            return image.size
     with container_of(path) as container:
         if not container.streams.video:
             raise ValueError("it holds no video")
+        stream = container.streams.video[0]
+        return stream.width, stream.height
 
 
-def _begins_as(path: Path, content_type: str) -> bool:
-    with path.open("rb") as file:
-        head = file.read(32)
+def _measures(path: Path, facts: Mapping[str, Any], told: tuple[int, int]) -> dict[str, int]:
+    """Return the true width and height.
+
+    What an asset says is right in nearly every case, and then this costs nothing. Where it says
+    something else than its file, the file is looked at as it is shown: turned, with square pixels.
+    """
+    if (facts["width"], facts["height"]) == told:
+        return {}
+    try:
+        width, height = _shown_size(path, facts["content_type"])
+    except Exception as error:
+        raise _refusal("its file cannot be read", f"{path}: {error}") from error
+    return {"width": width, "height": height}
+
+
+def _shown_size(path: Path, content_type: str) -> tuple[int, int]:
+    if content_type in IMAGES:
+        from PIL import ExifTags, Image
+
+        with Image.open(path, formats=[IMAGES[content_type]]) as image:
+            lies = image.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
+            return (image.height, image.width) if lies else image.size
+    from kit.engines.media.footage import Footage
+
+    with Footage(path) as footage:
+        return footage.width, footage.height
+
+
+def _begins_as(file: IO[bytes], content_type: str) -> bool:
+    head = file.read(32)
     return any(head[at : at + len(mark)] == mark for at, mark in MAGIC[content_type])
 
 
 def _facts(asset: Asset) -> dict[str, Any]:
     """Return what an asset says of itself; it may say it in numbers of numpy."""
     try:
-        seconds = asset.duration_seconds
         return {
             "content_type": asset.content_type,
             "width": operator.index(asset.width),
             "height": operator.index(asset.height),
-            "duration_seconds": None if seconds is None else float(seconds),
+            "duration_seconds": _length(asset),
             "metadata": _plain(asset.metadata),
         }
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _refusal("its size, length or metadata makes no sense", str(error)) from error
+
+
+def _length(asset: Asset) -> float | None:
+    """Return how many seconds a video lasts, as far as the engine knows."""
+    if asset.duration_seconds is None:
+        return None
+    if asset.content_type in IMAGES:
+        raise _refusal("a picture has no length", f"duration_seconds={asset.duration_seconds!r}")
+    seconds = float(asset.duration_seconds)
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"duration_seconds={seconds}")
+    return seconds
 
 
 def _plain(metadata: Mapping[str, Any]) -> Any:
     """Return what an engine tells of its work as JSON has it."""
-    return orjson.loads(orjson.dumps(dict(metadata), option=_TOLERANT)) if metadata else {}
+    if not metadata:
+        return {}
+    text = orjson.dumps(dict(metadata), option=_TOLERANT)
+    if len(text) > _METADATA:
+        most = f"{_METADATA // 1000} KB"
+        raise _refusal(f"its metadata is longer than {most}", f"it has {len(text):,} bytes")
+    return orjson.loads(text)
 
 
-def _thumbnail(asset: Asset, path: Path, folder: Path) -> Path | None:
+def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any]) -> Path | None:
     """Return the asset's thumbnail, or one that is made of its file where it has none.
 
     A picture that is small itself goes without.
     """
     if asset.thumbnail is not None:
         found = _inside(asset.thumbnail, folder, "its thumbnail")
-        if found != path and _begins_as(found, "image/jpeg"):
-            return found
-    if asset.content_type in IMAGES and max(asset.width, asset.height) <= _SMALL:
+        with found.open("rb") as file:
+            if found != path and _begins_as(file, "image/jpeg"):
+                return found
+    if asset.content_type in IMAGES and max(facts["width"], facts["height"]) <= _SMALL:
         return None
     # Imported here: the engines of the kit bring their own.
     from kit.engines.media import picture
@@ -168,12 +232,9 @@ def _pixels(path: Path, asset: Asset) -> Any:
 
 def _measured(path: Path) -> tuple[str, int]:
     """Return a file's SHA-256 and size."""
-    digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-    return digest.hexdigest(), size
+        digest = hashlib.file_digest(file, "sha256")
+        return digest.hexdigest(), file.tell()
 
 
 def _refusal(why: str, detail: str) -> EngineError:

@@ -17,18 +17,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from kit.errors import KitError
+from kit.service.worker.link import Link, LostError
+
+__all__ = ["JobError", "LostError", "Pool"]
 
 #: Variables that a render process has no business to see.
 _HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL")
-_LINE_LIMIT = 16 << 20
 #: What a canceled job gets to say goodbye; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8
 _START_SECONDS = 60.0
@@ -46,26 +47,30 @@ class JobError(KitError):
         self.code = code
 
 
-class LostError(KitError):
-    """The process ended under the job: nothing is known about the outcome."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Child:
     process: subprocess.Popen[bytes]
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+    link: Link
     folder: Path
 
-    def kill(self) -> None:
+    def stop(self) -> None:
+        """Have it end, and whatever an engine has started in it."""
+        # Nobody has fetched its end yet, so the number is still that of its group and no other.
+        if self.process.returncode is None and hasattr(os, "killpg"):
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
+
+    def kill(self) -> None:
+        """End it and wait until it has."""
+        self.stop()
         self.process.wait()
         if self.process.stdin:
             self.process.stdin.close()
         # In a thread, for there may be gigabytes in it.
         remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
         threading.Thread(target=remove, daemon=True).start()
-        self.writer.close()
+        self.link.close()
 
 
 class Pool:
@@ -83,15 +88,25 @@ class Pool:
         Address space that a process may use, in bytes.
     scratch : Path
         Where each process has a folder of its own to write to.
+    log : Path, optional
+        A file for what they say on standard error; else it goes where ours goes.
     """
 
     def __init__(
-        self, slots: int, *, seconds: float, cpu_seconds: float, memory: int, scratch: Path
+        self,
+        slots: int,
+        *,
+        seconds: float,
+        cpu_seconds: float,
+        memory: int,
+        scratch: Path,
+        log: Path | None = None,
     ) -> None:
         self.slots = slots
         self._seconds = seconds
         self._memory = memory
         self._scratch = scratch
+        self._log = log
         self._cpu_seconds = math.ceil(cpu_seconds)
         self._idle: list[_Child] = []
         self._busy: dict[str, _Child] = {}
@@ -120,12 +135,13 @@ class Pool:
             The process ended under it.
         """
         async with self._free:
-            child = self._idle.pop() if self._idle else await self._start()
+            child = await self._fit()
             self._busy[name] = child
             try:
                 async with asyncio.timeout(self._seconds):
                     asked = {**task, "folder": str(child.folder)}
-                    answer = await _converse(child, asked, on_progress)
+                    # A name that was never there: nothing can answer to it that was not asked.
+                    answer = await child.link.ask(secrets.token_hex(8), asked, on_progress)
             except TimeoutError:
                 child.kill()
                 sentence = f"the job took longer than {self._seconds:g} s"
@@ -136,6 +152,8 @@ class Pool:
                 raise
             finally:
                 self._busy.pop(name, None)
+            if not answer.get("alone"):  # what an engine has left running may write there
+                child = replace(child, folder=self._folder())
             self._idle.append(child)
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
@@ -153,7 +171,7 @@ class Pool:
 
     def _end(self, name: str, child: _Child) -> None:
         if self._busy.get(name) is child:
-            child.process.kill()
+            child.stop()
 
     def close(self) -> None:
         """Kill every process."""
@@ -167,53 +185,51 @@ class Pool:
             sentence = f"the job used more than {self._cpu_seconds} s of processor time"
             raise JobError(sentence, "timed_out")
 
+    async def _fit(self) -> _Child:
+        """Return a process that waits, or a new one; those that cannot be trusted are ended."""
+        while self._idle:
+            child = self._idle.pop()
+            if not child.link.broken:
+                return child
+            child.kill()
+        return await self._start()
+
+    def _folder(self) -> Path:
+        return self._scratch / secrets.token_hex(8)
+
     async def _start(self) -> _Child:
         ours, theirs = socket.socketpair()
         with theirs:
-            reader, writer = await asyncio.open_connection(sock=ours, limit=_LINE_LIMIT)
-            process = _spawned(theirs.fileno(), self._memory, self._cpu_seconds)
-            folder = self._scratch / secrets.token_hex(8)
-            child = _Child(process, reader, writer, folder)
+            loop = asyncio.get_running_loop()
+            _, link = await loop.create_connection(Link, sock=ours)
+            process = _spawned(theirs.fileno(), self._memory, self._cpu_seconds, self._log)
+            child = _Child(process, link, self._folder())
         try:
             async with asyncio.timeout(_START_SECONDS):
-                ready = await reader.readline()
+                await link.ready()
         except TimeoutError:
-            ready = b""
-        except BaseException:  # called off meanwhile
+            child.kill()
+            raise LostError("a render process did not start") from None
+        except BaseException:  # it ended, or is called off
             child.kill()
             raise
-        if not ready:
-            child.kill()
-            raise LostError("a render process did not start")
         return child
 
 
-def _spawned(descriptor: int, memory: int, cpu_seconds: int) -> subprocess.Popen[bytes]:
+def _spawned(
+    descriptor: int, memory: int, cpu_seconds: int, log: Path | None
+) -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
     # One job is one core: libraries that start a thread per core only slow each other down.
     environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     limits = (descriptor, memory, cpu_seconds)
-    return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-        [sys.executable, "-m", "kit.service.worker.child", *map(str, limits)],
-        pass_fds=(descriptor,),
-        stdin=subprocess.PIPE,  # never written to: it ends when we do
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
-    )
-
-
-async def _converse(
-    child: _Child, task: Mapping[str, Any], on_progress: Callable[[float], None]
-) -> dict[str, Any]:
-    try:
-        child.writer.write(orjson.dumps(task) + b"\n")
-        await child.writer.drain()
-        while line := await child.reader.readline():
-            message: dict[str, Any] = orjson.loads(line)
-            if "progress" not in message:
-                return message
-            on_progress(message["progress"])
-    except ConnectionError:
-        pass
-    raise LostError("the render process ended under its job")
+    with log.open("ab") if log else nullcontext() as said:
+        return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
+            [sys.executable, "-m", "kit.service.worker.child", *map(str, limits)],
+            pass_fds=(descriptor,),
+            stdin=subprocess.PIPE,  # never written to: it ends when we do
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=environment,
+            start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
+        )

@@ -1,5 +1,6 @@
 """What an engine hands over: kept only if it lies in the job's folder and is what it says."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from kit.engines.base import Asset
 from kit.engines.media.clip import Clip
@@ -146,13 +147,87 @@ def test_a_file_that_is_not_what_it_says_is_refused(
 
 
 @pytest.mark.parametrize(
-    "facts", [{"width": "wide"}, {"height": None}, {"duration_seconds": "long"}, {"metadata": [7]}]
+    "facts", [{"width": "wide"}, {"height": None}, {"metadata": [7]}, {"metadata": {"x": "\ud800"}}]
 )
 def test_facts_that_make_no_sense_are_refused(
     folder: Path, keep: Callable[..., dict[str, Any]], facts: dict[str, Any]
 ) -> None:
     with pytest.raises(EngineError, match="makes no sense"):
         keep(drawn(folder / "a.png"), **facts)
+
+
+@pytest.mark.parametrize(
+    "seconds", ["long", math.inf, math.nan, -1.0, pytest.param(10**400, id="huge")]
+)
+def test_a_length_that_makes_no_sense_is_refused(
+    folder: Path, keep: Callable[..., dict[str, Any]], seconds: Any
+) -> None:
+    with pytest.raises(EngineError, match="length or metadata makes no sense"):
+        keep(filmed(folder / "a.mp4"), content_type="video/mp4", duration_seconds=seconds)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 4.0, math.inf])
+def test_a_picture_with_a_length_is_refused(
+    folder: Path, keep: Callable[..., dict[str, Any]], seconds: float
+) -> None:
+    with pytest.raises(EngineError, match="a picture has no length"):
+        keep(drawn(folder / "a.png"), duration_seconds=seconds)
+
+
+def test_metadata_are_kept_up_to_a_bound(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+    most = {"x": "y" * (64_000 - len('{"x":""}'))}
+
+    assert keep(drawn(folder / "a.png"), metadata=most)["metadata"] == most
+    with pytest.raises(EngineError, match="its metadata is longer than 64 KB") as caught:
+        keep(drawn(folder / "b.png"), metadata={"x": most["x"] + "y"})
+
+    assert caught.value.code == "bad_result"
+    assert "64,001 bytes" in caught.value.detail
+
+
+def test_the_size_is_the_one_of_the_file(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+    wide = keep(drawn(folder / "a.png", (600, 300)), width=9999, height=1)
+    small = keep(drawn(folder / "b.png"), width=9999, height=1)
+    film = keep(
+        filmed(folder / "c.mp4"), content_type="video/mp4", width=1, height=1, duration_seconds=1
+    )
+
+    assert (wide["width"], wide["height"]) == (600, 300)
+    assert "thumbnail" in wide
+    assert (small["width"], small["height"]) == (40, 30)
+    assert "thumbnail" not in small
+    assert (film["width"], film["height"]) == (128, 96)
+
+
+@pytest.mark.parametrize("said", [(40, 30), (30, 40), (7, 7)])
+def test_a_photograph_on_its_side_may_be_told_either_way(
+    folder: Path, keep: Callable[..., dict[str, Any]], said: tuple[int, int]
+) -> None:
+    turned = Image.Exif()
+    turned[ExifTags.Base.Orientation] = 6
+    path = folder / "a.jpg"
+    Image.new("RGB", (40, 30)).save(path, exif=turned)
+
+    facts = keep(path, content_type="image/jpeg", width=said[0], height=said[1])
+
+    told = (facts["width"], facts["height"])
+    assert told == ((40, 30) if said == (40, 30) else (30, 40))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights")
+def test_a_link_in_place_of_the_folder_is_not_followed(
+    tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    treasure = drawn(outside / "treasure.png")
+    folder.rmdir()
+    folder.symlink_to(outside)
+
+    with pytest.raises(EngineError, match="lies outside the job's folder"):
+        keep(folder / "treasure.png")
+
+    assert treasure.exists()
 
 
 @pytest.mark.parametrize("odd", [None, 7, "a.png"])

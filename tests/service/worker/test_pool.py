@@ -195,6 +195,19 @@ def test_what_an_engine_leaves_behind_is_removed(tmp_path: Path) -> None:
     assert with_pool(work, scratch=tmp_path / "scratch") == []
 
 
+def test_what_an_engine_says_goes_to_the_log_where_there_is_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "service.log"
+
+    for given in (log, None):
+        with pytest.raises(JobError):
+            with_pool(lambda pool: pool.run("a", task(tmp_path, "raises"), silent), log=given)
+
+    assert log.read_text().count("Traceback") == 1
+    assert capfd.readouterr().err.count("Traceback") == 1
+
+
 _PARENT = """
 import asyncio, os, sys
 from pathlib import Path

@@ -2,6 +2,8 @@
 
 import threading
 
+import numpy as np
+
 from kit.service.worker.pulse import Pulse
 
 
@@ -14,8 +16,8 @@ def test_a_silent_task_is_told_of_again_and_again() -> None:
         if seen.count(0.4) == 3:
             enough.set()
 
-    with Pulse(tell, every=0.01) as pulse:
-        pulse.report(0.4)
+    with Pulse(tell, every=0.01) as report:
+        report(0.4)
         assert enough.wait(20)
 
     assert seen == sorted(seen)
@@ -35,13 +37,13 @@ def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between()
 
     pulse = Pulse(tell, every=0.2)
     for _ in range(50):
-        with pulse:
-            pulse.report(0.9)
+        with pulse as report:
+            report(0.9)
     assert [thread.name for thread in threading.enumerate()].count("pulse") == 1
     assert seen == []
 
-    with pulse:
-        pulse.report(0.1)
+    with pulse as report:
+        report(0.1)
         assert enough.wait(20)
 
     assert set(seen) == {0.1}
@@ -50,9 +52,9 @@ def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between()
 def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
     seen: list[float] = []
 
-    with Pulse(seen.append, every=60) as pulse:
+    with Pulse(seen.append, every=60) as report:
         for number in range(1000):
-            pulse.report(number / 1000)
+            report(number / 1000)
 
     assert seen == []
 
@@ -60,9 +62,32 @@ def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
 def test_what_is_told_never_shrinks() -> None:
     seen: list[float] = []
 
-    with Pulse(seen.append, every=0) as pulse:
+    with Pulse(seen.append, every=0) as report:
         for fraction in (0.1, 0.5, 0.3, 0.6):
-            pulse.report(fraction)
+            report(fraction)
 
     assert seen == sorted(seen)
     assert {0.1, 0.5, 0.6} == set(seen) - {0.0}
+
+
+def test_what_is_reported_after_a_task_counts_for_no_other() -> None:
+    seen: list[float] = []
+    pulse = Pulse(seen.append, every=0)
+
+    with pulse as late:
+        late(0.1)
+    late(0.9)
+    with pulse as report:
+        late(0.8)
+        report(0.2)
+
+    assert set(seen) - {0.0} == {0.1, 0.2}
+
+
+def test_a_fraction_may_be_any_number() -> None:
+    seen: list[float] = []
+
+    with Pulse(seen.append, every=0) as report:
+        report(np.float32(0.5))
+
+    assert {type(fraction) for fraction in seen} == {float}

@@ -1,0 +1,81 @@
+"""A service that moves: the embedded one goes with the process that hosts it.
+
+A studio keeps the address under which it was opened, and so does all that it has made. Requests for
+that address, and for any that the service has had since, go where it is now.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from kit.client.settings import origin
+from kit.client.steps import Lost
+from kit.errors import KitError
+
+
+class Whereabouts:
+    """Where a service is now; one for all clients of a studio, from many threads.
+
+    Parameters
+    ----------
+    base_url : str
+        Where it was found first.
+    find : callable
+        Takes the address that refused and returns where the service is now; raises a `KitError`
+        that says why it cannot. Whoever it returns gets the API key.
+
+    Examples
+    --------
+    >>> service = Whereabouts("http://127.0.0.1:8001", lambda refused: "http://127.0.0.1:8002")
+    >>> service.found("http://127.0.0.1:8001")
+    True
+    >>> service.at("http://127.0.0.1:8001/media/a.png"), service.at("https://cdn.test/a.png")
+    ('http://127.0.0.1:8002/media/a.png', 'https://cdn.test/a.png')
+    """
+
+    def __init__(self, base_url: str, find: Callable[[str], str]) -> None:
+        self.base_url = base_url
+        self._find = find
+        self._had = {origin(base_url)}
+        self._lock = threading.Lock()
+        self._why = ""
+
+    def at(self, url: str) -> str:
+        """Return an address that the service has or had as it is now, any other unchanged."""
+        now = self.base_url
+        if origin(url) not in self._had or origin(url) == origin(now):
+            return url
+        there = urlsplit(now)
+        return urlsplit(url)._replace(scheme=there.scheme, netloc=there.netloc).geturl()
+
+    def found(self, refused: str) -> bool:
+        """Look for the service after an address refused; return whether it answers again.
+
+        It blocks, for as long as a service takes to start.
+        """
+        with self._lock:
+            if origin(refused) != origin(self.base_url):
+                return True  # another thread was quicker
+            try:
+                now = self._find(refused)
+            except (KitError, OSError, RuntimeError) as error:  # no thread starts at the very end
+                self._why = str(error)
+                return False
+            self._why = ""
+            self._had.add(origin(now))
+            self.base_url = now
+            return True
+
+    def follow(self, lost: Lost) -> Lost | None:
+        """Return None where what was refused can be sent again, else what is to be said of it."""
+        if self.found(lost.refused):
+            return None
+        why = f" ({self._why})" if self._why else ""
+        sentence = (
+            f"the embedded service at {lost.refused} is gone and could not be started anew{why}: "
+            "call kit.connect() again"
+        )
+        return replace(lost, message=sentence, lasting=True)

@@ -1,0 +1,174 @@
+"""An engine that does what none should: the prompt says what."""
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from demo_engines import _PIXEL
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.errors import EngineError
+from kit.wire import Rule
+
+
+class Unruly(Engine):
+    """One pixel, and some mischief."""
+
+    definition = Definition(
+        id="unruly",
+        title="Unruly",
+        asset_type="image",
+        category="Low Cost",
+        description="Mischief, for tests.",
+        pricing=Rule(base=Decimal("0.5")),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Do what the prompt says."""
+        return _DEEDS[job.prompt](job, progress)
+
+
+def _line() -> int:
+    """Return the descriptor of the line to the parent."""
+    return int(sys.argv[1])
+
+
+def _pixel(job: Job, **metadata: Any) -> Asset:
+    path = job.folder / "pixel.png"
+    path.write_bytes(_PIXEL)
+    return Asset(path=path, content_type="image/png", width=1, height=1, metadata=metadata)
+
+
+def _behave(job: Job, progress: Progress) -> Asset:
+    return _pixel(job, folder=str(job.folder), process=os.getpid())
+
+
+def _fork(job: Job, progress: Progress) -> Asset:
+    copy = os.fork()
+    if not copy:
+        return Asset(path=Path("copy"), content_type="image/png", width=1, height=1)
+    _, status = os.waitpid(copy, 0)
+    return _pixel(job, copy=status)
+
+
+def _fork_and_raise(job: Job, progress: Progress) -> Asset:
+    copy = os.fork()
+    if not copy:
+        raise RuntimeError("in a copy")
+    os.waitpid(copy, 0)
+    return _pixel(job, folder=job.folder.exists())
+
+
+def _fork_and_report(job: Job, progress: Progress) -> Asset:
+    copy = os.fork()
+    if not copy:
+        try:
+            progress._on_report(0.9)
+            time.sleep(0.3)
+            progress._on_report(0.9)
+        finally:
+            os._exit(7)
+    _, status = os.waitpid(copy, 0)
+    return _pixel(job, copy=os.waitstatus_to_exitcode(status))
+
+
+def _return_nothing(job: Job, progress: Progress) -> Any:
+    return None
+
+
+def _say(text: bytes) -> Callable[[Job, Progress], Asset]:
+    def say(job: Job, progress: Progress) -> Asset:
+        os.write(_line(), text)
+        return _pixel(job)
+
+    return say
+
+
+def _say_later(job: Job, progress: Progress) -> Asset:
+    def say() -> None:
+        while job.folder.exists():
+            time.sleep(0.01)
+        time.sleep(0.5)  # the answer is out by then
+        os.write(_line(), b'{"task":"","result":{"metadata":{"who":"a thread"}}}\n')
+
+    threading.Thread(target=say, daemon=True).start()
+    return _pixel(job)
+
+
+def _report_later(job: Job, progress: Progress) -> Asset:
+    def report() -> None:
+        while True:
+            progress._on_report(0.9)
+            time.sleep(0.001)
+
+    threading.Thread(target=report, daemon=True).start()
+    return _pixel(job)
+
+
+def _dawdle(job: Job, progress: Progress) -> Asset:
+    time.sleep(1)
+    return _pixel(job)
+
+
+def _hang_up(job: Job, progress: Progress) -> Asset:
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    atexit.register(time.sleep, 60)
+    os.close(_line())
+    return _pixel(job)
+
+
+def _cling(job: Job, progress: Progress) -> Asset:
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    atexit.register(time.sleep, 60)
+    return _pixel(job)
+
+
+def _leave_a_process(job: Job, progress: Progress) -> Asset:
+    left = subprocess.Popen(["sleep", "60"])
+    return _pixel(job, left=left.pid)
+
+
+def _hoard(job: Job, progress: Progress) -> Asset:
+    return _pixel(job, hoard="y" * 20_000_000)
+
+
+def _shout(job: Job, progress: Progress) -> Asset:
+    raise EngineError("no\ud800\x1b[31m " * 100_000, code="odd code\n<b>", detail="d" * 1_000_000)
+
+
+class _Panic(BaseException):
+    """What bindings to other languages raise when those give up."""
+
+
+def _panic(job: Job, progress: Progress) -> Asset:
+    raise _Panic
+
+
+_DEEDS: dict[str, Callable[[Job, Progress], Asset]] = {
+    "behaves": _behave,
+    "forks": _fork,
+    "forks and raises": _fork_and_raise,
+    "forks and reports": _fork_and_report,
+    "returns nothing": _return_nothing,
+    "says something else": _say(b'{"task":"other","result":{}}\n'),
+    "says nonsense": _say(b"nonsense\n"),
+    "says a list": _say(b"[1]\n"),
+    "says too much": _say(b"y" * 3_000_000),
+    "says half": _say(b'{"task":'),
+    "says something later": _say_later,
+    "reports later": _report_later,
+    "dawdles": _dawdle,
+    "hangs up": _hang_up,
+    "clings": _cling,
+    "leaves a process": _leave_a_process,
+    "hoards": _hoard,
+    "shouts": _shout,
+    "panics": _panic,
+}

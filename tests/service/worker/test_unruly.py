@@ -1,0 +1,168 @@
+"""Engines that fork, chatter, hoard or cling: it costs their own job and no other one."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.service.worker.pool import JobError, LostError, Pool
+from tests.service.worker.test_pool import alive, silent, task, with_pool
+from tests.waiting import balance, finished, started, until
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+@pytest.fixture(autouse=True)
+def unruly(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
+    """Let the service and its render processes find the engine."""
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(PLUGINS), os.environ["PYTHONPATH"])))
+
+
+def deed(folder: Path, does: str) -> dict[str, Any]:
+    return {**task(folder), "model_id": "unruly", "prompt": does, "parameters": {}}
+
+
+def done(folder: Path, *deeds: str) -> list[Any]:
+    """Return how some jobs ended, one after another in a pool of one process, and who is left."""
+
+    async def work(pool: Pool) -> list[Any]:
+        ends: list[Any] = []
+        for does in deeds:
+            try:
+                ends.append((await pool.run("a", deed(folder, does), silent))["metadata"])
+            except (JobError, LostError) as error:
+                ends.append(error)
+        return ends
+
+    ends: list[Any] = with_pool(work, scratch=folder / "scratch")
+    return ends
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
+def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(tmp_path: Path) -> None:
+    first, nothing, good, raised, last = done(
+        tmp_path, "forks", "returns nothing", "behaves", "panics", "behaves"
+    )
+
+    assert first == {"copy": 0}, "the copy has left in good order"
+    assert "the engine returned none" in str(nothing)
+    assert str(raised) == "the engine failed (_Panic)"
+    assert good["process"] == last["process"], "and the process is as good as before"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
+def test_a_copy_touches_neither_the_files_nor_the_line(tmp_path: Path) -> None:
+    raising, reporting, good = done(tmp_path, "forks and raises", "forks and reports", "behaves")
+
+    assert raising == {"folder": True}
+    assert reporting == {"copy": 0}, "it left when it wanted to tell something"
+    assert good["process"]
+
+
+@pytest.mark.parametrize(
+    "mischief",
+    ["says something else", "says nonsense", "says a list", "says too much", "says half"],
+)
+def test_an_answer_that_nobody_can_vouch_for_counts_as_a_crash(
+    tmp_path: Path, mischief: str
+) -> None:
+    good, lost, after = done(tmp_path, "behaves", mischief, "behaves")
+
+    assert isinstance(lost, LostError)
+    assert after["process"] != good["process"]
+
+
+def test_what_is_said_after_the_answer_goes_to_no_other_job(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        await pool.run("a", deed(tmp_path, "says something later"), silent)
+        [child] = pool._idle
+        while not child.link.broken:
+            await asyncio.sleep(0.01)
+        return child, await pool.run("b", deed(tmp_path, "behaves"), silent)
+
+    noisy, result = with_pool(work)
+
+    assert result["metadata"]["process"] != noisy.process.pid
+    assert noisy.process.returncode is not None
+
+
+def test_a_thread_left_running_reports_for_no_other_job(tmp_path: Path) -> None:
+    seen: list[float] = []
+
+    async def work(pool: Pool) -> None:
+        await pool.run("a", deed(tmp_path, "reports later"), silent)
+        await pool.run("b", deed(tmp_path, "dawdles"), seen.append)
+
+    with_pool(work)
+
+    assert set(seen) == {0.0}
+
+
+@pytest.mark.parametrize("mischief", ["clings", "leaves a process"])
+def test_what_an_engine_has_left_running_writes_to_no_other_job(
+    tmp_path: Path, mischief: str
+) -> None:
+    first, second, _, third = done(tmp_path, "behaves", "behaves", mischief, "behaves")
+
+    assert first == second, "the same process and the same folder"
+    assert third["process"] == first["process"]
+    assert third["folder"] != first["folder"]
+    assert not Path(first["folder"]).exists()
+
+
+def test_a_process_that_is_told_to_end_waits_for_no_thread_and_no_exit_hook(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> None:
+        await pool.run("a", deed(tmp_path, "clings"), silent)
+        [child] = pool._idle
+        child.link.close()
+        await asyncio.to_thread(child.process.wait, 20)
+        assert await pool.run("b", deed(tmp_path, "behaves"), silent)
+
+    with_pool(work)
+
+
+def test_a_job_that_hangs_up_holds_up_nobody(tmp_path: Path) -> None:
+    lost, good = done(tmp_path, "hangs up", "behaves")
+
+    assert isinstance(lost, LostError)
+    assert good["process"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+def test_what_an_engine_has_started_ends_with_its_process(tmp_path: Path) -> None:
+    [facts] = done(tmp_path, "leaves a process")
+
+    until(lambda: not alive(facts["left"]))
+
+
+def test_what_an_engine_says_is_cut_to_what_can_be_shown(tmp_path: Path) -> None:
+    [error] = done(tmp_path, "shouts")
+
+    assert isinstance(error, JobError)
+    assert error.code == "render_failed"
+    assert len(str(error)) == 500
+    assert str(error).isprintable()
+    assert str(error).startswith("no  [31m no")
+
+
+@pytest.mark.parametrize(
+    ("mischief", "code", "sentence"),
+    [
+        ("hoards", "bad_result", "its metadata is longer than 64 KB"),
+        ("says nonsense", "worker_lost", "the render process was lost 3 times"),
+        ("hangs up", "worker_lost", "the render process was lost 3 times"),
+    ],
+)
+def test_mischief_fails_and_is_refunded(
+    http: httpx.Client, mischief: str, code: str, sentence: str
+) -> None:
+    bad = finished(http, started(http, modelId="unruly", prompt=mischief, parameters={}))
+    good = finished(http, started(http, modelId="unruly", prompt="behaves", parameters={}))
+
+    assert (bad["status"], bad["errorCode"]) == ("failed", code)
+    assert sentence in bad["error"]
+    assert (good["status"], balance(http)) == ("completed", 99.5)
