@@ -143,6 +143,8 @@ class ApiError(KitError):
         self.headers = dict(headers or {})
         self.request_id: str | None = None
         self.retry_after: float | None = None
+        #: Status of the answer as it came: other services use more than have a class here.
+        self.answered: int | None = None
 
     @classmethod
     def of(cls, code: str, message: str, *, details: Any = None) -> ApiError:

@@ -1,6 +1,7 @@
 """Values checked against a model's parameters: one checker for form, client and service.
 
 It only judges what it knows: a parameter of an unknown type passes, the service has the last word.
+Limits that no model tells (`Limits`) are this service's own, and hold for its models alone.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kit.errors import ParameterError
@@ -18,8 +20,48 @@ PROMPT_LIMIT = 4000
 
 #: What every JSON reader still tells from its neighbors.
 _LARGEST = 2**53 - 1
+#: What is wrong with a number that JSON cannot write: it would arrive as nothing at all.
+NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
+_NUMBERS = ("integer", "number")
 
 Problem = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a service takes at most, beyond what its models tell.
+
+    Parameters
+    ----------
+    prompt : float
+        Characters of a prompt.
+    number : float
+        Size of a number.
+    """
+
+    prompt: float = math.inf
+    number: float = math.inf
+
+
+#: Of this service, and of others: none is known of those, and they have the last word.
+OWN, UNKNOWN = Limits(PROMPT_LIMIT, _LARGEST), Limits()
+
+
+def is_own(model: Model) -> bool:
+    """Return whether a model is of a service like this one: no other tells its price as a rule.
+
+    Examples
+    --------
+    >>> from kit.wire import Model, Rule
+    >>> is_own(Model(id="demo", pricing=Rule(base=1))), is_own(Model(id="demo"))
+    (True, False)
+    """
+    return model.pricing is not None
+
+
+def limits(model: Model) -> Limits:
+    """Return the limits of the service that a model is of."""
+    return OWN if is_own(model) else UNKNOWN
 
 
 def check(
@@ -57,7 +99,9 @@ def check(
 
     Source: contract, "Generations".
     """
-    values, problems = settings(model.setting_parameters, parameters, media_names=_names(model))
+    values, problems = settings(
+        model.setting_parameters, parameters, media_names=_names(model), limits=limits(model)
+    )
     problems = [*prompt_problems(model, prompt), *problems, *media_problems(model, media)]
     if problems:
         raise ParameterError.fields(problems)
@@ -65,7 +109,11 @@ def check(
 
 
 def settings(
-    known: Sequence[Parameter], given: Mapping[str, Any], *, media_names: Iterable[str] = ()
+    known: Sequence[Parameter],
+    given: Mapping[str, Any],
+    *,
+    media_names: Iterable[str] = (),
+    limits: Limits = OWN,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the values with defaults filled in, and what is wrong with them.
 
@@ -75,7 +123,7 @@ def settings(
     values: dict[str, Any] = {}
     for parameter in known:
         value = given.get(parameter.name)
-        problem = _absence(parameter) if value is None else problem_with(parameter, value)
+        problem = _absence(parameter) if value is None else problem_with(parameter, value, limits)
         if problem:
             problems.append((f"parameters.{parameter.name}", problem))
         value = parameter.default if value is None else _settled(parameter, value)
@@ -84,13 +132,13 @@ def settings(
     return values, problems
 
 
-def problem_with(parameter: Parameter, value: Any) -> str | None:
+def problem_with(parameter: Parameter, value: Any, limits: Limits = OWN) -> str | None:
     """Return a sentence on what is wrong with a value, or None."""
     if parameter.media:
         return None
     if parameter.max_items is not None:
-        return _list_problem(parameter, value)
-    return _item_problem(parameter, value)
+        return _list_problem(parameter, value, limits)
+    return _item_problem(parameter, value, limits)
 
 
 def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
@@ -100,8 +148,8 @@ def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
         yield "prompt", f"the model {model.id!r} takes no prompt: leave it out"
     elif not text and model.prompt_required:
         yield "prompt", "is required and may not be blank"
-    elif len(text) > PROMPT_LIMIT:
-        yield "prompt", f"has {len(text):,} characters, at most {PROMPT_LIMIT:,} are allowed"
+    elif len(text) > (most := limits(model).prompt):
+        yield "prompt", f"has {len(text):,} characters, at most {most:,} are allowed"
 
 
 def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
@@ -149,32 +197,56 @@ def _names(model: Model) -> set[str]:
     return {p.name for p in model.media_parameters}
 
 
-def _list_problem(parameter: Parameter, value: Any) -> str | None:
+def _list_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if not isinstance(value, (list, tuple)):
         return f"must be a list, not {_shown(value)}"
     if parameter.max_items is not None and len(value) > parameter.max_items:
         return f"holds {len(value)} items, at most {parameter.max_items} are allowed"
-    return next((p for item in value if (p := _item_problem(parameter, item))), None)
+    return next((p for item in value if (p := _item_problem(parameter, item, limits))), None)
 
 
-def _item_problem(parameter: Parameter, value: Any) -> str | None:
+def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
+    if any(_same(value, choice) for choice in parameter.enum or ()):
+        return None  # a choice is right, whatever type its parameter is said to have
     wrong = TYPES.get(parameter.type, lambda _: None)(value)
     if wrong:
         return f"must be {wrong}, not {_shown(value)}"
-    if parameter.enum and value not in parameter.enum:
+    if parameter.enum:
         return f"must be one of {', '.join(map(_shown, parameter.enum))}, not {_shown(value)}"
     if not _is_number(value):
-        return None
+        return None if _sendable(value) else NO_NAN
+    return _range_problem(parameter, value, limits.number)
+
+
+def _range_problem(parameter: Parameter, value: float, largest: float) -> str | None:
+    if parameter.type in _NUMBERS and abs(value) > largest:
+        return f"must be a number of at most {largest:,} in size, not {_shown(value)}"
     if parameter.minimum is not None and value < parameter.minimum:
         return f"must be at least {_whole(parameter.minimum)}, not {_shown(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
         return f"must be at most {_whole(parameter.maximum)}, not {_shown(value)}"
-    return None
+    return None if _sendable(value) else NO_NAN
+
+
+def _sendable(value: Any) -> bool:
+    """Return whether a value is the same once it was JSON, as far as its numbers go."""
+    if isinstance(value, Mapping):
+        return all(map(_sendable, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_sendable, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _whole(bound: float) -> str:
     """Write a bound with all its digits, a whole one without a point."""
-    return str(int(bound)) if float(bound).is_integer() and abs(bound) <= _LARGEST else f"{bound}"
+    if isinstance(bound, int):
+        return f"{bound}"
+    return str(int(bound)) if bound.is_integer() and abs(bound) <= _LARGEST else f"{bound}"
+
+
+def _same(value: Any, choice: Any) -> bool:
+    """Return whether two values are one in JSON, where true is not 1."""
+    return bool(value == choice) and _is_number(value) == _is_number(choice)
 
 
 def _is_number(value: Any) -> bool:
@@ -188,9 +260,8 @@ def _integer(value: Any) -> str | None:
 
 
 def _number(value: Any) -> str | None:
-    if not _is_number(value) or (isinstance(value, float) and not math.isfinite(value)):
-        return "a number"
-    return None if abs(value) <= _LARGEST else f"a number of at most {_LARGEST:,} in size"
+    wrong = not _is_number(value) or (isinstance(value, float) and not math.isfinite(value))
+    return "a number" if wrong else None
 
 
 def _boolean(value: Any) -> str | None:
@@ -218,7 +289,7 @@ def _settled(parameter: Parameter, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if _is_number(value) and abs(value) > _LARGEST:
-        return f"{value:.3g}" if isinstance(value, float) else "a larger one"
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a larger one"  # it has more digits than anybody reads
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

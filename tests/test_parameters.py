@@ -1,5 +1,6 @@
 """Parameters: exactly the valid values pass, and the rest gets a sentence each."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.errors import ParameterError
-from kit.parameters import PROMPT_LIMIT, check, problem_with, settings, suggest
-from kit.wire import Model, Parameter
+from kit.parameters import PROMPT_LIMIT, UNKNOWN, check, problem_with, settings, suggest
+from kit.wire import Model, Parameter, Rule
 
 COUNT = Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)
 RATIO = Parameter(name="ratio", type="number", minimum=0, maximum=1)
@@ -21,6 +22,7 @@ MODEL = Model(
     prompt_required=True,
     media_parameters=[PICTURE],
     setting_parameters=[COUNT, RATIO, SIZE, TAGS, SMOOTH],
+    pricing=Rule(base=Decimal(1)),
 )
 GOOD: dict[str, Any] = {"prompt": "x", "parameters": {"smooth": True}, "media": {"picture": ["p"]}}
 
@@ -156,3 +158,46 @@ def test_a_bound_is_told_with_all_its_digits(bound: float, text: str) -> None:
     parameter = Parameter(name="n", type="number", maximum=bound)
 
     assert problem_with(parameter, 2**40) == (f"must be at most {text}, not 1099511627776")
+
+
+@pytest.mark.parametrize("kind", ["string", "integer", "boolean", "enum"])
+def test_a_choice_is_right_whatever_its_parameter_is_called(kind: str) -> None:
+    times = Parameter(name="times", type=kind, enum=[1, 2.5, "auto"])
+
+    assert [problem_with(times, value) for value in (1, 2.5, "auto")] == [None] * 3
+    assert problem_with(times, True) is not None  # to Python it equals 1, to a service it does not
+    assert problem_with(times, "1") is not None
+
+
+SEED = Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1)
+LONG = "x" * (PROMPT_LIMIT + 1)
+
+
+def test_another_service_says_itself_how_long_a_prompt_and_how_large_a_number_may_be() -> None:
+    foreign = Model(id="demo", setting_parameters=[SEED])
+    asked: dict[str, Any] = {"prompt": LONG, "parameters": {"seed": 2**63}, "media": {}}
+
+    assert check(foreign, **asked) == {"seed": 2**63}
+    with pytest.raises(ParameterError) as caught:
+        check(foreign.model_copy(update={"pricing": Rule(base=Decimal(1))}), **asked)
+    assert [told["field"] for told in caught.value.details or ()] == ["prompt", "parameters.seed"]
+
+
+def test_what_a_model_of_another_service_tells_still_holds() -> None:
+    assert problem_with(SEED, 2**63, UNKNOWN) is None
+    assert problem_with(SEED, 2**64, UNKNOWN) == (
+        "must be at most 18446744073709551615, not 18446744073709551616"
+    )
+    assert problem_with(SEED, float("inf"), UNKNOWN) == "must be a whole number, not inf"
+
+
+@pytest.mark.parametrize("kind", ["object", "float32", "matrix"])
+def test_a_number_that_json_does_not_have_is_refused_wherever_it_is(kind: str) -> None:
+    free = Parameter(name="free", type=kind)
+
+    for value in (float("nan"), {"a": [1, {"b": float("inf")}]}, [(1.0, float("-inf"))]):
+        assert "JSON has no such numbers" in (problem_with(free, value) or "")
+    assert problem_with(free, {"a": [1e300, 10**400, {"b": None}]}) is None
+    assert "JSON has no" in (
+        problem_with(free.model_copy(update={"max_items": 2}), [free, {"a": float("nan")}]) or ""
+    )

@@ -1,15 +1,18 @@
 """Answers read: an error envelope becomes an error of the kit, anything odd a clear sentence.
 
-A body is only trusted where it is JSON; a proxy's HTML page never reaches a message.
+A body is only trusted where it is JSON, or the XML of a store of objects; a proxy's HTML page never
+reaches a message.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -20,6 +23,9 @@ from kit.errors import ApiError
 
 T = TypeVar("T")
 
+#: The reason in an error of a store of objects, and how much of one is read.
+_REASON = re.compile(r"<Error\b[^>]*>.*?<Message>([^<]+)</Message>", re.DOTALL)
+_XML_LIMIT = 8192
 #: Longest text of a service that is repeated in an error message.
 MESSAGE_LIMIT = 2000
 
@@ -65,8 +71,27 @@ def problem(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
     code, message, details = _envelope(reply)
     kind = ApiError.by_code.get(code) or BY_STATUS.get(reply.status, ApiError)
     error = _stamped(kind(message or _unsaid(reply), details=details), reply)
-    error.retry_after = retry_after(reply.headers.get("retry-after"), now or datetime.now(UTC))
+    error.retry_after = pause(reply, now=now)
     return error
+
+
+def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
+    """Return the seconds that an answer asks to wait, or None when it says nothing.
+
+    A date is one of the service's clock, so it is measured from the moment that the answer names as
+    its own, and only without one from `now`.
+    """
+    return retry_after(reply.headers.get("retry-after"), moment(reply, now=now))
+
+
+def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
+    """Return when an answer was given, by the clock of whoever gave it where the answer tells."""
+    return _dated(reply.headers.get("date", "")) or now or datetime.now(UTC)
+
+
+def coded(reply: Reply) -> bool:
+    """Return whether an error comes from the service itself: a gateway before it knows no codes."""
+    return bool(_envelope(reply)[0])
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -94,12 +119,17 @@ def next_link(header: str | None) -> str | None:
 
 
 def _until(value: str, now: datetime) -> float | None:
+    until = _dated(value)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def _dated(value: str) -> datetime | None:
+    """Return the moment that an HTTP date names."""
     try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
+        found = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _envelope(reply: Reply) -> tuple[str, str, Any]:
@@ -107,13 +137,23 @@ def _envelope(reply: Reply) -> tuple[str, str, Any]:
     try:
         body = json.loads(reply.content)
     except ValueError:
-        return "", "", None
+        return "", _storage(reply.content), None
     body = body if isinstance(body, Mapping) else {}
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
         return "", _clipped(inner), None
     message = inner.get("message") or inner.get("detail") or inner.get("title")
     return str(inner.get("code") or ""), _clipped(message), inner.get("details")
+
+
+def _storage(content: bytes) -> str:
+    """Return the reason in the XML with which stores of objects refuse; empty without one.
+
+    Source: Amazon S3 API reference, "Error responses"; others answer alike.
+    """
+    text = content[:_XML_LIMIT].decode("utf-8", "replace")
+    found = _REASON.search(text)
+    return _clipped(" ".join(unescape(found[1]).split())) if found else ""
 
 
 def _clipped(message: Any) -> str:
@@ -154,4 +194,5 @@ def _misfit(call: Call[Any], reply: Reply, error: ValueError) -> str:
 
 def _stamped(error: ApiError, reply: Reply) -> ApiError:
     error.request_id = reply.headers.get("x-request-id")
+    error.answered = reply.status
     return error

@@ -51,6 +51,11 @@ class Call(Generic[T]):
     key: str | None = None
     free: bool = False
 
+    @property
+    def pays(self) -> bool:
+        """Whether it may cost something once it has arrived."""
+        return not self.free and self.method != "GET"
+
 
 def get_account() -> Call[wire.Account]:
     """Operation 1."""

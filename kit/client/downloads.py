@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import mimetypes
 import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from kit import wire
-from kit.client import calls, flows
+from kit.client import calls, flows, kinds
+from kit.client.files import Unwritten, unwritten
 from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.settings import origin
 from kit.client.steps import Fetch, Flow, Lost, Reply
@@ -24,7 +24,6 @@ from kit.errors import KitError, NoAnswerError
 
 _REDIRECTS = 5
 _STALE = frozenset({401, 403, 404, 410})
-_EXTENSIONS = {"image/jpeg": ".jpg", "image/webp": ".webp", "video/webm": ".webm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,8 @@ class Cache:
     Parameters
     ----------
     folder : Path
-        Created when first needed. Files are named by their hash, or by service and generation.
+        Created when first needed. Files are named by their hash, or by service and generation: its
+        id, and what it was made of, because ids of a service that was set up anew begin again.
     """
 
     folder: Path
@@ -43,28 +43,58 @@ class Cache:
     def path(self, generation: wire.Generation, *, poster: bool = False) -> Path:
         """Return where the output of a generation is kept, whether it is there or not."""
         output = generation.output or wire.Output()
-        if poster:
-            return self.folder / f"{self._name(generation.id)}.poster"
         known = re.fullmatch(r"[0-9a-f]{64}", output.sha256 or "")
-        name = known.group() if known else self._name(generation.id)
-        return self.folder / f"{name}{_extension(generation, output)}"
+        if known and not poster:
+            return kinds.there(self.folder / f"{known.group()}{_extension(generation, output)}")
+        if poster:  # found by the id alone, and renewed when it is older than its generation
+            return self.folder / f"{self._name(generation.id)}.poster"
+        end = _extension(generation, output)
+        named = kinds.there(self.folder / f"{self._name(generation.id)}-{_facts(generation)}{end}")
+        older = kinds.there(self.folder / f"{self._name(generation.id)}{end}")
+        return older if not named.exists() and _fits(older, generation) else named
 
     def _name(self, generation_id: str) -> str:
-        host = hashlib.sha256(self.base_url.encode()).hexdigest()[:8]
+        host = _digest(self.base_url, 8)
         safe = re.fullmatch(r"[\w-]{1,80}", generation_id)
-        digest = hashlib.sha256(generation_id.encode()).hexdigest()[:32]
-        return f"{host}-{generation_id if safe else digest}"
+        return f"{host}-{generation_id if safe else _digest(generation_id, 32)}"
+
+
+class GoneError(NoAnswerError):
+    """A completed generation has no output, or none any more."""
+
+
+def announced(
+    generation: wire.Generation, policy: Policy = PATIENT, *, status_url: str | None = None
+) -> Flow[wire.Generation]:
+    """Return a completed generation with the address of its output, as far as there is one.
+
+    Some services say that it is completed a little before they say where the output is.
+
+    Parameters
+    ----------
+    status_url : str or None
+        Replaces the usual path, as the receipt had it.
+    """
+    tries = Tries(policy)
+    while generation.state == "completed" and not generation.output_url:
+        if not (yield from tries.rest()):
+            break
+        call = calls.get_generation(generation.id, status_url=status_url)
+        generation = yield from flows.ask(call, policy)
+    return generation
 
 
 def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) -> Flow[Path]:
     """Return the file of a completed generation, downloading it on the first call.
 
-    An address that has expired is asked for anew, once.
+    An address that has expired is asked for anew, once; a connection that is gone is waited for.
 
     Raises
     ------
+    GoneError
+        There is no output, or it is there no more.
     NoAnswerError
-        There is no output, it could not be fetched, or what came is not what was announced.
+        It could not be fetched or written, or what came is not what was announced.
     """
     path = cache.path(generation)
     if path.exists():
@@ -74,6 +104,8 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
     except KitError as error:
         error.generation_id = generation.id
         raise
+    except OSError as error:
+        raise _failed(generation.id, unwritten(path, error).message) from None
 
 
 def poster(
@@ -82,34 +114,46 @@ def poster(
     """Return the picture that stands for a video, or None where the service has none."""
     address = generation.output and generation.output.thumbnail_url
     path = cache.path(generation, poster=True)
-    if address and not path.exists():
-        outcome = yield from _patiently(cache, address, path, policy)
-        if isinstance(outcome, Lost) or not outcome.fine:
-            return None
-    return path.read_bytes() if path.exists() else None
+    if not address or _fits(path, generation):
+        return path.read_bytes() if path.exists() else None
+    try:
+        outcome = yield from _patiently(cache, address, path, Tries(policy))
+    except OSError:
+        return None  # there is no room for it: its place stays empty
+    return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None
 
 
 def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Policy) -> Flow[Path]:
     for fresh in (False, True):
         if fresh:
             generation = yield from flows.ask(calls.get_generation(generation.id), policy)
+        generation = yield from announced(generation, policy)
         if not generation.output_url:
-            raise NoAnswerError(
-                f"the generation {generation.id} has no output ({generation.state})"
+            raise GoneError(
+                f"the generation {generation.id} has no output: its status is {generation.state}"
             )
         sha256 = generation.output.sha256 if generation.output else None
-        outcome = yield from _patiently(cache, generation.output_url, path, policy, sha256=sha256)
+        tries = Tries(policy, outlasts=True)
+        outcome = yield from _patiently(cache, generation.output_url, path, tries, sha256=sha256)
         if isinstance(outcome, Lost) or outcome.fine or outcome.status not in _STALE:
             break
     if isinstance(outcome, Reply) and outcome.fine:
-        return path
+        kind = outcome.headers.get("content-type", "")
+        return kinds.settled(path, kind, generation.output_url or "")
     error = flows.problem(outcome)
-    reason = flows.told(error) if error else ""
-    raise NoAnswerError(f"the output of {generation.id} could not be fetched: {reason}")
+    gone = isinstance(outcome, Reply) and outcome.status in _STALE
+    raise _failed(generation.id, str(flows.told(error)) if error else "", gone=gone)
+
+
+def _failed(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerError:
+    kind = GoneError if gone else NoAnswerError
+    error = kind(f"the output of the generation {generation_id} could not be fetched: {why}")
+    error.generation_id = generation_id
+    return error
 
 
 def _patiently(
-    cache: Cache, url: str, path: Path, policy: Policy, *, sha256: str | None = None
+    cache: Cache, url: str, path: Path, tries: Tries, *, sha256: str | None = None
 ) -> Flow[Reply | Lost]:
     """Fetch to a part file, verify it and put it in place; try again where that may help.
 
@@ -119,7 +163,6 @@ def _patiently(
     part = _claimed(path, sha256)
     tag = "" if sha256 else None
     try:
-        tries = Tries(policy)
         while True:
             outcome = yield from _follow(cache, urljoin(f"{cache.base_url}/", url), part, tag)
             if isinstance(outcome, Reply) and outcome.fine:
@@ -127,14 +170,16 @@ def _patiently(
                     part.replace(path)
                     return outcome
                 part.unlink(missing_ok=True)  # what is there is of no use for another attempt
-                outcome = Lost("what arrived is not what the service announced (SHA-256 differs)")
+                wrong = "what arrived is not what the service announced (SHA-256 differs)"
+                outcome = Lost(wrong, lasting=True)
             elif isinstance(outcome, Reply):
                 part.unlink(missing_ok=True)
                 if outcome.status < 500 and outcome.status not in (416, 429):
                     return outcome
             elif tag is None:
                 tag = outcome.tag
-            if not (yield from tries.rest(flows.problem(outcome))):
+            here = isinstance(outcome, Unwritten)  # no other attempt finds more room
+            if here or not (yield from tries.rest(flows.problem(outcome))):
                 return outcome
     finally:
         _left(part, path, sha256)
@@ -172,9 +217,25 @@ def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply |
     return outcome
 
 
+def _facts(generation: wire.Generation) -> str:
+    made = generation.created_at
+    when = wire.timestamp(made) if made else ""
+    return _digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
+
+
+def _fits(older: Path, generation: wire.Generation) -> bool:
+    """Whether a file under a name of before was fetched after the generation was made."""
+    try:
+        fetched = older.stat().st_mtime
+    except OSError:
+        return False
+    return generation.created_at is None or fetched >= generation.created_at.timestamp()
+
+
+def _digest(text: str, letters: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
+
+
 def _extension(generation: wire.Generation, output: wire.Output) -> str:
-    kind = (output.content_type or "").partition(";")[0]
-    known = _EXTENSIONS.get(kind) or mimetypes.guess_extension(kind)
-    named = Path(urlsplit(generation.output_url or "").path).suffix
-    safe = named if re.fullmatch(r"\.\w{1,5}", named) else ""
-    return known or safe or {"video": ".mp4", "image": ".png"}.get(generation.asset_type or "", "")
+    kind, url = output.content_type or "", generation.output_url or ""
+    return kinds.ending(kind, url, generation.asset_type or "")

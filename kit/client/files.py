@@ -4,11 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from kit.client.steps import Lost
+
 #: Bytes in one piece of a transfer.
 CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten(Lost):
+    """A file came and could not be written here: to ask again is of no use."""
+
+
+def unwritten(target: Path, error: OSError) -> Unwritten:
+    """Return the outcome of a download that has no room, or may not be written.
+
+    Examples
+    --------
+    >>> unwritten(Path("a.png"), OSError(28, "No space left on device")).message
+    'it could not be written to .: No space left on device'
+    """
+    why = error.strerror or str(error) or type(error).__name__
+    return Unwritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 
 
 class Sink:

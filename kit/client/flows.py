@@ -2,8 +2,9 @@
 
 What is retried: a GET always; a POST only under an idempotency key that each attempt carries, and
 where no answer came only if nothing had left or the service is known to honor such keys: with any
-other it may have been charged for. A ``Retry-After`` is a lower bound; one that passes the deadline
-is not waited for at all.
+other it may have been charged for, as after a failure of a gateway. An error after which nobody
+knows that is `unsettled`, and says so. A ``Retry-After`` is a lower bound; one that passes the
+deadline is not waited for at all.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from kit.client import answers
+from kit.client import answers, repeating
 from kit.client.calls import Call
 from kit.client.steps import Ask, Flow, Lost, Reply, Sleep
 from kit.errors import ApiError, NoAnswerError
@@ -24,8 +25,8 @@ T = TypeVar("T")
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
 _BROKEN = frozenset({500})
-#: Seconds that a service must ask for before the person who waits is told.
-_WORTH_TELLING = 2.0
+#: Seconds that a service must ask for, or be away, before the person who waits is told.
+WORTH_TELLING = 2.0
 #: Seconds by which a pause may pass the moment it has to end at.
 _GRACE = 0.05
 
@@ -42,18 +43,22 @@ class Policy:
         Seconds after which no further attempt begins.
     first, longest : float
         Seconds before the second attempt, doubled each time, up to `longest`.
+    quick : bool
+        Whether a service that is away is the affair of whoever asks: then only what the service
+        itself answers is a reason to try again.
     """
 
     attempts: int = 5
     deadline: float = 60.0
     first: float = 0.2
     longest: float = 8.0
+    quick: bool = False
     clock: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
 
     def backoff(self, attempt: int, least: float | None) -> float:
         """Return the seconds before the next attempt: at least `least`, with jitter on top."""
-        wait = min(self.longest, self.first * 2.0**attempt)
+        wait = min(self.longest, self.first * 2.0 ** min(attempt, 60))  # more is no float
         return max(least or 0.0, wait * 0.5) + wait * 0.5 * self.dice()
 
 
@@ -64,7 +69,10 @@ ONCE = Policy(attempts=1)
 def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
     """Send a call, patiently, and return what it says."""
     reply = yield from exchange(call, policy)
-    return answers.read(call, reply)
+    try:
+        return answers.read(call, reply)
+    except ApiError as error:
+        raise (repeating.doubted(call, error) if call.pays else error) from None
 
 
 def exchange(
@@ -81,14 +89,21 @@ def exchange(
     """
     sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
     tries = Tries(policy, ends=policy.clock() + policy.deadline)
+    doubt = False
     while True:
         outcome = yield Ask(call, sent)
         error = problem(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
-        if not (_again(call, outcome, error) and (yield from tries.rest(error))):
-            raise told(error)
+        doubt = doubt or repeating.unsure(call, outcome)
+        over = (policy.quick and away(outcome)) or not _again(call, outcome, error)
+        if over or not (yield from tries.rest(error)):
+            raise repeating.doubted(call, told(error)) if doubt else told(error)
+
+
+class UnreachableError(NoAnswerError):
+    """No answer came, and that is no matter of time."""
 
 
 class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller sees it
@@ -104,10 +119,13 @@ class Tries:
     ends : float or None
         Moment after which no attempt begins. None counts the pauses alone, for what may take long
         by itself, such as a file.
+    outlasts : bool
+        Whether a connection that is gone is tried until then, however often.
     """
 
     policy: Policy
     ends: float | None = None
+    outlasts: bool = False
     failed: int = 0
     rested: float = 0.0
 
@@ -122,11 +140,15 @@ class Tries:
         asked = getattr(error, "retry_after", None) or 0.0
         pause = self.policy.backoff(self.failed, asked)
         self.failed += 1
-        if self.failed >= self.policy.attempts or self._over(pause):
+        gone = self.outlasts and unanswered(error)
+        if (self.failed >= self.policy.attempts and not gone) or self._over(pause):
             return False
+        why = _sentence(error, asked) if asked >= WORTH_TELLING else ""
+        if gone and self.rested >= WORTH_TELLING:
+            why = unconnected(self.rested)
         self.rested += pause
         try:
-            yield Sleep(pause, _sentence(error, asked) if asked >= _WORTH_TELLING else "")
+            yield Sleep(pause, why)
         except Late:
             return False
         return True
@@ -192,13 +214,29 @@ def listing(
 
 def problem(outcome: Reply | Lost) -> ApiError | NoAnswerError | None:
     """Return the error that an outcome stands for, or None where it is a good reply."""
-    return NoAnswerError(outcome.message) if isinstance(outcome, Lost) else answers.problem(outcome)
+    if not isinstance(outcome, Lost):
+        return answers.problem(outcome)
+    return (UnreachableError if outcome.lasting else NoAnswerError)(outcome.message)
+
+
+def away(outcome: Reply | Lost) -> bool:
+    """Return whether the service itself said nothing, and may be there again in a while.
+
+    Examples
+    --------
+    >>> away(Lost("no connection")), away(Reply(502)), away(Reply(500))
+    (True, True, False)
+    """
+    if isinstance(outcome, Lost):
+        return not outcome.lasting
+    silent = "retry-after" not in outcome.headers
+    return outcome.status in _GATEWAY or (outcome.status == 503 and silent)
 
 
 def told(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
     """Return an error whose sentence says how long the service asks to be left alone."""
     asked = getattr(error, "retry_after", None) or 0.0
-    if asked >= _WORTH_TELLING:
+    if asked >= WORTH_TELLING:
         error.args = (_sentence(error, asked),)
     return error
 
@@ -217,6 +255,16 @@ def span(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
 
 
+def unconnected(seconds: float) -> str:
+    """Return what to tell whoever waits while there is no connection."""
+    return f"no connection for {span(seconds)}, trying again"
+
+
+def unanswered(error: Exception | None) -> bool:
+    """Return whether an error is one of a connection that may be there again in a while."""
+    return isinstance(error, NoAnswerError) and not isinstance(error, UnreachableError)
+
+
 def _sentence(error: Exception | None, asked: float) -> str:
     return f"{error}; the service asks to wait {span(asked)} before the next request"
 
@@ -229,7 +277,9 @@ def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerErr
     if isinstance(outcome, Lost):
         return reading or call.free or outcome.harmless
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
-    return outcome.status in _worth(call) or (still_running and not reading)
+    if still_running and not reading:
+        return True
+    return outcome.status in _worth(call) and not repeating.unsure(call, outcome)
 
 
 def _worth(call: Call[Any]) -> frozenset[int]:

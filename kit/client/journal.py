@@ -1,16 +1,17 @@
 """The journal: what was started, written down before anything else can go wrong.
 
 One JSON object a line, only ever appended, readable by the user only. It holds what the API
-document's list does not: what a start was charged, and which request led to which generation.
+document's list does not: what a start was charged, and which request led to which generation. A
+start is written down before it leaves, too: whoever pulls the plug then can find it again.
 """
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import wire
+from kit.client import records
 from kit.client.settings import Settings
 
 
@@ -34,6 +36,10 @@ class Entry:
         What the start was charged, as decimal text; None where the service did not say.
     state : str
         ``processing`` in the line of a start, the final state in the line of an end.
+    key : str
+        The idempotency key that the start had.
+    shown : str
+        Hash of what the service shows of it in the end: ids may begin anew, with other things.
     """
 
     id: str
@@ -42,6 +48,36 @@ class Entry:
     model_id: str = ""
     credits: str | None = None
     state: str = "processing"
+    key: str = ""
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A start that was about to leave, and whose answer nobody has seen.
+
+    Parameters
+    ----------
+    key : str
+        The idempotency key under which it left.
+    at : str
+        When, by the clock of this computer.
+    request : str
+        Hash of the request, see `Entry`.
+    body : mapping
+        What was sent: the very same under the same key is carried out once, by a service that
+        honors keys.
+    """
+
+    key: str
+    at: str
+    request: str = ""
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def moment(self) -> datetime:
+        """When it left."""
+        return datetime.fromisoformat(self.at)
 
 
 class Journal:
@@ -64,25 +100,52 @@ class Journal:
     @classmethod
     def of(cls, settings: Settings) -> Journal:
         """Return the journal of a service, whether it has been written to or not."""
-        name = settings.name or hashlib.sha256(settings.base_url.encode()).hexdigest()[:16]
-        safe = name if name.isidentifier() else hashlib.sha256(name.encode()).hexdigest()[:16]
-        return cls(settings.data / "notebook" / "journal" / f"{safe}.jsonl")
+        return cls(records.file(settings, "journal"))
 
-    def started(self, receipt: wire.Receipt, *, request: str = "", model_id: str = "") -> None:
-        """Write down a start."""
+    def sending(self, key: str, body: Mapping[str, Any], *, request: str = "") -> None:
+        """Write down what is about to be sent."""
+        self._append({"intent": key, "at": _now(), "request": request, "body": body})
+
+    def refused(self, key: str) -> None:
+        """Write down that nothing came of what was sent under a key."""
+        self._append({"intent": key, "at": _now(), "settled": "refused"})
+
+    def started(
+        self, receipt: wire.Receipt, *, request: str = "", model_id: str = "", key: str = ""
+    ) -> None:
+        """Write down a start; it settles what was sent under its key."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
-        self._append(
-            Entry(id=receipt.id, at=_now(), request=request, model_id=model_id, credits=charged)
+        start = Entry(
+            id=receipt.id, at=_now(), request=request, model_id=model_id, credits=charged, key=key
         )
+        self._append(asdict(start))
 
-    def finished(self, generation: wire.Generation) -> None:
-        """Write down how a generation ended."""
-        self._append(Entry(id=generation.id, at=_now(), state=generation.state))
+    def finished(self, generation: wire.Generation, *, shown: str = "") -> None:
+        """Write down how a generation ended, and a hash of what the service shows of it."""
+        self._append(
+            asdict(Entry(id=generation.id, at=_now(), state=generation.state, shown=shown))
+        )
 
     def pending(self) -> list[str]:
         """Return the ids of what was started and is not known to have ended, oldest first."""
         with self._read() as book:
             return [known for known in book.starts if known not in book.ends]
+
+    def intents(self, request: str | None = None) -> list[Intent]:
+        """Return what was sent and never answered, oldest first; of one request if one is given."""
+        with self._read() as book:
+            unsettled = book.intents.values()
+            return [each for each in unsettled if request in (None, each.request)]
+
+    def knows(self, generation_id: str) -> bool:
+        """Return whether a generation was started from here."""
+        with self._read() as book:
+            return generation_id in book.starts
+
+    def shown(self, generation_id: str) -> str:
+        """Return the hash of what the service showed of a generation; empty where not known."""
+        with self._read() as book:
+            return book.shown.get(generation_id, "")
 
     def credits(self) -> dict[str, Decimal]:
         """Return what each start was charged, by generation id."""
@@ -126,13 +189,13 @@ class Journal:
                         self._book = _Book(facts.st_ino)  # not the file that was read before
                     file.seek(self._book.length)
                     self._book.add(file.read())
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 self._book = _Book()
             yield self._book
 
-    def _append(self, entry: Entry) -> None:
+    def _append(self, line_of: Mapping[str, Any]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        line = json.dumps(asdict(entry), ensure_ascii=False) + "\n"
+        line = json.dumps(line_of, ensure_ascii=False) + "\n"
         file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             if (
@@ -141,7 +204,10 @@ class Journal:
                 and os.read(file, 1) != b"\n"
             ):
                 line = "\n" + line  # a crash has cut the last line short; this one shall be whole
-            os.write(file, line.encode())  # one write: lines of two kernels do not mix
+            content = line.encode()
+            # one write: lines of two kernels do not mix; a full disk may take a part of it
+            if os.write(file, content) < len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
         finally:
             os.close(file)
 
@@ -164,14 +230,21 @@ class _Book:
     ends: dict[str, str] = field(default_factory=dict)
     credits: dict[str, Decimal] = field(default_factory=dict)
     requests: dict[str, list[str]] = field(default_factory=dict)
+    intents: dict[str, Intent] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
 
     def add(self, content: bytes) -> None:
         """Take more of the file; a line that is still being written is left for the next time."""
         whole = content[: content.rfind(b"\n") + 1]
         self.length += len(whole)
         for line in whole.splitlines():
-            if (entry := _parsed(line)) is not None:
-                self._note(entry)
+            match _parsed(line):
+                case Entry() as entry:
+                    self._note(entry)
+                case Intent() as intent:
+                    self.intents[intent.key] = intent
+                case str() as settled:
+                    self.intents.pop(settled, None)
 
     def lost(self, generation_id: str) -> bool:
         """Return whether nothing came of it."""
@@ -180,6 +253,9 @@ class _Book:
     def _note(self, entry: Entry) -> None:
         if entry.credits is not None:
             self.credits[entry.id] = Decimal(entry.credits)
+        self.intents.pop(entry.key, None)
+        if entry.shown:
+            self.shown[entry.id] = entry.shown
         if entry.state != "processing":
             self.ends[entry.id] = entry.state
             return
@@ -187,13 +263,26 @@ class _Book:
         self.requests.setdefault(entry.request, []).append(entry.id)
 
 
-def _parsed(line: bytes) -> Entry | None:
-    """Read a line, or return None for one that a crash has cut short."""
+def _parsed(line: bytes) -> Entry | Intent | str | None:
+    """Read a line: an entry, an intent, or the key of one that is settled.
+
+    None stands for a line that a crash has cut short.
+    """
     try:
         fields: Any = json.loads(line)
-        return Entry(**{name: fields[name] for name in Entry.__slots__ if name in fields})
-    except (ValueError, TypeError):
+        if (key := fields.get("intent")) is not None:
+            if "settled" in fields:
+                return str(key)
+            intent = Intent(**_known(Intent, {**fields, "key": key}))
+            return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
+        return Entry(**_known(Entry, fields))
+    except (ValueError, TypeError, AttributeError):
         return None
+
+
+def _known(kind: type[Entry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a kind of line has; later releases may write more."""
+    return {name: fields[name] for name in kind.__slots__ if name in fields}
 
 
 def _now() -> str:

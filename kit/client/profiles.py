@@ -1,12 +1,14 @@
 """Profiles: addresses and keys that a person has saved, under names.
 
 Addresses lie in a file that only its owner can read. A key lies in the system's keyring where the
-package `keyring` is installed and works, else beside its address.
+package `keyring` is installed and works, else beside its address: a keyring that is there and takes
+no key is named in the log.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tomllib
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from kit.client.settings import Settings
 from kit.errors import ConfigError
 
 _APP = "creative-studio-kit"
+_log = logging.getLogger("kit")
 
 
 class Vault(Protocol):
@@ -83,12 +86,21 @@ def save(
     """
     path = file() if path is None else path
     address = Settings(base_url, api_key, data=path.parent).base_url
-    vault = _keyring(path) if vault is None else vault
+    vault, refusal = _keyring(path) if vault is None else (vault, "")
     entry: dict[str, Any] = {"base_url": address}
-    if vault is not None and _kept(vault, name, api_key):
+    if vault is not None:
+        refusal = _refusal(vault, name, api_key)
+    if vault is not None and not refusal:
         entry["keyring"] = True
     else:
         entry["api_key"] = api_key
+    if refusal:
+        _log.warning(
+            "the keyring took no key (%s): the key of %r lies in %s, which only you can read",
+            refusal,
+            name,
+            path,
+        )
     _write(path, {**_read(path), name: entry})
     return _profile(name, entry)
 
@@ -101,7 +113,7 @@ def find(
     Raises
     ------
     ConfigError
-        There is one, and half of it is missing.
+        There is one, and half of it is missing, or the keyring does not open.
     """
     path = file() if path is None else path
     entry = _read(path).get(name)
@@ -109,13 +121,7 @@ def find(
         return None
     key = entry.get("api_key")
     if entry.get("keyring"):
-        vault = _keyring(path) if vault is None else vault
-        key = vault.get_password(_APP, name) if vault is not None else None
-        if not key:
-            raise ConfigError(
-                f"the key of the profile {name!r} is not in the keyring any more, or there is "
-                "none: log in once more"
-            )
+        key = _fetched(vault or _keyring(path)[0], name)
     if not entry.get("base_url") or not key:
         raise ConfigError(f"the saved profile {name!r} lacks its address or its key")
     return entry["base_url"], key
@@ -133,7 +139,7 @@ def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -
     Raises
     ------
     ConfigError
-        There is no such profile.
+        There is no such profile, or the keyring does not open.
     """
     path = file() if path is None else path
     entries = _read(path)
@@ -141,36 +147,70 @@ def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -
         raise ConfigError(f"there is no saved profile {name!r}")
     entry = entries.pop(name)
     if entry.get("keyring"):
-        vault = _keyring(path) if vault is None else vault
-        if vault is not None:
-            try:
-                vault.delete_password(_APP, name)
-            except Exception as error:  # noqa: BLE001 - backends raise what they like
-                sentence = f"the keyring does not let go of the key: {type(error).__name__}"
-                raise ConfigError(sentence) from None
+        _deleted(vault or _keyring(path)[0], name)
     _write(path, entries)
 
 
-def _keyring(path: Path) -> Vault | None:
-    """Return the system's keyring; another file than the user's own has nothing to do with it."""
+def _fetched(vault: Vault | None, name: str) -> str:
+    """Return a key out of the keyring."""
+    again = f"log in once more with kit.login(profile={name!r})"
+    if vault is None:
+        raise ConfigError(
+            f"the key of the profile {name!r} lies in a keyring, and none works here: {again}"
+        )
+    try:
+        key = vault.get_password(_APP, name)
+    except Exception as error:  # noqa: BLE001 - backends raise what they like
+        raise ConfigError(
+            f"the keyring that holds the key of the profile {name!r} does not open "
+            f"({type(error).__name__}): unlock it, or {again}"
+        ) from None
+    if not key:
+        raise ConfigError(
+            f"the key of the profile {name!r} is not in the keyring any more: {again}"
+        )
+    return key
+
+
+def _deleted(vault: Vault | None, name: str) -> None:
+    """Take a key out of the keyring, if it is there and the keyring is."""
+    if vault is None:
+        _log.warning("the key of %r stays in a keyring that does not work here", name)
+        return
+    try:
+        if vault.get_password(_APP, name) is not None:
+            vault.delete_password(_APP, name)
+    except Exception as error:  # noqa: BLE001 - backends raise what they like
+        raise ConfigError(
+            f"the keyring does not give up the key of the profile {name!r} "
+            f"({type(error).__name__}): unlock it and log out once more"
+        ) from None
+
+
+def _keyring(path: Path) -> tuple[Vault | None, str]:
+    """Return the system's keyring, or why the one that is installed is of no use.
+
+    Another file than the user's own has nothing to do with it.
+    """
     if path != file():
-        return None
+        return None, ""
     try:
         keyring: Any = import_module("keyring")  # optional, and without types
         useless = isinstance(keyring.get_keyring(), import_module("keyring.backends.fail").Keyring)
     except ImportError:
-        return None
-    vault: Vault = keyring
-    return None if useless else vault
+        return None, ""
+    except Exception as error:  # noqa: BLE001 - one that is set up wrongly raises what it likes
+        return None, type(error).__name__
+    return (None, "none works on this system") if useless else (keyring, "")
 
 
-def _kept(vault: Vault, name: str, key: str) -> bool:
-    """Put a key into the keyring and see whether it is there: some backends only pretend."""
+def _refusal(vault: Vault, name: str, key: str) -> str:
+    """Put a key into the keyring and return why it is not there: some backends only pretend."""
     try:
         vault.set_password(_APP, name, key)
-        return vault.get_password(_APP, name) == key
-    except Exception:  # noqa: BLE001 - locked, no session bus, ...: the file is there instead
-        return False
+        return "" if vault.get_password(_APP, name) == key else "it kept nothing"
+    except Exception as error:  # noqa: BLE001 - locked, no session bus, ...: the file is there
+        return type(error).__name__
 
 
 def _profile(name: str, entry: dict[str, Any]) -> Profile:

@@ -63,10 +63,19 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Let some seconds pass; the outcome is None. `why` is for the person who waits."""
+    """Let some seconds pass; the outcome is None.
+
+    Parameters
+    ----------
+    why : str
+        For the person who waits.
+    again : bool
+        Whether much the same was said before: only what shows it in place says it once more.
+    """
 
     seconds: float
     why: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +107,20 @@ class Lost:
     harmless : bool
         Whether it may be sent once more under its key: nothing had left, or the service is known to
         honor idempotency keys.
+    sent : bool
+        Whether anything may have left.
+    refused : str
+        Where the service itself should be and nobody listens; empty after any other failure.
+    lasting : bool
+        Whether it is no matter of time: the address cannot be one, for instance.
     """
 
     message: str
     tag: str | None = None
     harmless: bool = False
+    sent: bool = True
+    refused: str = ""
+    lasting: bool = False
 
 
 Step: TypeAlias = Ask | Put | Fetch | Sleep
@@ -111,8 +129,8 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def tell(step: Sleep) -> None:
-    """Tell whoever waits why, if there is anything to tell."""
-    if step.why:
+    """Tell whoever waits why, if there is anything new to tell."""
+    if step.why and not step.again:
         _log.warning("%s", step.why)
 
 

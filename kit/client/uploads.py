@@ -1,6 +1,7 @@
 """Uploads: anything that is a picture, a clip or a sound becomes an upload id.
 
-Everything is checked before a ticket is asked for: a file that nobody takes costs a sentence.
+Everything is checked before a ticket is asked for: a file that nobody takes costs a sentence. What
+is a file that nobody takes, only a service of our own is known to agree with.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from kit import wire
-from kit.client import calls, contents, flows
+from kit.client import calls, contents, flows, kinds, tickets
 from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.steps import Flow, Lost, Put, Reply
 from kit.errors import ParameterError, UploadError
@@ -67,8 +68,13 @@ class Source:
         return None if micros is None else Fraction(micros, av.time_base)
 
 
-def source(medium: Any) -> Source:
+def source(medium: Any, *, ours: bool = True) -> Source:
     """Return what can be sent of a path, bytes, an open file, a picture or an array.
+
+    Parameters
+    ----------
+    ours : bool
+        Whether it goes to a service that is known to take what ours does; any other decides itself.
 
     Raises
     ------
@@ -80,6 +86,13 @@ def source(medium: Any) -> Source:
     >>> source(b"GIF89a...").content_type
     'image/gif'
     """
+    found = _found(medium)
+    if ours:
+        kinds.check(found.name, found.content_type)
+    return found
+
+
+def _found(medium: Any) -> Source:
     if isinstance(medium, Source):
         return medium
     if isinstance(medium, (str, PurePath)):
@@ -97,19 +110,19 @@ def source(medium: Any) -> Source:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute)):
             return _from_bytes(read(medium), "upload")
-    raise ParameterError(
-        f"a medium is a path, bytes, an open file, a picture or an array, not a "
-        f"{type(medium).__name__}"
-    )
+    what = "a path, bytes, an open file, a picture or an array"
+    raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")
 
 
-def sources(model: wire.Model, media: Any) -> dict[str, tuple[Source, ...]]:
+def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tuple[Source, ...]]:
     """Return the files for each media parameter of a model.
 
     Parameters
     ----------
     media : mapping, or one medium, or a list of them
         A mapping goes by parameter name; anything else goes to the model's first media parameter.
+    ours : bool
+        See `source`.
 
     Raises
     ------
@@ -122,10 +135,13 @@ def sources(model: wire.Model, media: Any) -> dict[str, tuple[Source, ...]]:
         if not model.media_parameters:
             raise ParameterError(f"the model {model.id!r} takes no media")
         media = {model.media_parameters[0].name: media}
-    found = {name: tuple(map(source, _listed(value))) for name, value in media.items()}
+    found = {
+        name: tuple(source(one, ours=ours) for one in _listed(value))
+        for name, value in media.items()
+    }
     for parameter in model.media_parameters:
         for file in found.get(parameter.name, ()):
-            _check_kind(parameter, file)
+            kinds.check_for(parameter, file.name, file.content_type)
     return {name: files for name, files in found.items() if files}
 
 
@@ -137,8 +153,9 @@ def upload(
 ) -> Flow[str]:
     """Ask for a ticket, send the file with it, and return the upload's id.
 
-    A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one. Where
-    the service says what arrived, that is compared with what was sent.
+    A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one; so it
+    does, once, where the ticket had ended. Where the service says what arrived, that is compared
+    with what was sent.
 
     Parameters
     ----------
@@ -156,9 +173,11 @@ def upload(
         file_size_bytes=file.size,
         model_id=model_id,
     )
-    tries = Tries(policy)
+    tries, renewed = Tries(policy), False
     while True:
         ticket = yield from flows.ask(calls.request_upload(body), policy)
+        if why := _changed(file) or tickets.misfit(ticket, file.size):
+            raise UploadError(f"the file {file.name!r} was not sent: {why}")
         outcome = yield Put(
             ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
         )
@@ -166,11 +185,13 @@ def upload(
             if _arrived(outcome):
                 return ticket.upload_id
             outcome = Lost("what arrived is not what was sent (SHA-256 differs)")
-        if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
+        if tickets.final(outcome):
+            if renewed or not tickets.ended(ticket, outcome):
+                break
+            renewed = True
+        elif not (yield from tries.rest(flows.problem(outcome))):
             break
-        if not (yield from tries.rest(flows.problem(outcome))):
-            break
-    raise UploadError(_refusal(file, outcome))
+    raise UploadError(tickets.refusal(file.name, outcome))
 
 
 def upload_all(
@@ -202,6 +223,13 @@ def upload_all(
     return references
 
 
+def _changed(file: Source) -> str:
+    """Return what has become of a file since it was chosen, empty where it is as long as it was."""
+    with file.open() as opened:
+        now = opened.seek(0, io.SEEK_END)
+    return "" if now == file.size else f"it had {file.size:,} bytes before, and now has {now:,}"
+
+
 def _told(
     on_sent: Callable[[str, float], None], name: str, before: int, whole: int, sent: int
 ) -> None:
@@ -221,22 +249,6 @@ def _listed(value: Any) -> Iterable[Any]:
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else (value,)
-
-
-def _check_kind(parameter: wire.Parameter, file: Source) -> None:
-    if parameter.type in wire.MEDIA_TYPES and parameter.type != file.kind:
-        raise ParameterError(
-            f"{parameter.name} takes a medium of type {parameter.type}, and {file.name!r} is of "
-            f"type {file.content_type}"
-        )
-
-
-def _refusal(file: Source, outcome: Reply | Lost) -> str:
-    if isinstance(outcome, Lost):
-        return f"{file.name!r} was not sent: {outcome.message}"
-    error = flows.problem(outcome)
-    reason = flows.told(error) if error else "it is not what was sent"
-    return f"{file.name!r} was refused with {outcome.status}: {reason}"
 
 
 def _from_path(path: Path) -> Source:
@@ -266,25 +278,12 @@ def _from_file(file: Any) -> Source:
 def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
     if not size:
         raise ParameterError(f"{name!r} is empty")
-    content_type = contents.sniffed(head) or contents.named(name)
+    content_type = contents.sniffed(head) or contents.named(name) or kinds.ANYTHING
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
-        return _from_bytes(_as_png(name, content_type, opened), f"{PurePath(name).stem}.png")
-    if content_type not in wire.CONTENT_TYPES:
-        raise ParameterError(
-            f"{name!r} is no picture, video or sound of a known kind; there is "
-            f"{', '.join(wire.CONTENT_TYPES)}"
-        )
+        with opened() as file:
+            as_png = contents.as_png(file)
+        if as_png is not None:
+            return _from_bytes(as_png, f"{PurePath(name).stem}.png")
     if not PurePath(name).suffix:
         name += (mimetypes.guess_extension(content_type) or "").replace(".jpe", ".jpg")[:5]
     return Source(name, content_type, size, opened)
-
-
-def _as_png(name: str, content_type: str, opened: Callable[[], BinaryIO]) -> bytes:
-    with opened() as file:
-        found = contents.as_png(file)
-    if found is None:
-        raise ParameterError(
-            f"{name!r} is of type {content_type}, which no model takes and nothing installed here "
-            "can read: save it as PNG or JPEG"
-        )
-    return found

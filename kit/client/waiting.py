@@ -2,71 +2,33 @@
 
 Whoever waits alone asks the service to hold its answer until there is news; a service that does not
 know how is polled at the pace it names. Where many wait, one of them asks for the newest page of
-the list and all the others read the board: a hundred jobs cost one request a tick.
+the list and all the others read the board: a hundred jobs cost one request a tick where the list
+shows them all. Where it shows fewer, or none that run, see `kit.client.looking`; where the service
+is away for a while, `kit.client.outages`.
 """
 
 from __future__ import annotations
 
-import copy
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import replace
 
 from kit import wire
-from kit.client import answers, calls, flows
+from kit.client import answers, calls, flows, looking
 from kit.client.flows import PATIENT, Policy
-from kit.client.steps import Flow, Reply, Sleep
-from kit.errors import (
-    BadRequestError,
-    InsufficientScopeError,
-    KitError,
-    MethodNotAllowedError,
-    NoAnswerError,
-    NotFoundError,
-)
+from kit.client.looking import Looker
+from kit.client.outages import Outage
+from kit.client.seats import News, Seat
+from kit.client.steps import Flow, Reply
+from kit.errors import KitError, NoAnswerError
 
 OnUpdate = Callable[[wire.Generation], None]
 
 #: Seconds that the service is asked to hold an answer. Source: RFC 7240, section 4.3.
 HOLD = 20
 #: Waiters that ask for themselves where answers are held, and where they are not.
-_FEW_HELD, _FEW = 4, 1
-#: Generations that are asked for one by one in a tick because the list does not show them.
-_SINGLES = 8
-#: Pages without any of ours after which the list is not asked for any more.
-_USELESS = 3
-#: An ETag that no generation has: the first answer comes at once.
-_UNSEEN = '"unseen"'
-
-
-@dataclass(slots=True)
-class _Seat:
-    """Somebody who waits for a generation, and what they have seen of it."""
-
-    id: str
-    status_url: str | None
-    since: float
-    ends: float | None
-    asked: float = 0.0
-    etag: str = _UNSEEN
-    latest: wire.Generation | None = None
-
-    def left(self, now: float) -> float | None:
-        return None if self.ends is None else self.ends - now
-
-
-@dataclass(slots=True)
-class _News:
-    """What the board says: generations by id, or why nothing can be said."""
-
-    found: dict[str, wire.Generation] = field(default_factory=dict)
-    lost: dict[str, KitError] = field(default_factory=dict)
-
-    def forget(self, generation_id: str) -> None:
-        self.found.pop(generation_id, None)
-        self.lost.pop(generation_id, None)
+_FEW_HELD, _FEW = 4, looking.FEW
 
 
 class Board:
@@ -79,15 +41,16 @@ class Board:
     """
 
     def __init__(self, policy: Policy = PATIENT) -> None:
-        self._policy = policy
+        self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
-        self._seats: dict[str, list[_Seat]] = {}
-        self._news = _News()
+        self._seats: dict[str, list[Seat]] = {}
+        self._news = News()
         self._leading = False
         self._due = 0.0
+        self._tick = 0.0
         self._held = False
-        self._misses = 0
-        self._limits = True
+        self._outage = Outage(policy)
+        self._looker = Looker(policy)
 
     def wait(
         self,
@@ -99,6 +62,8 @@ class Board:
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
         """Wait until a generation is finished, whatever its end, and return it.
+
+        A service that is away for a while is waited for as well.
 
         Parameters
         ----------
@@ -114,28 +79,31 @@ class Board:
         Raises
         ------
         NoAnswerError
-            It is still running after `timeout` seconds; every error carries `generation_id`.
+            It is still running after `timeout` seconds, or nobody knows; every error carries
+            `generation_id`.
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout
-        seat = _Seat(generation_id, status_url, now, ends)
+        seat = Seat(generation_id, status_url, now, ends, Outage(self._policy))
         waiting = self._waited(seat, timeout or 0.0, on_update)
         return (yield from flows.within(waiting, ends, self._policy.clock))
 
-    def _waited(self, seat: _Seat, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
+    def _waited(self, seat: Seat, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         try:
             with self._seated(seat):
                 while True:
                     together = len(self._seats) > (_FEW_HELD if self._held else _FEW)
-                    rest = yield from self._together(seat) if together else self._alone(seat)
-                    if seat.latest is not None:
+                    outage = self._outage if together else seat.outage
+                    rest = yield from self._together(seat) if together else self._patiently(seat)
+                    if seat.latest is not None and outage.since is None:
                         on_update(seat.latest)
                         if seat.latest.finished:
                             return seat.latest
                     left = seat.left(self._policy.clock())
                     if left is not None and left <= 0:
-                        raise NoAnswerError(_unfinished(seat.id, timeout))
-                    yield Sleep(rest if left is None else min(rest, max(0.01, left)))
+                        raise NoAnswerError(_unfinished(seat.id, timeout, outage.error))
+                    rest = rest if left is None else min(rest, max(0.01, left))
+                    yield from outage.rest(rest)
         except KitError as error:
             error.generation_id = seat.id
             raise
@@ -148,18 +116,21 @@ class Board:
         addresses : mapping
             The ids, and the address that replaces the usual path where a receipt had one.
         """
-        found = (yield from self._listed(set(addresses))) if len(addresses) > _FEW else {}
-        for generation_id in addresses.keys() - found.keys():
-            call = calls.get_generation(generation_id, status_url=addresses[generation_id])
-            try:
-                found[generation_id] = yield from flows.ask(call, self._policy)
-            except NotFoundError:
-                continue
-        return {known: found[known] for known in addresses if known in found}
+        return self._looker.look(addresses)
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
-    def _alone(self, seat: _Seat) -> Flow[float]:
+    def _patiently(self, seat: Seat) -> Flow[float]:
+        """Ask for one generation and return how long to rest, also where nobody answers."""
+        began = self._policy.clock()
+        try:
+            rest = yield from self._alone(seat)
+        except KitError as error:
+            return seat.outage.pause(error, began=began, left=seat.left(self._policy.clock()))
+        seat.outage.over()
+        return rest
+
+    def _alone(self, seat: Seat) -> Flow[float]:
         """Ask for one generation and return how long to rest."""
         call = calls.get_generation(seat.id, status_url=seat.status_url)
         asked = self._policy.clock()
@@ -187,13 +158,13 @@ class Board:
 
         Jitter keeps many notebooks that started together from asking together.
         """
-        hint = answers.retry_after(reply.headers.get("retry-after"), datetime.now(UTC))
+        hint = answers.pause(reply)
         rest = min(hint, 60.0) if hint else min(5.0, max(0.1, 0.15 * waited))
         return rest * (1.0 + 0.1 * self._policy.dice())
 
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
-    def _together(self, seat: _Seat) -> Flow[float]:
+    def _together(self, seat: Seat) -> Flow[float]:
         """Read the board, filling it first where it is time, and return how long to rest."""
         if self._takes_the_lead():
             try:
@@ -201,10 +172,11 @@ class Board:
             finally:
                 self._leading = False
         if (error := self._news.lost.get(seat.id)) is not None:
-            raise copy.copy(error)  # each waiter's own: it will carry the waiter's id
+            raise _another(error)  # each waiter's own: it will carry the waiter's id
         seat.latest = self._news.found.get(seat.id, seat.latest)
         rest = self._due - self._policy.clock()
-        return max(rest, 0.02) if not self._leading else 0.1
+        slow = 0.1 if self._outage.since is None else 1.0
+        return max(rest, 0.02) if not self._leading else slow
 
     def _takes_the_lead(self) -> bool:
         with self._lock:
@@ -213,53 +185,39 @@ class Board:
             self._leading = True
             return True
 
-    def _fill(self, leader: _Seat) -> Flow[None]:
+    def _fill(self, leader: Seat) -> Flow[None]:
         with self._lock:
             running = {known: seats[0] for known, seats in self._seats.items()}
+        news, began = self._news, self._policy.clock()
         try:
-            found = yield from self._listed(set(running))
-            self._news.found |= found
-            missing = [seat for known, seat in running.items() if known not in found]
-            yield from self._singly(missing)
+            took = yield from self._looker.glance(
+                running.values(), news.found.__setitem__, news.lost.__setitem__, self._tick
+            )
         except KitError as error:
             if _too_long(error, leader.left(self._policy.clock())):
                 raise  # the others may have the time that it takes
-            self._news.lost |= dict.fromkeys(running, error)
-        newest = max(seat.since for seat in running.values())
-        waited = self._policy.clock() - newest
-        tick = min(5.0, max(0.5, 0.15 * waited)) * (1.0 + 0.1 * self._policy.dice())
-        self._due = self._policy.clock() + tick
+            self._tick = self._missed(error, began, running)
+        else:
+            self._outage.over()
+            newest = max(seat.since for seat in running.values())
+            self._tick = self._after(self._policy.clock() - newest, took)
+        self._due = self._policy.clock() + self._tick
 
-    def _listed(self, wanted: set[str]) -> Flow[dict[str, wire.Generation]]:
-        """Return those that the newest page of the list shows."""
-        if self._misses >= _USELESS:
-            return {}
-        # a service that knows no limits may refuse one, and few fit on the page it shows anyway
-        limit = min(1000, 2 * len(wanted)) if self._limits and len(wanted) > 25 else None
+    def _missed(self, error: KitError, began: float, running: Mapping[str, Seat]) -> float:
+        """Return the seconds until the board is filled again; what is final reaches everybody."""
         try:
-            page = yield from flows.ask(calls.list_generations(limit=limit), self._policy)
-        except (NotFoundError, MethodNotAllowedError, InsufficientScopeError):
-            self._misses = _USELESS
-            return {}
-        except BadRequestError:
-            self._limits, self._misses = False, self._misses + (limit is None)
-            return {}
-        found = {item.id: item for item in page if item.id in wanted}
-        self._misses = 0 if found else self._misses + 1
-        return found
+            return self._outage.pause(error, began=began)
+        except KitError:
+            self._news.lost |= dict.fromkeys(running, error)
+            return self._after(0.0, 1)
 
-    def _singly(self, seats: Iterable[_Seat]) -> Flow[None]:
-        """Ask for what the list does not show, those first that had to wait longest."""
-        for seat in sorted(seats, key=lambda seat: seat.asked)[:_SINGLES]:
-            call = calls.get_generation(seat.id, status_url=seat.status_url)
-            seat.asked = self._policy.clock()
-            try:
-                self._news.found[seat.id] = yield from flows.ask(call, self._policy)
-            except NotFoundError as error:
-                self._news.lost[seat.id] = error
+    def _after(self, waited: float, took: int) -> float:
+        """Return the seconds between two fillings, the last of which took so many requests."""
+        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / looking.EACH_SECOND)
+        return pace * (1.0 + 0.1 * self._policy.dice())
 
     @contextmanager
-    def _seated(self, seat: _Seat) -> Iterator[None]:
+    def _seated(self, seat: Seat) -> Iterator[None]:
         with self._lock:
             if seat.id not in self._seats:
                 self._news.forget(seat.id)
@@ -288,12 +246,24 @@ def wait(
     )
 
 
+def _another(error: KitError) -> KitError:
+    """Return an error like another one; `copy` may be taught not to make a new one."""
+    made: KitError = type(error).__new__(type(error), *error.args)
+    vars(made).update(vars(error))
+    return made
+
+
 def _too_long(error: KitError, left: float | None) -> bool:
     """Whether a waiter has no time for what a service asks to wait."""
     return left is not None and (getattr(error, "retry_after", None) or 0.0) > left
 
 
-def _unfinished(generation_id: str, timeout: float) -> str:
+def _unfinished(generation_id: str, timeout: float, away: KitError | None) -> str:
+    if away is not None:
+        return (
+            f"whether the generation {generation_id} is finished is not known after "
+            f"{flows.span(timeout)}, and waiting for it again costs nothing: {away}"
+        )
     return (
         f"the generation {generation_id} is not finished after {flows.span(timeout)}; it goes on, "
         "and waiting for it again costs nothing"

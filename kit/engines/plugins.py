@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kit import parameters
 from kit.engines.base import Engine
 from kit.engines.configured.entries import checked
+from kit.engines.configured.inputs import usable
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError, KitError
 from kit.wire import Model, Parameter, Rule
@@ -94,7 +94,7 @@ def _check(engine: Engine, name: str) -> None:
         raise ConfigError(f"its model's id is {definition.id!r}")
     _check_kinds(definition)
     checked(definition)
-    _check_inputs([*definition.media, *definition.settings])
+    usable(definition)
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
 
@@ -109,18 +109,6 @@ def _check_kinds(definition: Any) -> None:
             raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
     if not isinstance(definition.pricing, Rule | None):
         raise ConfigError("its price rule is no Rule")
-
-
-def _check_inputs(inputs: list[Parameter]) -> None:
-    names = [parameter.name for parameter in inputs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"it has two parameters of the name {name!r}")
-    for parameter in inputs:
-        default = parameter.default
-        problem = None if default is None else parameters.problem_with(parameter, default)
-        if problem:
-            raise ConfigError(f"the default of its parameter {parameter.name!r} {problem}")
 
 
 def _package(point: EntryPoint) -> str:

@@ -6,6 +6,7 @@ the same in an untrusted notebook and on a page that was exported. Colors follow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from html import escape
@@ -40,6 +41,10 @@ COLORS = {
     "failed": _SIGNAL.format("error", "#d32f2f"),
     "canceled": _SIGNAL.format("warn", "#f57c00"),
 }
+#: Letters of the scripts that are read from right to left.
+_LEFTWARD = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 #: For the sheet of a widget that says what is wrong.
 BAD = f".kit-bad{{overflow-wrap:anywhere;color:{COLORS['failed']}}}"
 
@@ -92,8 +97,22 @@ def size(count: int) -> str:
 
 def card(heading: str, body: str) -> str:
     """Return a box around some HTML; the heading is plain text."""
-    top = f'<div style="font-weight:600;font-size:14px">{escape(heading)}</div>' if heading else ""
+    words = directed(escape(heading))
+    top = f'<div style="font-weight:600;font-size:14px">{words}</div>' if heading else ""
     return f'<div style="{CARD}">{top}{body}</div>'
+
+
+def directed(html: str) -> str:
+    """Return somebody's words as HTML so that those read from right to left begin at the right.
+
+    Examples
+    --------
+    >>> directed("a lake"), directed("\u05d0\u05d2\u05dd")[:16]
+    ('a lake', '<div dir="auto" ')
+    """
+    if _LEFTWARD.search(html) is None:
+        return html
+    return f'<div dir="auto" style="text-align:start">{html}</div>'
 
 
 def faint(text: str) -> str:
@@ -113,7 +132,7 @@ def warning(sentence: str) -> str:
 
 def facts(rows: Mapping[str, object]) -> str:
     """Return names and values as a table; what is empty is left out."""
-    return pairs((name, escape(str(value))) for name, value in rows.items() if value)
+    return pairs((name, directed(escape(str(value)))) for name, value in rows.items() if value)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

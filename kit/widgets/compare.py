@@ -127,8 +127,9 @@ def _heads(shown: Sequence[str]) -> str:
 
 
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:
+    style = _MARK if mark else ""
     inside = "".join(
-        f'<td style="{cards.CELL}"><div style="{_MARK if mark else ""}">{cell}</div></td>'
+        f'<td style="{cards.CELL}"><div style="{style}">{cards.directed(cell)}</div></td>'
         for cell in cells
     )
     head = f"{'≠ ' if mark else ''}{name}"

@@ -63,8 +63,8 @@ class Exhibit:
                     path, name=name, poster=thumbnail, title=title, folder=folder, fit=fit
                 )
             return media.still(thumbnail, title=title, fit=fit) if thumbnail else _instead("")
-        except (KitError, OSError) as problem:
-            return _instead(str(problem) if isinstance(problem, KitError) else "no preview")
+        except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
+            return _instead(unseen(problem))
 
     def settings(self) -> Mapping[str, Any]:
         """Return the settings it was made with, by name."""
@@ -90,6 +90,21 @@ def total(exhibits: Iterable[Exhibit]) -> Decimal | None:
             return None
         amount += exhibit.charged
     return amount
+
+
+def unseen(problem: Exception) -> str:
+    """Return the sentence why a medium is not shown.
+
+    Examples
+    --------
+    >>> unseen(OSError("cannot identify image file")), unseen(MemoryError())
+    ('no preview', 'no preview (too large)')
+    """
+    if isinstance(problem, KitError):
+        return str(problem)
+    # by its name: Pillow is not loaded for this
+    large = isinstance(problem, MemoryError) or type(problem).__name__ == "DecompressionBombError"
+    return "no preview (too large)" if large else "no preview"
 
 
 def _instead(sentence: str) -> str:

@@ -32,6 +32,11 @@ _VIDEOS = {
     ".m4v": "video/mp4",
     ".mkv": "video/x-matroska",
 }
+_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif", ".heic", ".svg"})
+#: Brands of the container of mp4 that are pictures or sound.
+_NO_VIDEO = frozenset(
+    (b"avif", b"avis", b"heic", b"heix", b"hevc", b"hevx", b"mif1", b"msf1", b"M4A ")
+)
 _STYLE = "max-width:min(100%,640px);height:auto;border-radius:4px"
 
 
@@ -98,8 +103,19 @@ def still(content: bytes, *, title: str = "", fit: Fit = PREVIEW) -> str:
 
 
 def is_video(path: Path) -> bool:
-    """Return whether a file is a video, by its name."""
-    return path.suffix.lower() in _VIDEOS
+    """Return whether a file is a video, by its name or, where that says nothing, its content."""
+    suffix = path.suffix.lower()
+    return suffix in _VIDEOS or (suffix not in _PICTURES and bool(_video_ending(path)))
+
+
+def _video_ending(path: Path) -> str:
+    """Return how the name of a video ends, as its first bytes tell; empty where it is none."""
+    with path.open("rb") as file:
+        head = file.read(64)
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return ".mkv" if b"matroska" in head else ".webm"
+    # pictures and sound come in the container of mp4 as well
+    return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _NO_VIDEO else ""
 
 
 def picture(
@@ -141,8 +157,10 @@ def first_frame(path: Path) -> bytes | None:
 
 def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
     small = path.stat().st_size <= fit.embed
-    kind = _VIDEOS[path.suffix.lower()]
-    source = _data(kind, path.read_bytes()) if small else _beside(path, name, folder)
+    ending = path.suffix.lower() if path.suffix.lower() in _VIDEOS else _video_ending(path)
+    source = (
+        _data(_VIDEOS[ending], path.read_bytes()) if small else _beside(path, name, folder, ending)
+    )
     frame = poster or first_frame(path)
     # only `src` is resolved beside the notebook; a relative poster would not be found
     shown = ""
@@ -155,10 +173,10 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     )
 
 
-def _beside(path: Path, name: str, folder: Path) -> str:
+def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
     """Copy a video to beside the notebook and return its relative address."""
     safe = re.sub(r"[^\w-]", "_", name)[:80]
-    relative = f"outputs/{safe}{path.suffix.lower()}"
+    relative = f"outputs/{safe}{ending}"
     copy = folder / relative
     if not copy.exists() or copy.stat().st_size != path.stat().st_size:
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ from kit.widgets.cards import (
     bar,
     card,
     credits,
+    directed,
     facts,
     faint,
     figure,
@@ -151,7 +152,7 @@ def generation(
     problem = item.error if item.state == "failed" else note
     parts = [
         media,
-        f"<div>{escape(item.prompt)}</div>" if item.prompt else "",
+        f"<div>{directed(escape(item.prompt))}</div>" if item.prompt else "",
         running,
         f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
         warning(problem) if problem else "",

@@ -3,7 +3,6 @@
 // focus when what had it goes away. Nothing outside of the widget is touched.
 const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
 const TAB = "[role=tab][aria-selected=true]";
-const OWN_KEYS = "data-lm-suppress-shortcuts";
 
 const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
 const words = (part) => part?.textContent.trim() ?? "";
@@ -59,13 +58,7 @@ function render({ el }) {
     if (!root?.isConnected) return (timer = setTimeout(begin, 50)); // not in the page yet
     const early = { capture: true, signal: stop.signal };
     const on = (at, kind, hear) => at.addEventListener(kind, hear, early);
-    // Arrows choose in a list and letters look in it: to the notebook they mean other cells. It
-    // hears keys at the document, so whose they are is said before.
-    on(window, "keydown", ({ target, key, ctrlKey, metaKey, altKey, shiftKey }) => {
-      const command = ctrlKey || metaKey || altKey || (shiftKey && key === "Enter");
-      const own = !command && key !== "Escape";
-      if (root.contains(target)) target.toggleAttribute(OWN_KEYS, own);
-    });
+    ownKeys(root, stop.signal);
     on(root, "focusin", ({ target }) => {
       last = target;
       around = [...root.querySelectorAll(STOPS)];

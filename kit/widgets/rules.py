@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from kit.parameters import problem_with
+from kit.parameters import UNKNOWN, problem_with
 from kit.wire import MEDIA_TYPES, Parameter
 
 #: Steps of a slider at most; a longer range is typed.
@@ -47,7 +47,7 @@ def control(parameter: Parameter) -> str:
 def default(parameter: Parameter) -> Any:
     """Return a parameter's default, or None where it has none that it would itself accept."""
     value = parameter.default
-    return None if value is None or problem_with(parameter, value) else value
+    return None if value is None or problem_with(parameter, value, UNKNOWN) else value
 
 
 def several(parameter: Parameter) -> bool:

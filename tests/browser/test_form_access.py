@@ -83,7 +83,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         expect(two.get_by_role("slider", name="steps")).to_have_accessible_description("How many")
         share = one.get_by_role("textbox", name="share")
         write(share, "0,7", "Enter")
-        expect(one.get_by_text("must be a number, not '0,7'; 0 is used")).to_be_visible()
+        expect(one.get_by_text("must be a number, not '0,7': write 0.7; 0 is used")).to_be_visible()
         write(share, "-1", "Enter")
         expect(one.get_by_role("status").filter(has_text="0,7")).to_have_count(0)
         share.press("End")

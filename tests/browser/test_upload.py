@@ -116,7 +116,7 @@ def test_files_of_any_size_arrive_and_are_used(
     expect(portrait.get_by_role("alert")).to_contain_text("'huge.png' has 51.0 MB")
     choose(notebook, "portrait", files / "notes.txt")
     expect(portrait.get_by_role("alert")).to_have_text(
-        "takes a picture, and 'notes.txt' is text/plain"
+        "takes a picture, and 'notes.txt' is of type text/plain"
     )
     look(notebook, "upload-refused", ".kit-form")
     assert set(kept(tmp_path)) == {"short.wav", "long.wav"}

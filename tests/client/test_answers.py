@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -109,6 +110,43 @@ def test_an_endless_message_is_cut() -> None:
 )
 def test_retry_after_is_read_in_all_its_forms(value: str | None, seconds: float | None) -> None:
     assert answers.retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize("ahead", [-1, 0, 1])
+def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None:
+    theirs = NOW + timedelta(hours=ahead)
+    named = {"date": format_datetime(theirs, usegmt=True)}
+    until = format_datetime(theirs + timedelta(seconds=2), usegmt=True)
+    busy = Reply(429, {**named, "retry-after": until})
+
+    assert answers.pause(busy, now=NOW) == 2.0
+    error = answers.problem(busy, now=NOW)
+    assert error is not None
+    assert error.retry_after == 2.0
+
+
+@pytest.mark.parametrize("date", ["", "soon", "Sun, 99 Mar 2026 12:00:00 GMT"])
+def test_without_a_date_of_its_own_an_answer_counts_from_now(date: str) -> None:
+    until = format_datetime(NOW + timedelta(seconds=7), usegmt=True)
+
+    assert answers.pause(Reply(503, {"date": date, "retry-after": until}), now=NOW) == 7.0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b'<?xml version="1.0"?><Error><Code>AccessDenied</Code>'
+            b"<Message>Request has expired</Message></Error>",
+            "Request has expired",
+        ),
+        (b'<Error xmlns="urn:x">\n <Message> a &lt;b&gt;\n c </Message></Error>', "a <b> c"),
+        (b"<Error><Code>AccessDenied</Code></Error>", "403 Forbidden and gave no reason"),
+        (b"<html><Message>login</Message></html>", "403 Forbidden and gave no reason"),
+    ],
+)
+def test_the_reason_of_a_store_of_objects_is_read(content: bytes, message: str) -> None:
+    assert str(answers.problem(Reply(403, {}, content))).endswith(message)
 
 
 @pytest.mark.parametrize(

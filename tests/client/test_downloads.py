@@ -11,7 +11,7 @@ import pytest
 from kit.client import downloads
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
-from kit.client.steps import Fetch, Lost, Reply, Sleep
+from kit.client.steps import Fetch, Reply, Sleep
 from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
@@ -83,13 +83,16 @@ def test_an_expired_address_is_asked_for_anew(
 
 
 def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) -> None:
-    _, error = driven(downloads.output(cache, done(None), policy))
+    late = Reply(200, {}, b'{"id": "job-1", "status": "completed"}')
+    steps, error = driven(downloads.output(cache, done(None), policy), *[late] * 4)
 
-    assert str(error) == "the generation job-1 has no output (completed)"
+    assert str(error) == "the generation job-1 has no output: its status is completed"
+    assert isinstance(error, downloads.GoneError)
+    assert sum(isinstance(step, Sleep) for step in steps) == 4  # it may come a little later
 
 
 def test_an_address_may_be_relative(cache: Cache, policy: Policy) -> None:
-    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), *[Lost("gone")] * 5)
+    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), Reply(400))
 
     assert steps[0].url == f"{cache.base_url}/files/x.png"
 
@@ -164,7 +167,7 @@ def test_an_answer_that_changed_meanwhile_is_not_mixed_up(policy: Policy, cache:
 
     _, error = driven(flow, Reply(404), Reply(200, {}, body))
 
-    assert str(error) == "the generation job-1 has no output (failed)"
+    assert str(error) == "the generation job-1 has no output: its status is failed"
 
 
 # ── what broke off ───────────────────────────────────────────────────────────────────────────────

@@ -11,8 +11,8 @@ from kit.client.flows import Policy
 from kit.client.steps import Ask, Lost, Reply, Sleep
 from kit.errors import (
     ApiError,
-    ConflictError,
     InternalError,
+    InvalidApiKeyError,
     NoAnswerError,
     RateLimitError,
     UnavailableError,
@@ -32,6 +32,10 @@ def ok(body: Any, **headers: str) -> Reply:
 
 def status(number: int, **headers: str) -> Reply:
     return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
+
+
+def coded(number: int, code: str) -> Reply:
+    return Reply(number, {}, json.dumps({"error": {"code": code, "message": "no"}}).encode())
 
 
 ACCOUNT = ok({"id": "a"})
@@ -59,7 +63,15 @@ def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy
 
 
 @pytest.mark.parametrize(
-    "bad", [GONE, status(429), status(503), status(409, retry_after="0")], ids=str
+    "bad",
+    [
+        GONE,
+        status(429),
+        status(503, retry_after="0"),
+        coded(503, "unavailable"),
+        status(409, retry_after="0"),
+    ],
+    ids=str,
 )
 def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> None:
     call = calls.start_generation(ORDER)
@@ -71,12 +83,74 @@ def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> 
     assert [step.headers["Idempotency-Key"] for step in asked] == [call.key] * 3
 
 
-@pytest.mark.parametrize("bad", [BROKE, status(500), status(502), status(504), status(409)])
+@pytest.mark.parametrize(
+    "bad", [BROKE, *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
+)
 def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.start_generation(ORDER), policy), bad)
 
     assert len(steps) == 1
-    assert isinstance(error, (NoAnswerError, InternalError, UnavailableError, ConflictError))
+    assert isinstance(error, (NoAnswerError, ApiError))
+
+
+UNSURE = [
+    BROKE,
+    *map(status, (303, 408, 500, 501, 502, 503, 504)),
+    coded(500, "internal_error"),
+    status(409, retry_after="0"),
+    Reply(200, {}, b'{"status": "accepted"}'),
+    Reply(202, {}, b"<html>thank you</html>"),
+    Reply(204),
+]
+SURE = [
+    Lost("no connection", harmless=True, sent=False),
+    *map(status, (301, 307, 308, 400, 401, 402, 403, 404, 409, 413, 422, 429)),
+    status(503, retry_after="0"),
+    coded(503, "unavailable"),
+]
+TITLE = calls.suggest_title("SPACE")
+
+
+@pytest.mark.parametrize("call", [calls.start_generation(ORDER), TITLE], ids=lambda c: c.path)
+@pytest.mark.parametrize("bad", UNSURE, ids=str)
+def test_an_answer_that_says_neither_yes_nor_no_leaves_a_doubt(
+    bad: Any, call: calls.Call[Any], policy: Policy
+) -> None:
+    _, error = driven(flows.ask(call, policy), *[bad] * 9)
+
+    assert error.unsettled
+    end = "and charged" if call is TITLE else "before sending it again"
+    assert f"{error}".count("it may have been carried out") == 1
+    assert end in f"{error}"
+
+
+@pytest.mark.parametrize("bad", SURE, ids=str)
+def test_a_refusal_leaves_no_doubt(bad: Any, policy: Policy) -> None:
+    _, error = driven(flows.ask(calls.start_generation(ORDER), policy), *[bad] * 9)
+
+    assert not error.unsettled
+    assert "carried out" not in f"{error}"
+
+
+def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy) -> None:
+    call = calls.start_generation(ORDER)
+    broke = Lost("the connection broke", harmless=True)  # to a service that honors keys
+
+    _, error = driven(flows.ask(call, policy), broke, status(401))
+
+    assert isinstance(error, InvalidApiKeyError)
+    assert error.unsettled
+
+
+@pytest.mark.parametrize("bad", [BROKE, status(500), Reply(200, {}, b"{}")], ids=str)
+@pytest.mark.parametrize("call", [calls.get_account(), calls.estimate(ORDER)], ids=lambda c: c.path)
+def test_what_costs_nothing_is_never_in_doubt(
+    bad: Any, call: calls.Call[Any], policy: Policy
+) -> None:
+    _, error = driven(flows.ask(call, policy), *[bad] * 9)
+
+    assert not error.unsettled
+    assert "carried out" not in f"{error}"
 
 
 @pytest.mark.parametrize("bad", [GONE, status(429), status(503)])

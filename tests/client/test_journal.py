@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -133,18 +134,94 @@ def test_lines_of_many_threads_do_not_mix(journal: Journal) -> None:
     assert sorted(journal.pending()) == sorted(f"g{n}" for n in range(200))
 
 
-def test_each_service_has_its_own_and_the_embedded_one_keeps_it(tmp_path: Path) -> None:
+def test_each_service_has_its_own(tmp_path: Path) -> None:
     def of(url: str, name: str = "") -> Journal:
         return Journal.of(Settings(url, KEY, tmp_path, name=name))
 
     of("https://a.test").started(receipt("a"))
-    of("http://127.0.0.1:1", "embedded").started(receipt("e"))
     of("https://a.test", "../../odd name").started(receipt("o"))
 
     assert of("https://b.test").pending() == []
     assert of("https://a.test").pending() == ["a"]
-    assert of("http://127.0.0.1:2", "embedded").pending() == ["e"]
+    assert of("https://a.test", "../../odd name").pending() == ["o"]
+    assert of("https://b.test", "../../odd name").pending() == []
     assert {p.parent for p in tmp_path.rglob("*.jsonl")} == {tmp_path / "notebook" / "journal"}
+
+
+# ── intents ──────────────────────────────────────────────────────────────────────────────────────
+
+BODY = {"modelId": "paint", "prompt": "a lake \u2028", "parameters": {"size": 1.5}}
+
+
+def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, path: Path) -> None:
+    journal.sending("k1", BODY, request="x")
+    journal.sending("k2", {}, request="y")
+
+    (intent,) = Journal(path).intents("x")
+    assert (intent.key, intent.body) == ("k1", BODY)
+    assert intent.moment.tzinfo is not None
+    assert [each.key for each in journal.intents()] == ["k1", "k2"]
+    assert journal.pending() == []
+
+    journal.started(receipt("a"), request="x", key="k1")
+    journal.refused("k2")
+
+    assert journal.intents() == Journal(path).intents() == []
+    assert journal.earlier("x") == ["a"]
+    assert (journal.knows("a"), journal.knows("b")) == (True, False)
+
+
+def test_a_start_without_a_key_settles_nothing(journal: Journal) -> None:
+    journal.sending("k1", BODY)
+    journal.started(receipt("a"))
+
+    assert [each.key for each in journal.intents()] == ["k1"]
+
+
+def test_intents_that_make_no_sense_are_skipped(journal: Journal, path: Path) -> None:
+    journal.sending("k1", BODY)
+    with path.open("a") as file:
+        file.write('{"intent": "k2"}\n{"intent": "k3", "at": "soon"}\n')
+        file.write('{"intent": "k4", "at": "2026-01-02T03:04:05Z", "body": 5}\n')
+        file.write('{"intent": "k5", "at": "2026-01-02T03:04:05"}\n')
+        file.write('{"intent": "k6", "at": "2026-01-02T03:04:05Z", "later": 1}\n')
+
+    assert [each.key for each in journal.intents()] == ["k1", "k6"]
+
+
+def test_lines_of_before_are_read(journal: Journal, path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        '{"id": "a", "at": "2026-01-02T03:04:05.000Z", "request": "x", "model_id": "m", '
+        '"credits": "0.10", "state": "processing"}\n'
+        '{"id": "a", "at": "2026-01-02T03:05:05.000Z", "request": "", "model_id": "", '
+        '"credits": null, "state": "completed"}\n'
+    )
+
+    assert journal.earlier("x") == ["a"]
+    assert journal.credits() == {"a": Decimal("0.10")}
+    assert (journal.pending(), journal.shown("a")) == ([], "")
+
+
+def test_what_a_service_showed_of_it_is_kept(journal: Journal, path: Path) -> None:
+    journal.started(receipt("a"))
+    journal.finished(Generation(id="a", status="completed"), shown="abc")
+
+    assert Journal(path).shown("a") == "abc"
+    assert journal.shown("b") == ""
+
+
+def test_a_disk_that_takes_a_part_of_a_line_is_full(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda file, content: real(file, content[:9]))
+        with pytest.raises(OSError, match="No space left"):
+            journal.started(receipt("a"))
+    journal.started(receipt("b"))
+
+    assert journal.pending() == ["b"]
 
 
 def test_no_key_is_written_down(tmp_path: Path) -> None:

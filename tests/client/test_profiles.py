@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import stat
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,6 +21,8 @@ class Vault:
         self.works, self.open = works, open
 
     def get_password(self, service: str, name: str) -> str | None:
+        if not self.open:
+            raise RuntimeError("locked")
         return self.kept.get((service, name))
 
     def set_password(self, service: str, name: str, secret: str) -> None:
@@ -28,6 +32,8 @@ class Vault:
             self.kept[service, name] = secret
 
     def delete_password(self, service: str, name: str) -> None:
+        if not self.open:
+            raise RuntimeError("locked")
         del self.kept[service, name]
 
 
@@ -46,13 +52,91 @@ def test_a_key_goes_to_the_keyring_and_comes_back(path: Path) -> None:
     assert profiles.find("work", path=path, vault=vault) == (URL, KEY)
 
 
-@pytest.mark.parametrize("vault", [Vault(works=False), Vault(open=False)])
-def test_a_keyring_that_keeps_nothing_is_not_trusted(path: Path, vault: Vault) -> None:
+@pytest.mark.parametrize(
+    ("vault", "why"), [(Vault(works=False), "it kept nothing"), (Vault(open=False), "RuntimeError")]
+)
+def test_a_keyring_that_keeps_nothing_is_not_trusted(
+    path: Path, vault: Vault, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
     saved = profiles.save(URL, KEY, path=path, vault=vault)
 
     assert not saved.in_keyring
     assert profiles.find("default", path=path) == (URL, KEY)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    [told] = [record.getMessage() for record in caplog.records]
+    assert told.startswith(f"the keyring took no key ({why}): the key of 'default' lies in {path}")
+    assert KEY not in told
+
+
+def test_a_keyring_that_does_not_open_any_more_is_a_sentence(path: Path) -> None:
+    vault = Vault()
+    profiles.save(URL, KEY, path=path, vault=vault)
+    vault.open = False
+
+    with pytest.raises(ConfigError, match=r"does not open \(RuntimeError\): unlock it, or log in"):
+        profiles.find("default", path=path, vault=vault)
+    with pytest.raises(ConfigError, match=r"does not give up the key .* unlock it and log out"):
+        profiles.forget("default", path=path, vault=vault)
+    assert [each.name for each in profiles.known(path=path)] == ["default"]
+
+
+def test_a_profile_whose_key_is_gone_can_be_forgotten(path: Path) -> None:
+    profiles.save(URL, KEY, path=path, vault=Vault())
+
+    profiles.forget("default", path=path, vault=Vault())
+
+    assert profiles.known(path=path) == []
+
+
+class Keyrings(ModuleType):
+    """The package `keyring` with a backend that is of no use, or set up wrongly."""
+
+    class Keyring:
+        pass
+
+    def __init__(self, problem: Exception | None) -> None:
+        super().__init__("keyring")
+        self.problem = problem
+
+    def get_keyring(self) -> Keyring:
+        if self.problem is not None:
+            raise self.problem
+        return self.Keyring()
+
+
+@pytest.mark.parametrize(
+    ("problem", "why"),
+    [(None, "none works on this system"), (RuntimeError("no bus"), "RuntimeError")],
+)
+def test_a_keyring_of_no_use_leaves_the_key_in_the_file_and_says_so(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    problem: Exception | None,
+    why: str,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    package = Keyrings(problem)
+    for name in ("keyring", "keyring.backends", "keyring.backends.fail"):
+        monkeypatch.setitem(sys.modules, name, package)
+
+    assert not profiles.save(URL, KEY).in_keyring
+
+    [told] = [record.getMessage() for record in caplog.records]
+    assert f"({why})" in told
+    assert stat.S_IMODE(profiles.file().stat().st_mode) == 0o600
+    assert profiles.find("default") == (URL, KEY)
+    profiles.forget("default")
+
+
+def test_without_the_package_the_file_is_the_usual_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "keyring", None)
+
+    assert not profiles.save(URL, KEY).in_keyring
+    assert caplog.records == []
 
 
 def test_a_key_that_left_the_keyring_is_a_sentence(path: Path) -> None:

@@ -127,7 +127,7 @@ def test_floats_of_an_array_span_the_whole_range() -> None:
         (42, "not a int"),
         ("/no/such/file.png", "there is no file '/no/such/file.png'"),
         (b"", "'upload' is empty"),
-        (b"plain text", "no picture, video or sound of a known kind"),
+        (b"plain text", "no picture, video or sound of a kind that services take"),
         (io.StringIO("text"), "binary mode"),
         (np.zeros((2, 2, 7), "uint8"), r"not of shape \(2, 2, 7\)"),
         (np.full((2, 2), 2.0), "floats holds 0 to 1, not 2 to 2"),
@@ -216,13 +216,50 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
     _, error = driven(uploads.upload("m", FILE, policy), TICKET, refusal)
 
     assert isinstance(error, UploadError)
-    assert str(error) == "'upload.png' was refused with 403: wrong length"
+    assert str(error) == "the file 'upload.png' was refused: wrong length"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            Reply(
+                400,
+                {},
+                b'{"error": {"code": "validation_error", "message": "file: it is no PNG", '
+                b'"details": [{"field": "file", "message": "it is no PNG"}]}}',
+            ),
+            "the file 'upload.png' was refused: it is no PNG",
+        ),
+        (
+            Reply(403, {}, b"<Error><Code>AccessDenied</Code></Error>"),
+            "the file 'upload.png' was refused: the service answered 403 Forbidden and gave no "
+            "reason",
+        ),
+        (
+            Reply(307, {"location": "https://elsewhere.test"}),
+            "the file 'upload.png' did not arrive: its address leads to another one, which is not "
+            "followed",
+        ),
+        (
+            Reply(502, {}, b"<html>"),
+            "the file 'upload.png' did not arrive: the service answered 502 Bad Gateway and gave "
+            "no reason",
+        ),
+    ],
+)
+def test_a_file_that_is_not_there_is_said_in_a_sentence(
+    policy: Policy, answer: Reply, sentence: str
+) -> None:
+    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
+
+    assert str(error) == sentence
 
 
 def test_a_put_is_given_up_in_the_end(policy: Policy) -> None:
     _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, Lost("gone")] * 5)
 
-    assert str(error) == "'upload.png' was not sent: gone"
+    assert str(error) == "the file 'upload.png' did not arrive: gone"
 
 
 def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copyreg
 import json
 from pathlib import Path
 from typing import Any
@@ -178,25 +179,49 @@ LIST = "/v1/creative-studio/generations"
 
 
 class Service:
-    """Generations that end `each` seconds after one another; it notes what it is asked."""
+    """Generations that end `each` seconds after one another; it notes what it is asked.
 
-    def __init__(self, clock: Clock, count: int, *, each: float = 0.3, shows: int = 10_000) -> None:
+    `shows` is the size of its pages, `links` whether one leads to the next, `hides` whether those
+    that run are in no list, `broken` what a list is answered with.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        count: int,
+        *,
+        each: float = 0.3,
+        shows: int = 10_000,
+        links: bool = False,
+        hides: bool = False,
+        broken: Reply | None = None,
+    ) -> None:
         self.clock, self.each, self.shows = clock, each, shows
+        self.links, self.hides, self.broken = links, hides, broken
         self.ids = [f"g{number}" for number in range(count)]
         self.asked: list[str] = []
+        self.times: list[float] = []
         self.refuses: set[str] = set()
 
     def __call__(self, step: Ask) -> Reply:
-        self.asked.append(step.call.path)
-        if step.call.path == LIST:
+        path, _, query = step.call.path.partition("?")
+        self.asked.append(path)
+        self.times.append(self.clock.now)
+        if path == LIST:
             if self.refuses & {"list", *step.call.query}:
                 return status(400 if "list" not in self.refuses else 404)
-            shown = list(reversed(self.ids))[
-                : min(self.shows, int(step.call.query.get("limit", 50)))
-            ]
-            return ok([self.told(known) for known in shown])
-        known = step.call.path.rpartition("/")[2]
+            limit = int(step.call.query.get("limit", 50))
+            return self.broken or self.page(limit, int(query.partition("=")[2] or 0))
+        known = path.rpartition("/")[2]
         return ok(self.told(known)) if known in self.ids else status(404)
+
+    def page(self, limit: int, start: int) -> Reply:
+        rows = [self.told(known) for known in reversed(self.ids)]
+        if self.hides:
+            rows = [row for row in rows if row["status"] == "completed"]
+        end = start + min(self.shows, limit)
+        more = self.links and end < len(rows)
+        return ok(rows[start:end], **({"link": f'<{LIST}?from={end}>; rel="next"'} if more else {}))
 
     def told(self, known: str) -> dict[str, str]:
         ended = self.clock.now >= self.each * (1 + self.ids.index(known))
@@ -205,6 +230,10 @@ class Service:
     @property
     def lists(self) -> int:
         return self.asked.count(LIST)
+
+    def busiest(self, seconds: float) -> int:
+        """The most requests within some seconds."""
+        return max(sum(t <= each < t + seconds for each in self.times) for t in self.times)
 
 
 def together(board: Board, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
@@ -228,6 +257,18 @@ def together(board: Board, service: Service, clock: Clock, ids: list[str]) -> di
     return ended
 
 
+def looked(board: Board, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
+    """Drive a look at some generations, and return what it finds."""
+    flow = board.look(dict.fromkeys(ids))
+    try:
+        step = next(flow)
+        while True:
+            step = flow.send(service(step))  # type: ignore[arg-type]
+    except StopIteration as stop:
+        found: dict[str, wire.Generation] = stop.value
+        return found
+
+
 def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 100)
 
@@ -246,6 +287,70 @@ def test_what_the_list_does_not_show_is_asked_for_by_itself(clock: Clock, policy
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert 0 < service.lists < len(service.asked)
+
+
+@pytest.mark.parametrize(
+    ("pages", "most"),
+    [
+        ({"shows": 10, "links": True}, 11),
+        ({"shows": 10}, 21),
+        ({"hides": True}, 21),
+        ({"hides": True, "shows": 10, "links": True}, 21),
+        ({"broken": Reply(200, {}, b'{"items": []}')}, 21),
+        ({"broken": ok([])}, 21),
+    ],
+)
+def test_a_list_that_shows_too_little_costs_bounded_requests(
+    clock: Clock, policy: Policy, pages: dict[str, Any], most: int
+) -> None:
+    service = Service(clock, 100, each=0.0, **pages)
+    began = 120.0
+    service.told = lambda known: {  # type: ignore[method-assign]
+        "id": known,
+        "status": "completed"
+        if clock.now >= began + service.ids.index(known) / 10
+        else "processing",
+    }
+
+    ended = together(Board(policy), service, clock, service.ids)
+
+    assert {item.state for item in ended.values()} == {"completed"}
+    assert clock.now - began < 45  # ten seconds of them ending, and until each was asked for
+    assert service.busiest(10.0) <= 4 * 10 + most
+    late = [moment for moment in service.times if 60 <= moment < 110]
+    assert len(late) <= most * 11
+
+
+def test_pages_are_followed_while_they_show_several_of_ours(clock: Clock, policy: Policy) -> None:
+    service = Service(clock, 1000, each=0.0, shows=10, links=True)
+
+    found = looked(Board(policy), service, ["g999", "g998", "g3"])
+
+    assert list(found) == ["g999", "g998", "g3"]
+    assert service.asked == [LIST, LIST, f"{LIST}/g3"]
+
+
+def test_a_list_that_showed_nothing_is_looked_at_again_now_and_then(
+    clock: Clock, policy: Policy
+) -> None:
+    service = Service(clock, 40, each=3.0, hides=True)
+
+    together(Board(policy), service, clock, service.ids)
+
+    singles = len(service.asked) - service.lists
+    assert service.lists > 5
+    assert singles > service.lists
+
+
+@pytest.mark.parametrize("bad", [status(401), status(429, retry_after="900")])
+def test_what_concerns_every_request_ends_the_waiting(
+    clock: Clock, policy: Policy, bad: Reply
+) -> None:
+    service = Service(clock, 5, each=30.0, broken=bad)
+
+    ended = together(Board(policy), service, clock, service.ids)
+
+    assert sum(isinstance(error, KitError) for error in ended.values()) >= 4  # one was alone
 
 
 @pytest.mark.parametrize("refused", ["limit", "list"])
@@ -272,7 +377,11 @@ def test_one_that_is_not_there_does_not_disturb_the_others(clock: Clock, policy:
     assert {item.state for item in ended.values()} == {"completed"}
 
 
-def test_a_failure_reaches_every_waiter_with_its_own_id(clock: Clock, policy: Policy) -> None:
+def test_a_failure_reaches_every_waiter_with_its_own_id(
+    clock: Clock, policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as where a cluster's library is loaded: it teaches `copy` to share what an error holds
+    monkeypatch.setitem(copyreg.dispatch_table, InvalidApiKeyError, lambda e: (lambda: e, ()))
     service = Service(clock, 8)
     answer = service.__call__
     service.told = lambda known: {"id": known, "status": "processing"}  # type: ignore[method-assign]
@@ -305,17 +414,24 @@ def test_a_leader_that_leaves_is_replaced(clock: Clock, policy: Policy) -> None:
 
 def test_looking_at_many_takes_one_request(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 40)
-    flow = Board(policy).look(dict.fromkeys([*service.ids[:30], "nobody"]))
-    found: dict[str, wire.Generation] = {}
-    try:
-        step = next(flow)
-        while True:
-            step = flow.send(service(step))  # type: ignore[arg-type]
-    except StopIteration as stop:
-        found = stop.value
+
+    found = looked(Board(policy), service, [*service.ids[:30], "nobody"])
 
     assert list(found) == service.ids[:30]
     assert len(service.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("pages", "most"),
+    [({"shows": 10, "links": True}, 4), ({"shows": 10}, 21), ({"hides": True}, 31)],
+)
+def test_looking_at_many_asks_for_each_at_most_once(
+    clock: Clock, policy: Policy, pages: dict[str, Any], most: int
+) -> None:
+    service = Service(clock, 30, each=100.0, **pages)
+
+    assert list(looked(Board(policy), service, service.ids)) == service.ids
+    assert len(service.asked) <= most
 
 
 def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:

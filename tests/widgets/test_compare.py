@@ -3,11 +3,13 @@ from __future__ import annotations
 import base64
 import io
 import re
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from kit.widgets.compare import Comparison
+from kit.widgets.exhibit import Exhibit, Fetched
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
@@ -99,3 +101,37 @@ def test_each_generation_heads_its_column() -> None:
 
     assert html.count('<th scope="col"') == 2
     assert html.index('<th scope="col"') < html.index('<th scope="row"')
+
+
+@pytest.mark.parametrize("problem", [Image.DecompressionBombError("x"), SyntaxError("broken PNG")])
+def test_a_picture_that_cannot_be_shown_takes_no_other_away(problem: Exception) -> None:
+    def breaks(_: bool) -> Fetched:
+        raise problem
+
+    html = Comparison([NIGHT, Exhibit(DAY.facts, DAY.charged, breaks)]).html()
+
+    assert len(shapes(html)) == 1
+    assert "no preview" in html
+    assert ("too large" in html) == isinstance(problem, Image.DecompressionBombError)
+
+
+def test_a_picture_past_what_pillow_opens_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge = tmp_path / "huge.png"
+    huge.write_bytes(photo(640, 640))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 320 * 640 - 1)
+
+    html = Comparison([NIGHT, exhibit("gen_3", path=huge)]).html()
+
+    assert "no preview (too large)" in html
+    assert len(shapes(html)) == 1
+
+
+def test_words_that_are_read_from_right_to_left_begin_at_the_right() -> None:
+    hebrew = exhibit("gen_3", small=photo(), prompt="\u05d0\u05d2\u05dd <b>")
+
+    html = Comparison([NIGHT, hebrew]).html()
+
+    assert '<div dir="auto" style="text-align:start">\u05d0\u05d2\u05dd &lt;b&gt;</div>' in html
+    assert html.count('dir="auto"') == 1

@@ -9,7 +9,7 @@ import pytest
 from kit import wire
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
 from kit.widgets.form import Form, Presets
-from tests.widgets.forming import Shop, Stage, button, click, control, model, note, price
+from tests.widgets.forming import RULE, Shop, Stage, button, click, control, model, note, price
 
 BLANK = {"prompt": None, "parameters": {"count": 1, "size": "small"}, "media": {}}
 
@@ -204,6 +204,20 @@ def test_a_wrong_setting_has_no_price(stage: Stage) -> None:
     assert "credits" not in price(form)
 
 
+@pytest.mark.parametrize("rule", [RULE, None])
+def test_a_setting_that_has_yet_to_be_given_leaves_the_guess(stage: Stage, rule: Any) -> None:
+    needed = wire.Parameter(name="seed", type="integer", required=True)
+    facts = {"pricing": rule, "credits_at_defaults": Decimal("0.25")}
+    form = formed(stage, setting_parameters=[needed], **facts)
+
+    assert "about 0.25 credits" in price(form)
+    assert "a guess: with the model&#x27;s defaults" in price(form)
+    assert "about 0.25 credits" in repr(form)
+    control(form, "parameters.seed").value = "x"
+    stage.wait()
+    assert "credits" not in price(form)
+
+
 def test_the_balance_after_it_is_shown(stage: Stage, shop: Shop) -> None:
     form = formed(stage, shop, {"prompt": "x"})
 
@@ -366,6 +380,23 @@ def test_settings_with_names_that_mean_something_else_are_passed_by_name() -> No
     assert "parameters={" in code
     called = eval(code.replace("studio.generate", "given"), {"given": lambda *_, **named: named})
     assert called == {"parameters": given}
+
+
+def test_a_name_that_python_would_change_is_passed_as_it_is() -> None:
+    ligature, accented = "\ufb01ne", "cafe\u0301"
+    names = [wire.Parameter(name=name, type="integer") for name in (ligature, accented, "\u00e9")]
+    form = Form(model(setting_parameters=names))
+    form.value = {"prompt": "x", "parameters": dict.fromkeys((ligature, accented, "\u00e9"), 1)}
+    asked: dict[str, Any] = {}
+
+    class Studio:
+        @staticmethod
+        def generate(*_: Any, **given: Any) -> None:
+            asked.update(given.pop("parameters"), **given)
+
+    exec(form.code(), {"studio": Studio})
+
+    assert asked == {ligature: 1, accented: 1, "\u00e9": 1}
 
 
 def test_the_code_follows_the_values_where_it_is_open(stage: Stage) -> None:

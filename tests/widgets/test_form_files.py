@@ -15,7 +15,7 @@ from kit.widgets.form.picker import Picker, entries
 from kit.widgets.form.stock import Stock
 from kit.widgets.form.transfer import Offer
 from tests.widgets.dropping import Page
-from tests.widgets.forming import Shop, Stage, control, model, note
+from tests.widgets.forming import RULE, Shop, Stage, control, model, note
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
 VOICE = wire.Parameter(name="voice", type="audio", media=True)
@@ -193,7 +193,7 @@ MB = 1_000_000
         (VOICE, [Offer("a.wav", "audio/x-wav", 100 * MB)], None),
         (PORTRAIT, [Offer("a.mp3", "", 9)], "takes a picture, and 'a.mp3' is a sound"),
         (PORTRAIT, [Offer("a.mp4", "video/mp4", 9)], "takes a picture, and 'a.mp4' is a video"),
-        (VOICE, [Offer("a.pdf", "application/pdf", 9)], "'a.pdf' is application/pdf"),
+        (VOICE, [Offer("a.pdf", "application/pdf", 9)], "'a.pdf' is of type application/pdf"),
         (PORTRAIT, [Offer("a.png", "", 9), Offer("b.png", "", 0)], "'b.png' is empty"),
         (
             PORTRAIT,
@@ -211,6 +211,30 @@ def test_a_parameter_takes_its_own_kind(
     found = refusal(parameter, offers, held=0)
 
     assert found is None if sentence is None else sentence in (found or "")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "offer", "sentence"),
+    [
+        (PORTRAIT, Offer("a.png", "image/png", 50 * MB + 1), None),
+        (VOICE, Offer("a.mid", "audio/midi", 10**12), None),
+        (PORTRAIT, Offer("scan.dcm", "application/dicom", 9), None),
+        (PORTRAIT, Offer("a.mp4", "video/mp4", 9), "takes a picture, and 'a.mp4' is a video"),
+        (PORTRAIT, Offer("a.png", "", 0), "'a.png' is empty"),
+    ],
+)
+def test_another_service_says_itself_how_large_a_file_may_be_and_of_which_type(
+    parameter: wire.Parameter, offer: Offer, sentence: str | None
+) -> None:
+    assert refusal(parameter, [offer], held=0, own=False) == sentence
+    assert invitation(parameter, own=False)["hint"] == ""
+
+
+def test_a_form_knows_whose_limits_hold(stage: Stage, shop: Shop, folder: Path) -> None:
+    for rule, hint in ((RULE, "up to 50 MB each"), (None, "")):
+        made = model(media_parameters=[PORTRAIT], pricing=rule)
+        form = Form(made, service=shop, background=stage.background)
+        assert widget(form, "mediaUploads.portrait").children[1].hint == hint
 
 
 def test_a_zone_says_what_it_takes() -> None:

@@ -155,3 +155,39 @@ def test_a_video_above_the_limit_stays_a_file(video: Path, tmp_path: Path) -> No
     html = media.html(video, name="g", folder=tmp_path, fit=media.Fit(embed=10))
 
     assert 'src="outputs/g.mp4"' in html
+
+
+@pytest.mark.parametrize("name", ["x.php", "x", "x.bin"])
+def test_a_video_is_known_by_its_content_where_its_name_says_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\0\0\0\x20ftypisom" + bytes(52))
+
+    shown = media.html(path, name="clip", poster=None, folder=tmp_path)
+
+    assert media.is_video(path)
+    assert '<video src="outputs/clip.mp4"' in shown
+    assert (tmp_path / "outputs" / "clip.mp4").exists()
+
+
+@pytest.mark.parametrize(
+    "head", [b"\0\0\0\x1cftypavif", b"\0\0\0\x20ftypM4A ", b"\x89PNG", b"<html>", b""]
+)
+def test_what_is_no_video_is_not_taken_for_one(tmp_path: Path, head: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(head)
+
+    assert not media.is_video(path)
+
+
+@pytest.mark.parametrize(("word", "ending"), [(b"webm", ".webm"), (b"matroska", ".mkv")])
+def test_the_two_kinds_of_one_container_are_told_apart(
+    tmp_path: Path, word: bytes, ending: str
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84" + word + bytes(40))
+
+    media.html(path, name="clip", folder=tmp_path)
+
+    assert (tmp_path / "outputs" / f"clip{ending}").exists()

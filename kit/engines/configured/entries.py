@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kit.engines.base import Definition
+from kit.engines.configured.sentences import sentence
 from kit.engines.model import model_of
 from kit.errors import ConfigError
 from kit.parameters import suggest
@@ -58,7 +59,15 @@ class PriceTable(Entry):
 
 
 def _table(price: Any) -> Any:
-    return {"base": price} if isinstance(price, (int, float)) else price
+    if isinstance(price, (Mapping, PriceTable)):
+        return price
+    if isinstance(price, str | bool | None | list):
+        quoted = ", without quotes" if isinstance(price, str) else ""
+        raise ValueError(
+            f"must be a number of credits such as 0.2{quoted}, or a table of base, units and "
+            "multipliers"
+        )
+    return {"base": price}
 
 
 #: A number is the price of every request; a table has the parts of a rule.
@@ -146,8 +155,8 @@ def _sentence(kind: type[BaseModel], problem: Any) -> str:
         return f"unknown key {place!r}{suggest(str(problem['loc'][-1]), known)}"
     if problem["type"] == "missing":
         return f"{place!r} is missing"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{place!r}: {message}" if place else str(message)
+    message = sentence(problem)
+    return f"{place!r}: {message}" if place else message
 
 
 def _level(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseModel]:

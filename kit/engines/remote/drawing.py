@@ -80,7 +80,7 @@ async def _asked(caller: Caller, entry: ImagesEntry, job: Job) -> Reply:
         _WITHOUT_FORMAT.add(place)
         return await caller.ask(_request(entry, job, ""))
     if not 200 <= reply.status < 300:
-        raise caller.refusal(reply)
+        raise caller.refusal(reply, "POST")
     return reply
 
 

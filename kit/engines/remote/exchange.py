@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -87,17 +88,26 @@ class Reply:
 
     @property
     def retry_after(self) -> float | None:
-        """The seconds that a ``Retry-After`` names, as a number or as a date."""
+        """The seconds that a ``Retry-After`` names, as a number or as a date.
+
+        A date is one of the other machine's clock, and measured by it where the answer tells it.
+        """
         text = self.headers.get("retry-after", "")
         try:
             return max(0.0, float(text))
         except ValueError:
             pass
-        try:
-            when = email.utils.parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        return max(0.0, when.timestamp() - time.time())
+        when, now = _dated(text), _dated(self.headers.get("date", ""))
+        return None if when is None else max(0.0, when - (time.time() if now is None else now))
+
+
+def _dated(text: str) -> float | None:
+    """Return the moment that an HTTP date names, in seconds since 1970."""
+    try:
+        found = email.utils.parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _problem(problem: Any) -> str:

@@ -20,7 +20,7 @@ import httpx
 
 from kit.engines.remote import reasons
 from kit.engines.remote.exchange import Ask, Lost, Reply
-from kit.engines.remote.site import Site
+from kit.engines.remote.site import Site, origin
 from kit.errors import EngineError
 from kit.version import __version__
 
@@ -79,10 +79,17 @@ class Caller:
             return urljoin(self._site.url, path)
         return f"{self._site.url}/{path.lstrip('/')}"
 
+    def beside(self, url: str) -> str:
+        """Return the whole address of what an endpoint names, as a browser would find it."""
+        try:
+            return urljoin(f"{self._site.url}/", url)
+        except ValueError:  # no address at all: `fetch` says so
+            return url
+
     def own(self, url: str) -> bool:
         """Whether an address is of the site's own origin."""
         try:
-            return _origin(url) == _origin(self._site.url)
+            return origin(url) == origin(self._site.url)
         except ValueError:  # a port or a host that cannot be
             return False
 
@@ -110,13 +117,13 @@ class Caller:
         ------
         EngineError
             ``upstream_unreachable``, ``upstream_busy``, ``upstream_refused`` (the key),
-            ``upstream_no_credits``, ``upstream_rejected`` (the request), ``upstream_failed``,
-            ``upstream_odd`` (an answer of no use).
+            ``upstream_no_credits``, ``upstream_rejected`` (the request), ``upstream_not_found``
+            (the model, or the path), ``upstream_failed``, ``upstream_odd`` (an answer of no use).
         """
         reply = await self.attempt(ask)
         if 200 <= reply.status < 300:
             return reply
-        raise self.refusal(reply)
+        raise self.refusal(reply, ask.method)
 
     async def attempt(self, ask: Ask) -> Reply:
         """Send a request, again where that does no harm, and return whatever is answered."""
@@ -146,7 +153,7 @@ class Caller:
             url = urljoin(url, reply.headers.get("location", ""))
             if reply.status not in _MOVED or not self._trusted(url):
                 break
-        raise self.refusal(reply)
+        raise self.refusal(reply, "file")
 
     def told(self, text: Any) -> str:
         """Return what the site says, fit to be logged: one line, short, without the key."""
@@ -155,9 +162,9 @@ class Caller:
             line = line.replace(self._key, "***")
         return line if len(line) <= 300 else f"{line[:297]}..."
 
-    def refusal(self, reply: Reply) -> EngineError:
-        """Return the error that an answer stands for."""
-        sentence, code = reasons.refused(reply.status, reply.sentence, self._secrets)
+    def refusal(self, reply: Reply, of: str = "") -> EngineError:
+        """Return the error that an answer stands for; `of` as in `reasons.refused`."""
+        sentence, code = reasons.refused(reply.status, reply.sentence, self._secrets, of=of)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
@@ -286,9 +293,3 @@ def _why(error: BaseException) -> str:
         inner = found.exceptions if isinstance(found, BaseExceptionGroup) else ()
         below += filter(None, (found.__cause__ or found.__context__, *inner))
     return str(error) or type(error).__name__
-
-
-def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, parts.hostname or "", port

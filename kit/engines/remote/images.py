@@ -6,16 +6,39 @@ The prompt and the pictures of a job go to that machine, and the model's descrip
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.configured.inputs import Taken, distinct, usable
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
+
+#: Fields of a request that the engine fills in itself.
+_TAKEN = Taken(
+    ("prompt", "model", "n", "image", "mask", "response_format"),
+    "that field of a request is filled in already",
+)
+
+
+def _sizes(sizes: list[str]) -> list[str]:
+    distinct(sizes)
+    for size in sizes:
+        if size != "auto" and not re.fullmatch("[1-9][0-9]{0,4}x[1-9][0-9]{0,4}", size):
+            raise ValueError(
+                f"holds {size[:20]!r}, which is no width x height in pixels such as 1024x1024; "
+                "where an endpoint has other words for sizes, make it one of 'parameters'"
+            )
+    return sizes
+
+
+#: Sizes in pixels, or ``auto``; the default first.
+Sizes = Annotated[list[str], AfterValidator(_sizes)]
 
 
 class ImagesEntry(ModelEntry, SiteEntry):
@@ -41,7 +64,7 @@ class ImagesEntry(ModelEntry, SiteEntry):
     """
 
     model: str
-    sizes: list[str] = Field(default_factory=list)
+    sizes: Sizes = Field(default_factory=list)
     parameters: list[Setting] = Field(default_factory=list)
     seed: bool = False
     pictures: int = Field(default=0, ge=0, le=16)
@@ -49,13 +72,20 @@ class ImagesEntry(ModelEntry, SiteEntry):
     mask: bool = False
     response_format: Literal["b64_json", "url", ""] = "b64_json"
 
+    @model_validator(mode="after")
+    def _takes_pictures(self) -> Self:
+        wanted = [name for name in ("pictures_required", "mask") if getattr(self, name)]
+        if wanted and not self.pictures:
+            raise ValueError(f"{wanted[0]!r} makes no sense without 'pictures' of at least 1")
+        return self
+
 
 class Images(Engine):
     """Has its pictures made by another machine."""
 
     def __init__(self, entry: ImagesEntry) -> None:
         self._entry = entry
-        self.definition = checked(_definition(entry))
+        self.definition = usable(checked(_definition(entry)), _TAKEN)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Send the job to the endpoint and take the picture that it answers with."""

@@ -35,7 +35,7 @@ async def received(caller: Caller, item: Mapping[str, Any], target: Path, *, mos
     if encoded:
         target.write_bytes(_decoded(encoded))
     else:
-        await caller.fetch(url, target, most=most, late=True)
+        await caller.fetch(caller.beside(url), target, most=most, late=True)
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:

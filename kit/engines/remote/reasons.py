@@ -25,6 +25,17 @@ _MEANINGS = {
     3: ("answers with a redirect, which is not followed", "upstream_odd"),
     5: ("failed", "upstream_failed"),
 }
+#: What it means that something is not there, by what was asked for.
+_MISSING = {
+    "POST": (
+        "does not find the model, or the path, that it is asked for: whoever runs this service has "
+        "to correct that",
+        "upstream_not_found",
+    ),
+    "GET": ("knows nothing of the job any more", "upstream_rejected"),
+    "file": ("does not have the file that it made", "upstream_rejected"),
+}
+_NOT_THERE = frozenset({404, 405, 410})
 _REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
 
 #: A text with one of these says nothing of the request: a page, a trace, a dump, a broken machine.
@@ -60,7 +71,9 @@ def meaning(status: int) -> tuple[str, str]:
     return _MEANINGS.get(kind, _REJECTED)
 
 
-def refused(status: int, reason: str, secrets: Iterable[str] = ()) -> tuple[str, str]:
+def refused(
+    status: int, reason: str, secrets: Iterable[str] = (), *, of: str = ""
+) -> tuple[str, str]:
     """Return what a refusal means for whoever ordered, with its reason where that may help.
 
     Parameters
@@ -69,6 +82,9 @@ def refused(status: int, reason: str, secrets: Iterable[str] = ()) -> tuple[str,
         What the other machine says.
     secrets : iterable of str
         What must not be in it.
+    of : str
+        What was refused, where it may be that it is not there: ``POST`` for a job that was to be
+        begun, ``GET`` for one that was begun before, ``file`` for what came of it.
 
     Examples
     --------
@@ -77,6 +93,8 @@ def refused(status: int, reason: str, secrets: Iterable[str] = ()) -> tuple[str,
     >>> refused(401, "wrong key sk-0123")[0]
     'refuses the key that it is asked with'
     """
+    if status in _NOT_THERE and of in _MISSING:
+        return _MISSING[of]
     sentence, code = meaning(status)
     why = public(reason, secrets) if status in CURABLE else ""
     return (f"refuses this request: {why}" if why else sentence), code

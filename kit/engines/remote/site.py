@@ -86,6 +86,13 @@ class Site:
         return key
 
 
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of an address; raises ValueError where it is none."""
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
 def _base(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -17,15 +17,24 @@ from pydantic import AfterValidator, Field
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
-from kit.engines.remote.images import sizes_of, where
+from kit.engines.configured.inputs import Taken, distinct, usable
+from kit.engines.remote.images import Sizes, sizes_of, where
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
 
 
 def _below(path: str) -> str:
-    if not re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII):
+    written = re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII)
+    if not written or {".", ".."} & set(path.split("/")):
         raise ValueError("must be a path below the address, such as v1/videos")
     return path.strip("/")
+
+
+def _lengths(seconds: list[int]) -> list[int]:
+    distinct(seconds)
+    if any(length < 1 for length in seconds):
+        raise ValueError(f"holds {min(seconds)}: a clip has at least 1 second")
+    return seconds
 
 
 class VideosEntry(ModelEntry, SiteEntry):
@@ -55,8 +64,8 @@ class VideosEntry(ModelEntry, SiteEntry):
     """
 
     model: str
-    sizes: list[str] = Field(default_factory=list)
-    seconds: list[int] = Field(default_factory=list)
+    sizes: Sizes = Field(default_factory=list)
+    seconds: Annotated[list[int], AfterValidator(_lengths)] = Field(default_factory=list)
     parameters: list[Setting] = Field(default_factory=list)
     seed: bool = False
     picture: Literal["none", "optional", "required"] = "none"
@@ -70,7 +79,7 @@ class Videos(Engine):
 
     def __init__(self, entry: VideosEntry) -> None:
         self._entry = entry
-        self.definition = checked(_definition(entry))
+        self.definition = usable(checked(_definition(entry)), _taken(entry))
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Have the endpoint make the clip, wait for it, and fetch it."""
@@ -107,6 +116,12 @@ def _definition(entry: VideosEntry) -> Definition:
         ),
         media=() if entry.picture == "none" else (_picture(entry),),
     )
+
+
+def _taken(entry: VideosEntry) -> Taken:
+    """Return the names of the fields of a request that the engine fills in itself."""
+    names = ("prompt", "model", "input_reference", entry.picture_field)
+    return Taken(tuple(filter(None, names)), "that field of a request is filled in already")
 
 
 def _seconds(choices: Sequence[int]) -> list[Parameter]:

@@ -1,6 +1,9 @@
 // What ipywidgets leaves nameless is named after its field, and the form has its keys to itself.
 // What was typed into a slider counts when its box is left, and is told to the kernel: the page
-// makes it fit without a word. Nothing outside of the form is touched.
+// makes it fit without a word. Where the kernel behind it is gone, the form says so and rests.
+// Nothing outside of the form is touched.
+const GONE = "The kernel was restarted: run the cell again.";
+const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role=group]";
 
 function dress(cell, note) {
@@ -14,6 +17,7 @@ function dress(cell, note) {
   for (const part of all(PARTS)) {
     if (!part.labels?.[0]?.textContent) part.ariaLabel ||= label;
     part.setAttribute("aria-describedby", note.id);
+    if (part.matches("input, textarea")) part.dir = "auto"; // by what is written there
     part.ariaInvalid = cell.matches(".kit-wrong") || null;
   }
 }
@@ -36,26 +40,43 @@ function render({ model, el }) {
     target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
     setTimeout(() => model.send({ field, text, used: target.textContent }));
   };
-  const own = ({ target, key, ctrlKey, metaKey, altKey, shiftKey }) => {
-    const other = ctrlKey || metaKey || altKey || key === "Escape" || (shiftKey && key === "Enter");
-    if (form.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", !other);
+  const end = () => {
+    if (!form || el.textContent) return;
+    el.role = "alert";
+    el.textContent = GONE;
+    form.classList.add("kit-gone");
+    // A zone for files says so itself, and texts can still be copied.
+    for (const button of form.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
   };
-  const watcher = new MutationObserver(() => (timer ||= setTimeout(look, 50)));
+  const watcher = new MutationObserver(() => {
+    if (form.matches(".jupyter-widgets-disconnected")) end();
+    timer ||= setTimeout(look, 50);
+  });
+  // The page lets go of a form when somebody restarts its kernel, not when that ends by itself.
+  const kernel = model.widget_manager?.kernel;
+  const hear = (_, status) => ENDS.includes(status) && end();
+  kernel?.statusChanged?.connect(hear);
+  kernel?.disposed?.connect(end);
   const begin = () => {
     form = el.closest(".kit-form");
     fields = form?.querySelector(".kit-fields");
     if (!fields) return (timer = setTimeout(begin, 50)); // the form is still being put together
     const when = { capture: true, signal: stop.signal };
     const on = (kind, heard) => form.addEventListener(kind, heard, when);
-    // To the notebook, which hears keys at the document, arrows and letters mean its cells.
-    window.addEventListener("keydown", own, when);
+    ownKeys(form, stop.signal);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };
   begin();
-  return () => (stop.abort(), clearTimeout(timer), watcher.disconnect());
+  return () => {
+    stop.abort();
+    clearTimeout(timer);
+    watcher.disconnect();
+    kernel?.statusChanged?.disconnect(hear);
+    kernel?.disposed?.disconnect(end);
+  };
 }
 
 export default { render };

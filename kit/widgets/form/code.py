@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import unicodedata
 from typing import Any
 
 from kit.widgets import rules
@@ -83,11 +84,17 @@ def changed(request: Request) -> dict[str, Any]:
 def _settings(request: Request) -> list[str]:
     plain, odd = [], {}
     for name, value in changed(request).items():
-        if name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN:
+        if _is_written(name) and name not in _TAKEN:
             plain.append(f"{name}={_text(value)}")
         else:
             odd[name] = value
     return [*plain, *([f"parameters={_text(odd)}"] if odd else [])]
+
+
+def _is_written(name: str) -> bool:
+    """Return whether a name stays what it is where Python reads it: letters may be joined there."""
+    same = unicodedata.normalize("NFKC", name) == name
+    return same and name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _media(request: Request) -> dict[str, Any]:

@@ -79,7 +79,17 @@ def _slider(parameter: Parameter, stock: Stock, label: str) -> Parts:
         description=label,
         **traits,
     )
-    return made, made, lambda: _neat(parameter, made.value), lambda value: _set(made, value)
+    given = parameter.default
+
+    def read() -> Any:
+        return given if made.value == given else _neat(made.value)
+
+    def write(value: Any) -> None:
+        nonlocal given
+        given = value
+        _set(made, value)
+
+    return made, made, read, write
 
 
 def _number(parameter: Parameter, stock: Stock, label: str) -> Parts:
@@ -182,10 +192,8 @@ def _with_dice(parameter: Parameter, stock: Stock, parts: Parts) -> Parts:
     return box, heard, read, write
 
 
-def _neat(parameter: Parameter, value: float) -> float | int:
-    """Return what a slider stands on as one would write it: the default itself, 4 for 4.0."""
-    if value == parameter.default:
-        return parameter.default  # type: ignore[no-any-return]  # a number: it is the slider's
+def _neat(value: float) -> float | int:
+    """Return what a slider was drawn to as one would write it, 4 for 4.0."""
     value = round(value, 10)
     return int(value) if float(value).is_integer() else value
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
-#: Bytes of an upload at most. Source: contract, "Uploads"; no model tells its own.
+#: Bytes of an upload at most, at this service; no model tells, so of others nobody knows.
+#: Source: contract, "Uploads".
 MOST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Types that say nothing of what is inside.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
@@ -45,6 +46,8 @@ class Files:
         What keeps files from the browser; without one none is taken.
     background : Background
         Where files are kept and previews are made.
+    own : bool
+        Whether the model is of this service, whose limits are known; see `parameters.is_own`.
     """
 
     def __init__(
@@ -54,10 +57,12 @@ class Files:
         *,
         service: Service | None,
         background: Background,
+        own: bool,
     ) -> None:
         from kit.widgets.form.drop import Drop  # loads anywidget, which only this needs
 
         self.parameter = parameter
+        self._own = own
         self._stock = stock
         self._background = background
         self._picker: Picker | None = None
@@ -72,7 +77,7 @@ class Files:
         self.drop = stock.new(
             Drop,
             label=parameter.name.replace("_", " "),
-            **invitation(parameter),
+            **invitation(parameter, own=own),
             check=self._refusal if service else lambda _: "this form has no place for files",
             keep=service.keep if service else lambda name, *_: Path(name),
             take=self.add,
@@ -109,19 +114,17 @@ class Files:
         self.box.value = "\n".join([*filter(None, kept), _short(path)])
 
     def _refusal(self, offers: Sequence[Offer]) -> str | None:
-        return refusal(self.parameter, offers, held=len(self._lines()))
+        return refusal(self.parameter, offers, held=len(self._lines()), own=self._own)
 
     def _lines(self) -> list[str]:
         lines = [line.strip().strip('"') for line in self.box.value.split("\n")]
         return [line for line in lines if line]
 
     def _check_kind(self, path: Path) -> None:
-        wanted = self.parameter.type
         told = mimetypes.guess_type(path.name)[0] or ""
-        kind = told.partition("/")[0]
-        if wanted in _WORDS and told not in _VAGUE and kind != wanted:
-            found = _WORDS.get(kind, f"of type {told}")
-            raise ValueError(f"takes {_WORDS[wanted]}, and {path.name!r} is {found}")
+        found = _another(self.parameter.type, told, own=self._own)
+        if found:
+            raise ValueError(f"takes {_WORDS[self.parameter.type]}, and {path.name!r} is {found}")
 
     def _browse(self) -> None:
         if self._picker is None:
@@ -160,9 +163,10 @@ def build(
     *,
     service: Service | None,
     background: Background,
+    own: bool = True,
 ) -> Field:
     """Return the field of a media parameter; see `Files`."""
-    files = Files(parameter, stock, service=service, background=background)
+    files = Files(parameter, stock, service=service, background=background, own=own)
     path = f"mediaUploads.{parameter.name}"
     return Field(
         path,
@@ -175,32 +179,37 @@ def build(
     )
 
 
-def invitation(parameter: Parameter) -> dict[str, Any]:
+def invitation(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
     """Return what a drop zone says of a parameter, as traits of `Drop`."""
     kind, several = parameter.type, rules.several(parameter)
+    most = MOST.get(kind) if own else None
     what = _MANY.get(kind, "files") if several else _WORDS.get(kind, "a file")
     return {
         "call": f"Drop {what} here, or",
         "accept": f"{kind}/*" if kind in MEDIA_TYPES else "",
-        "hint": f"up to {MOST[kind] // 1_000_000:,} MB{' each' * several}" if kind in MOST else "",
+        "hint": f"up to {most // 1_000_000:,} MB{' each' * several}" if most else "",
         "several": several,
     }
 
 
-def refusal(parameter: Parameter, offers: Sequence[Offer], *, held: int) -> str | None:
+def refusal(
+    parameter: Parameter, offers: Sequence[Offer], *, held: int, own: bool = True
+) -> str | None:
     """Return why a parameter does not take files from the browser, before any of them is sent.
 
     Parameters
     ----------
     held : int
         Files that the field holds already.
+    own : bool
+        Whether the limits of this service hold.
     """
     several, most = rules.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
         return f"{_count(len(offers))} and {held} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
         return f"takes one file, not {len(offers)}"
-    return next(filter(None, (_unfit(parameter.type, offer) for offer in offers)), None)
+    return next(filter(None, (_unfit(parameter.type, offer, own) for offer in offers)), None)
 
 
 def preview(path: Path) -> str:
@@ -208,7 +217,7 @@ def preview(path: Path) -> str:
     kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
     try:
         drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
-    except (OSError, ValueError):
+    except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
         drawn = ""  # what it is will be said by whoever has to use it
     size = _size(path.stat().st_size)
     return (
@@ -217,18 +226,29 @@ def preview(path: Path) -> str:
     )
 
 
-def _unfit(wanted: str, offer: Offer) -> str | None:
+def _unfit(wanted: str, offer: Offer, own: bool) -> str | None:
     """Return why a file is none of a kind; what nobody can tell is taken."""
     told = offer.type or mimetypes.guess_type(offer.name)[0] or ""
-    kind = told.partition("/")[0]
-    if wanted in _WORDS and told not in _VAGUE and kind != wanted:
-        return f"takes {_WORDS[wanted]}, and {offer.name!r} is {_WORDS.get(kind, told)}"
+    found = _another(wanted, told, own=own)
+    if found:
+        return f"takes {_WORDS[wanted]}, and {offer.name!r} is {found}"
     if offer.size < 1:
         return f"{offer.name!r} is empty"
-    if offer.size > MOST.get(wanted, offer.size):
+    if own and offer.size > MOST.get(wanted, offer.size):
         most = f"at most {MOST[wanted] // 1_000_000:,} MB"
         return f"{offer.name!r} has {_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
     return None
+
+
+def _another(wanted: str, told: str, *, own: bool) -> str:
+    """Return what a file is instead of what is wanted; "" where it is that, or may be.
+
+    Of types that this service takes for no kind another one may know better.
+    """
+    kind = told.partition("/")[0]
+    if wanted not in _WORDS or told in _VAGUE or kind == wanted:
+        return ""
+    return _WORDS.get(kind, f"of type {told}" if own else "")
 
 
 def _thumbnail(content: bytes) -> str:

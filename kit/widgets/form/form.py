@@ -16,10 +16,10 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
-from kit.widgets.form import code, files, looks, price, values
+from kit.widgets.form import code, looks, price, values
+from kit.widgets.form.building import whole
 from kit.widgets.form.face import Face
 from kit.widgets.form.field import Field
-from kit.widgets.form.fields import build
 from kit.widgets.form.presets import Presets, Shelf
 from kit.widgets.form.prices import Prices
 from kit.widgets.form.run import Run
@@ -81,10 +81,11 @@ class Form(ipywidgets.VBox):
         self._refused: dict[str, str] = {}
         self._said = ""
         self._stock = Stock()
+        self._path = service.path if service else Path
         refresh = self._safely(self._refresh)
         self._refresh_soon = Debounced(refresh, QUIET, self._background)
         self._prices = Prices(model, service, self._background, refresh)
-        self._fields = self._built()
+        self._fields = whole(model, self._stock, service, self._background)
         self._initial = self._by_field(initial or {})
         self._face = Face(
             model,
@@ -100,7 +101,7 @@ class Form(ipywidgets.VBox):
             self._background,
             show=self._face.results,
             on_start=lambda _: self._face.ready(),
-            on_end=self._ended,
+            on_end=lambda run: self._safely(partial(self._ended, run))(),
         )
         super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
         self._write(self._initial)
@@ -159,6 +160,16 @@ class Form(ipywidgets.VBox):
         """Return the statement that does the same; values that are the defaults are left out."""
         return self._statement(self._checked().request)
 
+    def take(self, value: Mapping[str, Any]) -> list[str]:
+        """Hold what the model takes of a value, and return a sentence for each thing it does not.
+
+        Setting `value` is all or nothing; this is for what was kept of an older model.
+        """
+        found, problems = values.fitting(self.model, value, self._path)
+        self._write(found)
+        self._refresh()
+        return [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
+
     def reset(self) -> None:
         """Go back to the values that the form began with."""
         self._refused, self._said = {}, ""
@@ -183,19 +194,8 @@ class Form(ipywidgets.VBox):
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
-    def _built(self) -> list[Field]:
-        stock, model = self._stock, self.model
-        prompt = [build("prompt", values.prompt(model), stock)] if model.supports_prompt else []
-        media = [
-            files.build(p, stock, service=self._service, background=self._background)
-            for p in model.media_parameters
-        ]
-        settings = [build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
-        return [*prompt, *media, *settings]
-
     def _by_field(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        path = self._service.path if self._service else Path
-        return values.whole(self.model, value, path)
+        return values.whole(self.model, value, self._path)
 
     def _checked(self) -> Checked:
         return values.checked(self.model, self._fields)
@@ -264,9 +264,9 @@ class Form(ipywidgets.VBox):
 
     def _ended(self, run: Run) -> None:
         self._face.ready()
-        if isinstance(run.error, BadRequestError) and isinstance(run.error.details, list):
-            self._refused = {d.get("field", ""): d.get("message", "") for d in run.error.details}
-            self._safely(self._refresh)()
+        if isinstance(run.error, BadRequestError):
+            self._refused = values.told(run.error)
+            self._refresh()
         self._prices.settle()  # a run ends in the background
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────

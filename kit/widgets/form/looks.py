@@ -48,7 +48,11 @@ _SHEET = """
 .kit-wide{grid-column:1/-1}.kit-wide+.widget-html{grid-column:1/-1;width:auto;margin:-6px 0 0 140px}
 .kit-wide+.widget-html:not(:has(span)){display:none}
 .kit-wide textarea{resize:vertical}.kit-row textarea{white-space:pre}
-.kit-access{display:none}.kit-told{overflow-wrap:anywhere;font-weight:600}
+.kit-access:empty{display:none}.kit-bar>.kit-access{flex:1 0 100%;font-weight:600;line-height:1.5}
+.kit-form button:disabled{cursor:default}
+.kit-gone.jupyter-widgets-disconnected:before,.kit-gone .jupyter-widgets-disconnected:before{
+ content:none}
+.kit-told{overflow-wrap:anywhere;font-weight:600}
 .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
 .kit-wrong input,.kit-wrong textarea,.kit-wrong select{
  border-color:var(--jp-error-color1,#d32f2f)!important}

@@ -86,6 +86,9 @@ class Holder(Protocol):
 
     value: Any
 
+    def take(self, value: Value) -> list[str]:
+        """Hold what fits of a value, and return a sentence for each thing that does not."""
+
 
 class Shelf:
     """The presets of a form as a row of controls; made when it is first asked for."""
@@ -107,21 +110,23 @@ class Shelf:
         self._said = stock.new(ipywidgets.HTML)
         parts = (self.name, self.load, self.save, self.drop, self._said)
         self.widget = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
-        self.load.on_click(lambda _: self._do(self._load, "loaded"))
+        self.load.on_click(lambda _: self._do(self._load, ""))
         self.save.on_click(lambda _: self._do(self._save, "saved"))
         self.drop.on_click(lambda _: self._do(self._drop, "deleted"))
         self._do(lambda: None, "")
 
-    def _do(self, work: Callable[[], None], word: str) -> None:
+    def _do(self, work: Callable[[], str | None], word: str) -> None:
         try:
-            work()
+            said = work() or _note(word)
             self.name.options = self._presets.names()
-            self._said.value = f'<span class="kit-note">{word}</span>'
+            self._said.value = said
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
             self._said.value = looks.problem(str(problem))
 
-    def _load(self) -> None:
-        self._form.value = self._presets[self.name.value]
+    def _load(self) -> str:
+        """Load what fits: a preset may be older than the model is today."""
+        left = self._form.take(self._presets[self.name.value])
+        return looks.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
 
     def _save(self) -> None:
         self._presets[self.name.value] = self._form.value
@@ -129,3 +134,7 @@ class Shelf:
     def _drop(self) -> None:
         del self._presets[self.name.value]
         self.name.value = ""
+
+
+def _note(word: str) -> str:
+    return f'<span class="kit-note">{word}</span>'

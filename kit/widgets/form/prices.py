@@ -7,7 +7,6 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from kit import wire
-from kit.errors import KitError
 from kit.widgets.form import price
 from kit.widgets.form.service import Background, Debounced, Request, Service
 from kit.widgets.form.values import Checked
@@ -50,10 +49,11 @@ class Prices:
     def alone(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, without a word on the balance.
 
-        A wrong setting has no price; a prompt or a file that is missing does not change one.
+        A wrong setting has no price; of one that has yet to be given there is the guess. A prompt
+        or a file that is missing does not change one.
         """
         if checked.settings is None:
-            return None
+            return price.guess(self._model) if checked.open else None
         exact = price.offline(checked.request, checked.settings)
         if exact is not None:
             return exact
@@ -93,8 +93,8 @@ class Prices:
             return
         try:
             self._balance = self._service.balance()
-        except KitError:
-            return  # a price without a balance is still a price
+        except Exception:  # noqa: BLE001 - whatever was answered, the price is one without it
+            return
         self._changed()
 
     def _ask(self) -> None:
@@ -104,8 +104,8 @@ class Prices:
             return
         try:
             quote: wire.Quote | None = self._service.quote(wanted)
-        except (KitError, OSError):
-            quote = None  # the guess stands
+        except Exception:  # noqa: BLE001 - whatever was answered, the guess stands
+            quote = None
         with self._lock:
             if wanted is not self._wanted:
                 return  # the form has changed since, and its new price is asked for

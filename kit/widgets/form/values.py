@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import parameters
-from kit.errors import ParameterError
+from kit.errors import BadRequestError, KitError, ParameterError
 from kit.widgets import rules
 from kit.widgets.form.field import Field
 from kit.widgets.form.service import Request
@@ -25,14 +25,17 @@ class Checked:
     ----------
     settings : mapping or None
         The request's settings with every default filled in: what the price depends on. None where
-        one of them is wrong.
+        one of them is wrong, or has yet to be given.
     problems : mapping of str to str
         A sentence by field; empty where the request may be sent.
+    open : bool
+        Whether nothing is wrong with the settings but that some have yet to be given.
     """
 
     request: Request
     settings: Mapping[str, Any] | None
     problems: Mapping[str, str]
+    open: bool = False
 
 
 def prompt(model: Model) -> Parameter:
@@ -66,7 +69,12 @@ def checked(model: Model, fields: Iterable[Field]) -> Checked:
     settings, problems = _judged(request)
     if any(path.startswith("parameters.") for path in unread):
         settings = None
-    return Checked(request, settings, {**problems, **unread})
+    problems = {**problems, **unread}
+    wrong = {
+        path.removeprefix("parameters.") for path in problems if path.startswith("parameters.")
+    }
+    given = {*request.parameters, *(path.removeprefix("parameters.") for path in unread)}
+    return Checked(request, settings, problems, open=wrong.isdisjoint(given))
 
 
 def plain(request: Request) -> dict[str, Any]:
@@ -104,39 +112,51 @@ def whole(
     ParameterError
         It names what the model does not take, or holds a value that the model would refuse.
     """
+    found, problems = fitting(model, value, path)
+    if problems:
+        raise ParameterError.fields(problems)
+    return found
+
+
+def fitting(
+    model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
+) -> tuple[dict[str, Any], list[parameters.Problem]]:
+    """Return what a model takes of the value of a form, by field, and what is wrong with the rest.
+
+    Parameters
+    ----------
+    value, path
+        As those of `whole`.
+    """
     problems = [
         (name, f"is no part of a form{parameters.suggest(name, _PARTS)}")
         for name in value
         if name not in _PARTS
     ]
-    given = dict(value.get("parameters") or {})
-    given = {name: item for name, item in given.items() if item is not None}
-    known = {p.name: p for p in model.setting_parameters}
-    for name, item in given.items():
-        sentence = (
-            parameters.problem_with(known[name], item)
-            if name in known
-            else f"unknown parameter{parameters.suggest(name, known)}"
-        )
-        if sentence:
-            problems.append((f"parameters.{name}", sentence))
-    media = _media(model, value.get("media"), path)
-    text = value.get("prompt")
-    optional = model.model_copy(
-        update={
-            "prompt_required": False,
-            "media_parameters": [
-                p.model_copy(update={"required": False}) for p in model.media_parameters
-            ],
-        }
-    )
-    problems += parameters.prompt_problems(optional, text)
-    problems += parameters.media_problems(optional, media)
-    if problems:
-        raise ParameterError.fields(problems)
-    by_path = {f"parameters.{name}": item for name, item in given.items()}
-    by_path |= {f"mediaUploads.{name}": paths for name, paths in media.items()}
-    return by_path | ({"prompt": text} if text else {})
+    found: dict[str, Any] = {}
+    for part, read in (("prompt", _prompt), ("parameters", _settings), ("media", _media)):
+        if value.get(part) is not None:
+            fit, wrong = read(model, value[part], path)
+            found |= fit
+            problems += wrong
+    refused = {name for name, _ in problems}
+    return {name: item for name, item in found.items() if name not in refused}, problems
+
+
+def told(error: BaseException | None) -> dict[str, str]:
+    """Return what a service says of single fields in its refusal, by field.
+
+    Others than this service put there what they like: what is no sentence on a field is left to
+    whoever shows the message of the refusal.
+    """
+    details = error.details if isinstance(error, BadRequestError) else None
+    return {
+        entry["field"]: entry["message"]
+        for entry in (details if isinstance(details, list) else ())
+        if isinstance(entry, Mapping)
+        and isinstance(entry.get("field"), str)
+        and isinstance(entry.get("message"), str)
+    }
 
 
 def _judged(request: Request) -> tuple[dict[str, Any] | None, dict[str, str]]:
@@ -146,31 +166,56 @@ def _judged(request: Request) -> tuple[dict[str, Any] | None, dict[str, str]]:
             model, prompt=request.prompt, parameters=request.parameters, media=media
         )
     except ParameterError as error:
-        problems = {item["field"]: item["message"] for item in _details(error)}
+        problems = told(error)
         if any(path.startswith("parameters.") for path in problems):
             return None, problems
         # the price depends on the settings alone, and is worth knowing before there is a prompt
-        return parameters.settings(model.setting_parameters, request.parameters)[0], problems
+        limits = parameters.limits(model)
+        known = model.setting_parameters
+        return parameters.settings(known, request.parameters, limits=limits)[0], problems
     return settings, {}
-
-
-def _details(error: ParameterError) -> Iterable[Mapping[str, str]]:
-    return error.details if isinstance(error.details, list) else ()
 
 
 def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {path.removeprefix(prefix): v for path, v in found.items() if path.startswith(prefix)}
 
 
-def _media(model: Model, media: Any, path: Callable[[Any], Path]) -> dict[str, list[Path]]:
-    if media is None:
-        return {}
+#: Values by field, and what is wrong with them.
+_Read = tuple[dict[str, Any], list[parameters.Problem]]
+
+
+def _prompt(model: Model, text: Any, _: Any) -> _Read:
+    if not isinstance(text, str):
+        return {}, [("prompt", "must be text")]
+    optional = model.model_copy(update={"prompt_required": False})
+    return {"prompt": text} if text else {}, list(parameters.prompt_problems(optional, text))
+
+
+def _settings(model: Model, given: Any, _: Any) -> _Read:
+    if not isinstance(given, Mapping):
+        return {}, [("parameters", "must be values by name")]
+    limits = parameters.limits(model)
+    known = {p.name: p.model_copy(update={"required": False}) for p in model.setting_parameters}
+    found = {name: item for name, item in given.items() if item is not None}
+    problems = parameters.settings([*known.values()], found, limits=limits)[1]
+    return {f"parameters.{name}": item for name, item in found.items()}, problems
+
+
+def _media(model: Model, media: Any, path: Callable[[Any], Path]) -> _Read:
     if not isinstance(media, Mapping):
         if not model.media_parameters:
-            raise ParameterError(f"the model {model.id!r} takes no media")
+            return {}, [("media", f"the model {model.id!r} takes no media")]
         media = {model.media_parameters[0].name: media}
-    return {
-        name: [path(item) for item in (value if isinstance(value, (list, tuple)) else (value,))]
-        for name, value in media.items()
-        if value is not None
-    }
+    found: dict[str, list[Path]] = {}
+    problems: list[parameters.Problem] = []
+    for name, value in media.items():
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        try:
+            found[name] = [path(item) for item in items if item is not None]
+        except (KitError, TypeError) as problem:
+            problems.append((f"mediaUploads.{name}", str(problem)))
+    optional = [p.model_copy(update={"required": False}) for p in model.media_parameters]
+    problems += parameters.media_problems(
+        model.model_copy(update={"media_parameters": optional}), found
+    )
+    return {f"mediaUploads.{name}": paths for name, paths in found.items() if paths}, problems

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from kit.errors import KitError
 from kit.widgets.table.drawing import THUMBNAIL
 
 #: Files that are fetched at the same time, which is also how many are shown at a time.
@@ -85,7 +84,7 @@ def _attempt(fetch: Fetch, name: str) -> bytes:
     try:
         content = fetch(name)
         return small(content) if content else b""
-    except (KitError, OSError, ValueError):
+    except Exception:  # noqa: BLE001 - a picture may be broken in any way, or far too large
         return b""
 
 

@@ -397,3 +397,41 @@ def test_an_entry_that_makes_no_sense_is_refused(change: dict[str, Any], sentenc
 
     with pytest.raises(ConfigError, match=sentence):
         engines(data, Path(), False)
+
+
+@pytest.mark.parametrize("url", ["/gen/a.png", "../gen/a.png", "//HOST/gen/a.png"])
+def test_a_relative_address_is_found_as_a_browser_would(
+    server: Server, job: Jobs, url: str
+) -> None:
+    url = url.replace("HOST", server.url.removeprefix("http://"))
+    server.on("POST", "/api/v1/images/generations", Answer(body={"data": [{"url": url}]}))
+    server.on("GET", "/gen/a.png", Answer(body=png()))
+
+    asset = render({**entry(server), "url": f"{server.url}/api/v1"}, job())
+
+    assert (asset.width, asset.height) == (8, 6)
+    assert server.to("GET", "/gen/a.png")
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_model_or_path_that_is_not_there_is_said_to_be(
+    server: Server, job: Jobs, status: int
+) -> None:
+    server.on(*MAKE, Answer(status, {"error": {"message": "no model far-1"}}))
+
+    with pytest.raises(EngineError) as caught:
+        render(entry(server), job())
+
+    assert str(caught.value) == (
+        "the service behind this model does not find the model, or the path, that it is asked for: "
+        "whoever runs this service has to correct that"
+    )
+    assert caught.value.code == "upstream_not_found"
+    assert "no model far-1" in caught.value.detail
+
+
+def test_a_file_that_is_not_there_is_no_wrong_request(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, Answer(body={"data": [{"url": "/gone.png"}]}))
+
+    with pytest.raises(EngineError, match="does not have the file that it made"):
+        render(entry(server), job())

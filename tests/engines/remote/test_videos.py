@@ -275,3 +275,11 @@ def test_the_definition_offers_what_the_endpoint_does() -> None:
     assert [(p.name, p.required) for p in found.media] == [("image", False)]
     assert (found.asset_type, found.category) == ("video", "Video Generation")
     assert "film.example.org" in found.description
+
+
+def test_a_job_that_is_forgotten_is_no_wrong_request(server: Server, job: Jobs) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, Answer(404))
+
+    with pytest.raises(EngineError, match="knows nothing of the job any more"):
+        render(entry(server), job())

@@ -1,0 +1,71 @@
+"""Where this computer keeps what it knows about a service: by profile and by address.
+
+A profile can be pointed to another service, whose ids begin anew: what is kept about one service
+must never be read as another's. The embedded one goes by its name alone, because its port changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from pathlib import Path
+
+from kit.client.settings import Settings
+
+_EMBEDDED = "embedded"
+
+
+def file(settings: Settings, what: str) -> Path:
+    """Return where records about a service are kept, e.g. ``prices``; it may not be there yet.
+
+    A file from before addresses were part of the name becomes that of the first service that asks.
+    """
+    folder = settings.data / "notebook" / what
+    named = folder / f"{_name(settings)}.jsonl"
+    return _adopted(settings, folder / f"{_short(settings.name)}.jsonl", named)
+
+
+def folder(settings: Settings, what: str) -> Path:
+    """Return the folder of a service, e.g. in ``history``; see `file`."""
+    above = settings.data / "notebook" / what
+    if not settings.name or _is_embedded(settings):
+        return above / digest(settings.name or settings.base_url)
+    named = above / digest(f"{settings.name} {settings.base_url}")
+    return _adopted(settings, above / digest(settings.name), named)
+
+
+def digest(text: str) -> str:
+    """Return a short name for a text of any kind.
+
+    Examples
+    --------
+    >>> digest("https://studio.example")
+    '7947285b9d432477'
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _name(settings: Settings) -> str:
+    if not settings.name:
+        return digest(settings.base_url)
+    if _is_embedded(settings):
+        return _EMBEDDED
+    return f"{_short(settings.name)}-{digest(settings.base_url)}"
+
+
+def _is_embedded(settings: Settings) -> bool:
+    """Whether it is the service that moves; a profile may have its name."""
+    return settings.name == _EMBEDDED and settings.moves is not None
+
+
+def _short(name: str) -> str:
+    return name if name.isidentifier() else digest(name)
+
+
+def _adopted(settings: Settings, old: Path, new: Path) -> Path:
+    """Return the new place, with what was at the old one if that was this service's alone."""
+    if settings.name in ("", _EMBEDDED) or new.exists() or not old.exists():
+        return new
+    with contextlib.suppress(OSError):  # another kernel was quicker, or the disk is read-only
+        old.rename(new)
+    return old if old.exists() else new

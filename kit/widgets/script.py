@@ -1,0 +1,47 @@
+"""Scripts: what a box of widgets needs of its page, and ipywidgets does not give it.
+
+In the page such a widget is one of anywidget's. Its half in the kernel is not needed for this:
+loading that takes longer than a form does, and so would making a class for each widget.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import ipywidgets
+import traitlets
+
+
+class Script(ipywidgets.DOMWidget):
+    """A script in the page, in the box that it is a child of; it shows nothing.
+
+    A kind of it has an ``_anywidget_id`` and, by `script`, an ``_esm``.
+    """
+
+    _model_module = traitlets.Unicode("anywidget").tag(sync=True)
+    _model_module_version = traitlets.Unicode("*").tag(sync=True)
+    _model_name = traitlets.Unicode("AnyModel").tag(sync=True)
+    _view_module = traitlets.Unicode("anywidget").tag(sync=True)
+    _view_module_version = traitlets.Unicode("*").tag(sync=True)
+    _view_name = traitlets.Unicode("AnyView").tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def name(words: str) -> traitlets.Unicode[str, str]:
+    """Return the trait that tells kinds of scripts apart in the page."""
+    return traitlets.Unicode(words).tag(sync=True)
+
+
+def script(package: str, file: str) -> traitlets.Unicode[str, str]:
+    """Return the trait that holds a script, without space and comments: every widget sends it.
+
+    Before it stands what all scripts share, the function ``ownKeys``.
+    """
+    files = (resources.files(__package__).joinpath("shortcuts.js"), resources.files(package) / file)
+    text = "".join(one.read_text("utf-8") for one in files)
+    return traitlets.Unicode(re.sub(r"^ *//.*\n|^ +| +// .*", "", text, flags=re.MULTILINE)).tag(
+        sync=True
+    )

@@ -1,0 +1,120 @@
+"""Outputs: when they come late, how their files are named, and where there is no room for them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kit.client import downloads
+from kit.client.downloads import Cache
+from kit.client.flows import Policy
+from kit.client.steps import Reply
+from kit.client.sync import Client
+from kit.errors import NoAnswerError
+from kit.wire import Generation, Output
+from tests.client import third_party
+from tests.client.fixtures import driven
+from tests.client.test_downloads import cache, done
+from tests.client.third_party import Answer, Server
+
+__all__ = ["cache"]
+
+
+def test_an_output_that_comes_a_poll_later_is_waited_for(
+    client: Client, cache: Cache, media: Server, other: Server
+) -> None:
+    path = "/v1/creative-studio/generations/job-1"
+    late = {"id": "job-1", "status": "completed"}
+    other.first("GET", path, *[Answer(200, late)] * 2)
+    other.first("GET", path, Answer(200, {**late, "outputUrl": f"{media.url}/out"}))
+
+    found = client.run(downloads.output(cache, done(None)))
+
+    assert found.read_bytes() == third_party.png()
+    assert len(other.requests("GET", path)) == 3
+
+
+def test_one_that_turns_out_to_have_failed_is_not_asked_for_again(
+    cache: Cache, policy: Policy
+) -> None:
+    failed = Reply(200, {}, b'{"id": "job-1", "status": "failed"}')
+    _, error = driven(downloads.output(cache, done(None), policy), failed)
+
+    assert str(error) == "the generation job-1 has no output: its status is failed"
+
+
+# ── names in the cache ───────────────────────────────────────────────────────────────────────────
+
+
+def made(cache: Cache, moment: datetime | None, prompt: str = "a lake") -> Path:
+    return cache.path(
+        Generation(
+            id="j1", status="completed", asset_type="image", created_at=moment, prompt=prompt
+        )
+    )
+
+
+def test_ids_that_begin_again_have_other_files(cache: Cache) -> None:
+    one = datetime(2026, 1, 2, tzinfo=UTC)
+
+    assert made(cache, one) == made(cache, one)
+    assert len({made(cache, one), made(cache, one + timedelta(1)), made(cache, one, "fox")}) == 3
+
+
+def test_files_of_before_are_found_unless_they_are_older_than_what_they_show(
+    cache: Cache,
+) -> None:
+    fetched = datetime(2026, 1, 2, tzinfo=UTC)
+    host = hashlib.sha256(cache.base_url.encode()).hexdigest()[:8]
+    cache.folder.mkdir(parents=True)
+    old = cache.folder / f"{host}-j1.png"
+    old.write_bytes(b"before")
+    os.utime(old, (fetched.timestamp(), fetched.timestamp()))
+
+    assert made(cache, fetched - timedelta(minutes=1)) == old
+    assert made(cache, None) == old
+    assert made(cache, fetched + timedelta(minutes=1)) != old
+
+
+def test_a_poster_that_is_older_than_its_generation_is_fetched_anew(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    fetched = datetime(2026, 1, 2, tzinfo=UTC)
+    video = Generation(
+        id="j1",
+        status="completed",
+        created_at=fetched + timedelta(1),
+        output=Output(thumbnail_url=f"{media.url}/small"),
+    )
+    path = cache.path(video, poster=True)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"of another one")
+    os.utime(path, (fetched.timestamp(), fetched.timestamp()))
+
+    assert [client.run(downloads.poster(cache, video)) for _ in "ab"] == [third_party.png()] * 2
+    assert len(media.seen) == 1
+
+
+# ── no room ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    cache.folder.write_text("in the way")
+
+    with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
+        client.run(downloads.output(cache, done(f"{media.url}/out")))
+
+    assert caught.value.generation_id == "job-1"
+    assert len(media.seen) == 1
+
+
+def test_a_poster_without_room_is_none(client: Client, cache: Cache, media: Server) -> None:
+    cache.folder.write_text("in the way")
+
+    assert client.run(downloads.poster(cache, done(None, thumbnail_url=f"{media.url}/s"))) is None

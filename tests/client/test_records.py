@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kit.client import records
+from kit.client.moving import Whereabouts
+from kit.client.settings import Settings
+
+KEY = "cs_test_0123456789"
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Settings:
+    return Settings("https://a.test", KEY, tmp_path, name="mine")
+
+
+def embedded(folder: Path, port: int) -> Settings:
+    url = f"http://127.0.0.1:{port}"
+    moves = Whereabouts(url, lambda refused: refused)
+    return Settings(url, KEY, folder, name="embedded", moves=moves)
+
+
+def test_a_profile_has_records_for_each_address(mine: Settings) -> None:
+    yours = replace(mine, name="yours")
+    elsewhere = replace(mine, base_url="https://b.test")
+    nameless = replace(mine, name="")
+
+    everyone = [mine, yours, elsewhere, nameless]
+    assert len({records.file(each, "prices") for each in everyone}) == 4
+    assert len({records.folder(each, "history") for each in everyone}) == 4
+    assert records.file(mine, "prices") == records.file(replace(mine, api_key="other"), "prices")
+
+
+def test_the_embedded_service_keeps_its_records_whatever_its_port(tmp_path: Path) -> None:
+    one, two = embedded(tmp_path, 1), embedded(tmp_path, 2)
+
+    assert records.file(one, "journal") == records.file(two, "journal")
+    assert records.file(one, "journal").name == "embedded.jsonl"
+    assert records.folder(one, "history") == records.folder(two, "history")
+
+
+def test_a_profile_with_its_name_does_not_share_them(tmp_path: Path, mine: Settings) -> None:
+    theirs = embedded(tmp_path, 1)
+    file = records.file(theirs, "journal")
+    file.parent.mkdir(parents=True)
+    file.write_text("theirs")
+    records.folder(theirs, "history").mkdir(parents=True)
+    named = replace(mine, name="embedded")
+
+    assert not records.file(named, "journal").exists()
+    assert not records.folder(named, "history").exists()
+    assert file.read_text() == "theirs"
+
+
+def test_records_of_before_are_taken_over_once(tmp_path: Path, mine: Settings) -> None:
+    old = tmp_path / "notebook" / "journal" / "mine.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("a line")
+    history = tmp_path / "notebook" / "history" / records.digest("mine")
+    (history / "account").mkdir(parents=True)
+    elsewhere = replace(mine, base_url="https://b.test")
+
+    assert records.file(mine, "journal").read_text() == "a line"
+    assert (records.folder(mine, "history") / "account").is_dir()
+    assert not records.file(elsewhere, "journal").exists()
+    assert not records.folder(elsewhere, "history").exists()
+    assert not old.exists()
+
+
+def test_records_that_cannot_be_moved_are_read_where_they_are(
+    tmp_path: Path, mine: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "notebook" / "journal" / "mine.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("a line")
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "rename", refused)
+
+    assert records.file(mine, "journal").read_text() == "a line"
+
+
+def test_to_ask_makes_nothing(tmp_path: Path, mine: Settings) -> None:
+    records.file(mine, "journal")
+    records.folder(mine, "history")
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,195 @@
+"""Tickets for uploads: those that do not fit, that have ended, and that lead somewhere relative."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import wire
+from kit.client import tickets, uploads
+from kit.client.aio import AsyncClient
+from kit.client.flows import Policy
+from kit.client.settings import Settings
+from kit.client.steps import Ask, Flow, Put, Reply
+from kit.client.sync import Client
+from kit.errors import ParameterError, UploadError
+from kit.wire import api_keys
+from tests.client.fixtures import driven
+from tests.client.third_party import KEY, Answer, Server, png
+
+FILE = uploads.source(png())
+EXPIRED = Reply(403, {}, b"<Error><Code>X</Code><Message>Request has expired</Message></Error>")
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+
+
+def ticket(expires: str | None = None, **headers: str) -> Reply:
+    facts = wire.Ticket.model_validate(
+        {
+            "uploadId": "u",
+            "uploadUrl": "https://store.test/in",
+            "requiredHeaders": {name.replace("_", "-"): value for name, value in headers.items()},
+            "expiresAt": expires,
+        }
+    )
+    return Reply(200, {}, facts.model_dump_json(by_alias=True).encode())
+
+
+def sent(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
+    """Drive an upload; return how many tickets were asked for, and its result or error."""
+    steps, result = driven(uploads.upload("m", FILE, policy), *outcomes)
+    return sum(isinstance(step, Ask) for step in steps), result
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        (ticket(), EXPIRED),
+        (ticket(FUTURE), EXPIRED),
+        (ticket(PAST), Reply(403)),
+        (ticket(FUTURE), Reply(401, {"date": "Tue, 01 Jan 3000 00:00:00 GMT"})),
+        (ticket(), Reply(410, {}, b'{"error": {"message": "the ticket has EXPIRED"}}')),
+    ],
+)
+def test_a_ticket_that_has_ended_is_renewed_once(
+    refused: tuple[Reply, Reply], policy: Policy
+) -> None:
+    assert sent(policy, *refused, ticket(), Reply(200)) == (2, "u")
+
+    asked, error = sent(policy, *refused * 9)
+    assert asked == 2
+    assert isinstance(error, UploadError)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        (ticket(FUTURE), Reply(403)),
+        (ticket(PAST), Reply(413)),
+        (ticket(PAST), Reply(403, {"date": "Tue, 01 Jan 2019 00:00:00 GMT"})),
+    ],
+)
+def test_any_other_refusal_is_final(refused: tuple[Reply, Reply], policy: Policy) -> None:
+    asked, error = sent(policy, *refused)
+
+    assert asked == 1
+    assert "was refused" in str(error)
+
+
+def test_the_reason_of_the_store_is_told(policy: Policy) -> None:
+    _, error = sent(policy, *(ticket(), EXPIRED) * 2)
+
+    assert str(error) == "the file 'upload.png' was refused: Request has expired"
+
+
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        ({"Content_Length": "5"}, f"is for 5 bytes, and it has {FILE.size:,}"),
+        ({"content_length": "many"}, "is for many bytes, and it has"),
+        ({"x_note": "é"}, "wants the header 'x-note', which cannot be sent"),
+        ({"x_note": "a\r\nb: c"}, "wants the header 'x-note', which cannot be sent"),
+        ({"x note": "a"}, "wants the header 'x note', which cannot be sent"),
+    ],
+)
+def test_a_ticket_that_cannot_be_used_is_a_sentence_and_nothing_is_sent(
+    headers: dict[str, str], sentence: str, policy: Policy
+) -> None:
+    steps, error = driven(uploads.upload("m", FILE, policy), ticket(**headers))
+
+    assert isinstance(error, UploadError)
+    assert sentence in str(error)
+    assert not any(isinstance(step, Put) for step in steps)
+
+
+def test_a_ticket_may_name_the_right_length(policy: Policy) -> None:
+    assert sent(policy, ticket(Content_Length=str(FILE.size)), Reply(200)) == (1, "u")
+
+
+def put(url: str) -> Put:
+    return Put(url, {"X-A": "1"}, lambda: io.BytesIO(b"abc"), 3)
+
+
+def test_an_address_may_be_relative(other: Server, client: Client, settings: Settings) -> None:
+    other.first("PUT", "/in/x", Answer(200, {}), Answer(200, {}))
+
+    reply = client.perform(put("/in/x"))
+    assert isinstance(reply, Reply)
+    assert reply.status == 200
+    assert [seen.path for seen in other.seen] == ["/in/x"]
+    assert "authorization" not in {name.lower() for name in other.seen[0].headers}
+
+
+def test_the_awaited_face_takes_a_relative_address_too(other: Server, settings: Settings) -> None:
+    other.first("PUT", "/in/x", Answer(200, {}))
+
+    def flow() -> Flow[Any]:
+        return (yield put("/in/x"))
+
+    async def sent() -> Any:
+        async with AsyncClient(settings) as client:
+            return await client.run(flow())
+
+    assert asyncio.run(sent()).status == 200
+    assert [seen.path for seen in other.seen] == ["/in/x"]
+
+
+# ── whose limits hold ────────────────────────────────────────────────────────────────────────────
+
+MODEL = wire.Model(
+    id="m", media_parameters=[wire.Parameter(name="shape", type="mesh", media=True, max_items=3)]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "content_type"),
+    [
+        ("a.glb", b"glTF....", "model/gltf-binary"),
+        ("a.svg", b"<svg xmlns='x'/>", "image/svg+xml"),
+        ("a.weird", b"????", "application/octet-stream"),
+        ("a.mkv", b"????", "video/x-matroska"),
+    ],
+)
+def test_another_service_decides_itself_what_it_takes(
+    tmp_path: Path, name: str, content: bytes, content_type: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    (file,) = uploads.sources(MODEL, path, ours=False)["shape"]
+    assert (file.name, file.size) == (name, len(content))
+    assert file.content_type in (content_type, "application/octet-stream")  # systems know less
+    with pytest.raises(ParameterError, match=r"no model takes|of a kind that services take"):
+        uploads.sources(MODEL, path)
+
+
+def test_a_service_is_known_by_its_key(settings: Settings) -> None:
+    head = "cs_test_" + "0" * 30
+    own = Settings(settings.base_url, head + api_keys.checksum(head), data=settings.data)
+
+    assert own.ours
+    assert not Settings(settings.base_url, KEY, data=settings.data).ours
+
+
+def test_an_ended_ticket_needs_a_refusal() -> None:
+    facts = wire.Ticket(upload_id="u", upload_url="/u", expires_at=None)
+
+    assert not tickets.ended(facts, Reply(500, {}, b'{"error": "expired"}'))
+
+
+@pytest.mark.parametrize("content", [png() + b"more", png()[:-4]])
+def test_a_file_that_has_changed_is_not_sent(
+    tmp_path: Path, content: bytes, policy: Policy
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png())
+    file = uploads.source(path)
+    path.write_bytes(content)
+
+    steps, error = driven(uploads.upload("m", file, policy), ticket())
+
+    assert str(error).startswith("the file 'a.png' was not sent: it had")
+    assert not any(isinstance(step, Put) for step in steps)
