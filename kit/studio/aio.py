@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration
 from kit.studio.models import Models
 from kit.studio.orders import merged
+from kit.studio.outcomes import Trace
 from kit.studio.scripts import AsyncScripts, AsyncTitles
 from kit.studio.shelf import AsyncKept
 from kit.studio.sweeps import AsyncSweeps
@@ -172,19 +173,20 @@ class AsyncStudio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             order = self._desk.order(model, prompt, media, merged(parameters, settings))
-            known: list[str] = []
+            trace = Trace(again=again)
             flow = self._desk.generate(
                 order,
                 again=again,
                 timeout=timeout,
                 on_update=on_update,
                 on_sent=on_update.sending,
-                on_known=known.append,
+                trace=trace,
             )
             try:
-                return self._held(await self._run(flow), known)
+                told = forms.told(flow, on_update.saying)
+                return self._held(await self._run(told), before=trace.before)
             except asyncio.CancelledError as stop:
-                stop.add_note("what was started goes on: astudio.history.pending() finds it")
+                stop.add_note(trace.note())
                 raise
 
     async def form(
@@ -242,8 +244,8 @@ class AsyncStudio:
     async def _pending(self) -> list[AsyncGeneration]:
         return [self._held(facts) for facts in await self._run(self._desk.pending())]
 
-    def _held(self, facts: wire.Generation, known: Sequence[str] = ()) -> AsyncGeneration:
-        return AsyncGeneration(facts, self._desk, self.client, made_before=bool(known))
+    def _held(self, facts: wire.Generation, *, before: bool = False) -> AsyncGeneration:
+        return AsyncGeneration(facts, self._desk, self.client, made_before=before)
 
     async def _run(self, flow: Flow[T]) -> T:
         try:

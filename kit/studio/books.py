@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kit import pricing, wire
+from kit import parameters, pricing, wire
 from kit.client import calls, flows
 from kit.client.steps import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
@@ -165,8 +165,16 @@ class Books:
 
         facts = yield from self.desk.get(generation_id)
         model = (yield from self.desk.models()).get(facts.model_id or "")
-        quote = self._price(model, facts.parameters or {}, {}) if model else None
+        quote = self._today(model, facts.parameters or {}) if model else None
         return costs.explain(facts, self.desk.charged(facts), quote)
+
+    def _today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
+        """Return what settings would cost today, without files; None where there are none such."""
+        known = {p.name for p in model.setting_parameters}
+        kept = {name: value for name, value in given.items() if name in known}
+        limits = parameters.limits(model)
+        values, problems = parameters.settings(model.setting_parameters, kept, limits=limits)
+        return None if problems else self._price(model, values, {})
 
     def _price(
         self, model: wire.Model, values: Mapping[str, Any], seconds: Mapping[str, float]

@@ -6,21 +6,27 @@ request costs a sentence and no credits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.flows import ONCE, PATIENT, Policy
+from kit.client.flows import PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.steps import Flow
 from kit.client.waiting import Board
-from kit.errors import ConflictError, KitError, MethodNotAllowedError, NoAnswerError, NotFoundError
-from kit.studio import outcomes
-from kit.studio.models import UnknownModelError
-from kit.studio.orders import Order, plain, resolved
+from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
+from kit.studio import outcomes, plainly
+from kit.studio.earlier import Earlier
+from kit.studio.likeness import fingerprint
+from kit.studio.models import Catalog
+from kit.studio.orders import Order, resolved
+from kit.studio.outcomes import Trace
+from kit.studio.remarks import Remarks
+from kit.studio.starts import Starts
 from kit.studio.till import Till
 from kit.widgets.keys import Keys
 
@@ -59,27 +65,20 @@ class Desk:
         self.journal = Journal.of(settings)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self._policy = policy
-        self.till = Till(settings, policy=policy)
+        self._remarks = Remarks()
+        self.till = Till(settings, policy=policy, remarks=self._remarks)
         self._board = Board(policy)
-        self._models: dict[str, wire.Model] | None = None
-        self._status_urls: dict[str, str] = {}
+        self._catalog = Catalog(policy)
+        self._starts = Starts(settings, policy, self.journal, self.till, self._remarks)
+        self._earlier = Earlier(self.journal, self._remarks, policy, self.get, self.fetched)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id; they are asked for once."""
-        if self._models is None or refresh:
-            found = yield from flows.ask(calls.list_models(), self._policy)
-            self._models = {model.id: model for model in (*found.image, *found.video)}
-        return self._models
+        return self._catalog.models(refresh=refresh)
 
     def model(self, model_id: str) -> Flow[wire.Model]:
         """Return a model, also one that is not listed."""
-        known = yield from self.models()
-        if model_id in known:
-            return known[model_id]
-        try:
-            return (yield from flows.ask(calls.get_model(model_id), self._policy))
-        except NotFoundError:
-            raise UnknownModelError.among(model_id, known) from None
+        return self._catalog.model(model_id)
 
     def order(
         self, model_id: str, prompt: str | None, media: Any, given: Mapping[str, Any]
@@ -91,10 +90,9 @@ class Desk:
         ParameterError
             With one sentence for each problem; nothing was sent.
         """
+        wanted, text = plainly.settings(given), plainly.text(prompt, "prompt")
         model = yield from self.model(model_id)
-        files = uploads.sources(model, (yield from resolved(media)))
-        wanted = {name: plain(value) for name, value in given.items() if value is not None}
-        text = (prompt or "").strip() or None
+        files = uploads.sources(model, (yield from resolved(media)), ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
         return Order(model, text, {name: checked[name] for name in wanted}, checked, files)
 
@@ -106,14 +104,7 @@ class Desk:
         ConfigError
             Nobody says what it costs; an unknown price is never shown as 0.
         """
-        order = yield from wanted
-        quote = yield from self.till.price(order)
-        if quote.affordable is not None:
-            return quote
-        balance = yield from self._balance()
-        if balance is None:
-            return quote
-        return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
+        return (yield from self.till.quote((yield from wanted)))
 
     def start(self, wanted: Flow[Order]) -> Flow[wire.Generation]:
         """Upload, start, write it into the journal, and return what is known so far."""
@@ -127,7 +118,7 @@ class Desk:
         timeout: float | None = None,
         on_update: OnUpdate = lambda _: None,
         on_sent: OnSent = lambda _name, _share: None,
-        on_known: Callable[[str], object] = lambda _: None,
+        trace: Trace | None = None,
     ) -> Flow[wire.Generation]:
         """Return the finished generation of a request, with its output in the cache.
 
@@ -138,36 +129,62 @@ class Desk:
         timeout : float or None
             Seconds for all of it but the download. A pause that would pass them, because the
             service is busy for instance, is not begun.
-        on_known : callable
-            Called with the id where the generation was there before.
+        trace : Trace, optional
+            Learns how far the request came, and whether it was made before.
         """
+        trace = Trace() if trace is None else trace
         clock = self._policy.clock
         began = clock()
-        starting = self._started(wanted, again=again, on_sent=on_sent, on_known=on_known)
+        starting = self._started(wanted, again=again, on_sent=on_sent, trace=trace)
         ends = None if timeout is None else began + timeout
         begun = yield from flows.within(starting, ends, clock)
         on_update(begun)
-        if not begun.finished:
+        if not (begun.finished and trace.before):
             begun = yield from self.wait(
                 begun.id, timeout=timeout, began=began, on_update=on_update
             )
-        yield from downloads.output(self.cache, begun, self._policy)
-        return begun
+        trace.done = True
+        return (yield from self.fetched(begun))
+
+    def fetched(self, generation: wire.Generation) -> Flow[wire.Generation]:
+        """Return a completed generation whose output is in the cache."""
+        address = self._starts.addresses.get(generation.id)
+        found = yield from downloads.announced(generation, self._policy, status_url=address)
+        yield from downloads.output(self.cache, found, self._policy)
+        return found
 
     def _started(
-        self,
-        wanted: Flow[Order],
-        *,
-        again: bool,
-        on_sent: OnSent,
-        on_known: Callable[[str], object],
+        self, wanted: Flow[Order], *, again: bool, on_sent: OnSent, trace: Trace
     ) -> Flow[wire.Generation]:
         order = yield from wanted
-        begun = None if again else (yield from self._before(order))
-        if begun is not None:
-            on_known(begun.id)
-            return begun
-        return (yield from self.begin(order, on_sent=on_sent))
+        if not again:
+            begun = yield from self.before(order, order.digests(), trace)
+            if begun is not None:
+                return begun
+        return (yield from self.begin(order, on_sent=on_sent, trace=trace))
+
+    def before(
+        self,
+        order: Order,
+        requests: Sequence[str],
+        trace: Trace,
+        *,
+        ids: Sequence[str] | None = None,
+    ) -> Flow[wire.Generation | None]:
+        """Return what an equal request led to before, also where its answer was never seen.
+
+        Parameters
+        ----------
+        ids : sequence of str, optional
+            What it is known to have led to; outputs are left where they are then.
+        """
+        yield from self._starts.landed(requests)
+        known = ids or [i for name in requests for i in self.journal.earlier(name)][:_LOOKED_AT]
+        begun = yield from self._earlier.found(order, known, fetched=ids is None)
+        if begun is None:
+            return (yield from self._starts.broken(order, requests, trace))
+        trace.id, trace.before = begun.id, True
+        return begun
 
     def wait(
         self,
@@ -188,7 +205,7 @@ class Desk:
         """
         done = yield from self._board.wait(
             generation_id,
-            status_url=self._status_urls.get(generation_id),
+            status_url=self._starts.addresses.get(generation_id),
             timeout=timeout,
             began=began,
             on_update=on_update,
@@ -200,7 +217,7 @@ class Desk:
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
         """Return a generation as it is now."""
-        address = self._status_urls.get(generation_id)
+        address = self._starts.addresses.get(generation_id)
         call = calls.get_generation(generation_id, status_url=address)
         found = yield from flows.ask(call, self._policy)
         if found.finished:
@@ -220,8 +237,9 @@ class Desk:
 
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and was not seen to end; an end is told once."""
-        known = self.journal.pending()
-        found = yield from self._board.look({key: self._status_urls.get(key) for key in known})
+        broken = yield from self._starts.found()
+        addresses = {each: self._starts.addresses.get(each) for each in self.journal.pending()}
+        found = {**broken, **(yield from self._earlier.all(addresses, self._board))}
         for generation in found.values():
             if generation.finished:
                 self._note(generation)
@@ -241,6 +259,7 @@ class Desk:
         request: str | None = None,
         references: References | None = None,
         on_sent: OnSent = lambda _name, _share: None,
+        trace: Trace | None = None,
     ) -> Flow[wire.Generation]:
         """Start what was checked, if the open budgets allow it; see `start`.
 
@@ -253,19 +272,16 @@ class Desk:
         references : mapping, optional
             Ids of files that were uploaded before.
         """
+        made = self._call(order, key, references, on_sent)
         request = request or order.digest()
-        with (yield from self.till.hold(order)) as hold:
-            if references is None:
-                references = yield from self.uploaded(order, on_sent)
-            call = calls.start_generation(order.body(references), key=key)
-            hold.sending()
-            receipt = yield from flows.ask(call, self._policy)
-            # first of all: whatever goes wrong from here on, the generation can be found
-            self.journal.started(receipt, request=request, model_id=order.model.id)
-            self.till.paid(order, receipt, hold)
-        if receipt.status_url and self.settings.owns(receipt.status_url):
-            self._status_urls[receipt.id] = receipt.status_url
-        return outcomes.begun(order, receipt)
+        return (yield from self._starts.send(order, made, request, trace or Trace()))
+
+    def _call(
+        self, order: Order, key: str | None, references: References | None, on_sent: OnSent
+    ) -> Flow[calls.Call[wire.Receipt]]:
+        if references is None:
+            references = yield from self.uploaded(order, on_sent)
+        return calls.start_generation(order.body(references), key=key)
 
     def uploaded(
         self, order: Order, on_sent: OnSent = lambda _name, _share: None
@@ -273,23 +289,10 @@ class Desk:
         """Send the files of an order and return their ids."""
         return (yield from uploads.upload_all(order.model, order.media, self._policy, on_sent))
 
-    def _before(self, order: Order) -> Flow[wire.Generation | None]:
-        for known in self.journal.earlier(order.digest())[:_LOOKED_AT]:
-            try:
-                found = yield from self.get(known)
-            except NotFoundError:
-                continue  # another account's, or removed
-            if found.state in ("processing", "completed"):
-                return found
-        return None
-
     def _note(self, generation: wire.Generation) -> None:
         self.till.settled(generation)
-        if generation.id in self.journal.pending():
-            self.journal.finished(generation)
+        self._remarks.tried(partial(self._ended, generation), f"the end of {generation.id}")
 
-    def _balance(self) -> Flow[Decimal | None]:
-        try:
-            return (yield from flows.ask(calls.get_account(), ONCE)).credits
-        except KitError:
-            return None  # a price without a balance is still a price
+    def _ended(self, generation: wire.Generation) -> None:
+        if generation.id in self.journal.pending():
+            self.journal.finished(generation, shown=fingerprint(generation))

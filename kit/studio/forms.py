@@ -17,9 +17,10 @@ from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.steps import Flow, Sleep
 from kit.errors import KitError
+from kit.studio import plainly
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration, Generation
-from kit.studio.orders import Order, plain, resolved
+from kit.studio.orders import Order, resolved
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
@@ -112,7 +113,7 @@ class Counter:
         if hasattr(medium, "_kit_file"):
             found: Path = self._client.block(resolved(medium))
             return found
-        source = uploads.source(medium)
+        source = uploads.source(medium, ours=self._desk.settings.ours)
         with source.open() as file:
             return self.keep(source.name, file.read())
 
@@ -168,7 +169,11 @@ def form(
     profile = "" if desk.keys else settings.name
     return Form(
         model,
-        {"prompt": prompt, "media": media, "parameters": {n: plain(v) for n, v in given.items()}},
+        {
+            "prompt": plainly.text(prompt, "prompt"),
+            "media": media,
+            "parameters": plainly.settings(given),
+        },
         service=Counter(desk, client, made),
         presets=Presets(desk.settings.data / "notebook" / "presets", model.id),
         awaited=awaited,

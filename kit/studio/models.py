@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.errors import NotFoundError
+from kit.client import calls, flows
+from kit.client.flows import Policy
+from kit.client.steps import Flow
+from kit.errors import NotFoundError, ParameterError
 from kit.parameters import suggest
+from kit.studio import plainly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +27,39 @@ class UnknownModelError(NotFoundError, KeyError):
     def among(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
         """Build the error with the closest id, or all of them."""
         return cls(f"there is no model {model_id!r}{suggest(model_id, known)}")
+
+
+class Catalog:
+    """What a service offers, asked for once."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[str, wire.Model] | None = None
+
+    def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
+        """Return all models by id."""
+        if self._known is None or refresh:
+            found = yield from flows.ask(calls.list_models(), self._policy)
+            self._known = {model.id: model for model in (*found.image, *found.video)}
+        return self._known
+
+    def model(self, model_id: str) -> Flow[wire.Model]:
+        """Return a model, also one that is not listed.
+
+        Raises
+        ------
+        ParameterError
+            What is given cannot be an id.
+        """
+        if not plainly.text(model_id, "model"):
+            raise ParameterError.fields([("model", "is required: the id of a model")])
+        known = yield from self.models()
+        if model_id in known:
+            return known[model_id]
+        try:
+            return (yield from flows.ask(calls.get_model(model_id), self._policy))
+        except NotFoundError:
+            raise UnknownModelError.among(model_id, known) from None
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -13,6 +13,7 @@ from kit import pricing, wire
 from kit.client.steps import Flow
 from kit.client.uploads import Source
 from kit.errors import ConfigError, ParameterError
+from kit.studio.likeness import even
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,19 @@ class Order:
         )
 
     def digest(self) -> str:
-        """Return a hash that equal requests share: model, prompt, settings and files."""
+        """Return a hash that equal requests share: model, prompt, settings and files.
+
+        A number is the same however it is written: 7 is 7.0.
+        """
+        return self._hashed(even(dict(self.settings)))
+
+    def digests(self) -> tuple[str, ...]:
+        """Return the hash, and the one that journals of before have where it differs."""
+        return tuple(dict.fromkeys((self.digest(), self._hashed(dict(self.settings)))))
+
+    def _hashed(self, settings: Any) -> str:
         media = {name: [f.sha256() for f in files] for name, files in self.media.items()}
-        facts = [self.model.id, self.prompt, dict(self.settings), media]
+        facts = [self.model.id, self.prompt, settings, media]
         text = json.dumps(facts, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -141,8 +152,3 @@ def resolved(media: Any) -> Flow[Any]:
             several.append((yield from resolved(value)))
         return several
     return (yield from media._kit_file()) if hasattr(media, "_kit_file") else media
-
-
-def plain(value: Any) -> Any:
-    """Return a number of numpy as one of Python, so that values out of frames can be sent."""
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value

@@ -2,9 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kit import wire
-from kit.errors import GenerationFailedError
+from kit.errors import GenerationFailedError, KitError, NoAnswerError
 from kit.studio.orders import Order
+
+
+@dataclass(slots=True)
+class Trace:
+    """How far a request came, for whoever stops it.
+
+    Parameters
+    ----------
+    again : bool
+        Whether it was to be made anew in any case.
+    sent : bool
+        Whether its start has left, so that it may be carried out.
+    id : str or None
+        The generation, once it is known.
+    before : bool
+        Whether an equal request led to it earlier.
+    done : bool
+        Whether it is completed.
+    """
+
+    again: bool = False
+    sent: bool = False
+    id: str | None = None
+    before: bool = False
+    done: bool = False
+
+    def note(self) -> str:
+        """Return what is true of it when it is stopped here.
+
+        Examples
+        --------
+        >>> Trace().note()
+        'it was stopped before its start had left: nothing was charged'
+        """
+        same = "the same call without again=True" if self.again else "the same call"
+        if self.done:
+            return f"the generation {self.id} is completed: {same} fetches it and pays nothing"
+        if self.id:
+            return "what was started goes on: studio.history.pending() finds it"
+        if self.sent:
+            return (
+                "its start had left and may be carried out: studio.history.pending() finds it "
+                f"once the service lists it, and {same} does not pay a second time"
+            )
+        return "it was stopped before its start had left: nothing was charged"
 
 
 def begun(order: Order, receipt: wire.Receipt) -> wire.Generation:
@@ -38,4 +85,20 @@ def failure(generation: wire.Generation) -> GenerationFailedError:
         text = f"the generation {generation.id} was canceled{back}"
     error = GenerationFailedError(text, generation)
     error.generation_id = generation.id
+    return error
+
+
+def unwritten(generation_id: str, why: str) -> NoAnswerError:
+    """Return the error of a start that is paid and could not be written into the journal."""
+    error = NoAnswerError(
+        f"the generation {generation_id} was started, and could not be written into the journal "
+        f"({why}): keep its id; studio.history[{generation_id!r}] finds it"
+    )
+    error.generation_id = generation_id
+    return error
+
+
+def anew(error: KitError) -> KitError:
+    """Return an error about what a request led to before; it says how to make it anew."""
+    error.args = (f"{error}; again=True makes it anew, and pays for it",)
     return error

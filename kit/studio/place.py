@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kit.client import records
 from kit.client.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def remember(settings: Settings, account: str) -> None:
 
 
 def _folder(settings: Settings) -> Path:
-    """Return the folder of a service: by its name where it has one, because ports change."""
-    return settings.data / "notebook" / "history" / _hash(settings.name or settings.base_url)
+    return records.folder(settings, "history")
 
 
 def _accounts(settings: Settings) -> Path:

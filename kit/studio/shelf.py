@@ -79,17 +79,20 @@ class Shelf:
         import pyarrow as pa
 
         from kit.explore import batches, charges
+        from kit.explore.odd import Oddities
 
         query: Mapping[str, Any] = choice.query(limit)
+        odd = Oddities()
         path: str | None = None
         tables = [batches.table([])]
         while True:
             page = yield from self.page(query, path)
-            found = batches.table([page.content])
+            found = batches.table([page.content], odd)
             tables.append(choice.matching(found))
             path = page.following
             if path is None or not found.num_rows or sum(t.num_rows for t in tables) >= limit:
                 break
+        odd.tell()
         whole = pa.concat_tables(tables).slice(0, limit)
         if charges.complete(whole):
             return whole

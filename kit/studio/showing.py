@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from kit import wire
 from kit.client import downloads
 from kit.client.steps import Flow
-from kit.errors import KitError
 
 if TYPE_CHECKING:
     from kit.studio.generation import Held
@@ -24,6 +23,7 @@ Fetched: TypeAlias = tuple[Path | None, bytes | None]
 def media(generation: Held, fit: Fit | None = None) -> tuple[str, str]:
     """Return the media of a generation as HTML, and the sentence why there are none."""
     from kit.widgets import media
+    from kit.widgets.exhibit import unseen
 
     if generation.status != "completed":
         return "", ""
@@ -34,8 +34,8 @@ def media(generation: Held, fit: Fit | None = None) -> tuple[str, str]:
             return "", "no preview"
         fit = fit or media.PREVIEW
         return media.html(path, name=generation.id, poster=small, title=title, fit=fit), ""
-    except (KitError, OSError) as problem:
-        return "", str(problem) if isinstance(problem, KitError) else "no preview"
+    except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
+        return "", unseen(problem)
 
 
 def fetched(generation: Held, *, whole: bool) -> Fetched:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,7 @@ from kit.studio.desk import Desk
 from kit.studio.generation import Generation
 from kit.studio.models import Models
 from kit.studio.orders import merged
+from kit.studio.outcomes import Trace
 from kit.studio.scripts import Scripts, Titles
 from kit.studio.shelf import Kept
 from kit.studio.sweeps import Sweeps
@@ -171,19 +172,20 @@ class Studio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             order = self._desk.order(model, prompt, media, merged(parameters, settings))
-            known: list[str] = []
+            trace = Trace(again=again)
             flow = self._desk.generate(
                 order,
                 again=again,
                 timeout=timeout,
                 on_update=on_update,
                 on_sent=on_update.sending,
-                on_known=known.append,
+                trace=trace,
             )
             try:
-                return self._held(self._run(flow), known)
+                told = forms.told(flow, on_update.saying)
+                return self._held(self._run(told), before=trace.before)
             except KeyboardInterrupt as stop:
-                stop.add_note("what was started goes on: studio.history.pending() finds it")
+                stop.add_note(trace.note())
                 raise
 
     def form(
@@ -238,8 +240,8 @@ class Studio:
     def _pending(self) -> list[Generation]:
         return [self._held(facts) for facts in self._run(self._desk.pending())]
 
-    def _held(self, facts: wire.Generation, known: Sequence[str] = ()) -> Generation:
-        return Generation(facts, self._desk, self.client, made_before=bool(known))
+    def _held(self, facts: wire.Generation, *, before: bool = False) -> Generation:
+        return Generation(facts, self._desk, self.client, made_before=before)
 
     def _run(self, flow: Flow[T]) -> T:
         try:

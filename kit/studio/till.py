@@ -5,15 +5,14 @@ Every start of a studio passes here, whoever asks for it: a form, a sweep, a cel
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kit import wire
-from kit.client import calls, flows
-from kit.client.flows import PATIENT, Policy
+from kit.client import calls, flows, records
+from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.settings import Settings
 from kit.client.steps import Flow
 from kit.errors import (
@@ -25,6 +24,7 @@ from kit.errors import (
     InsufficientCreditsError,
     InternalError,
     InvalidApiKeyError,
+    KitError,
     MissingApiKeyError,
     RateLimitError,
     UnavailableError,
@@ -35,6 +35,7 @@ from kit.explore.learned.quotes import relevant
 from kit.explore.lines import Lines
 from kit.studio import place
 from kit.studio.orders import Order, by_default, by_rule, lengths
+from kit.studio.remarks import Remarks
 
 T = TypeVar("T")
 
@@ -62,12 +63,18 @@ class Till:
     """
 
     def __init__(
-        self, settings: Settings, *, policy: Policy = PATIENT, book: PriceBook | None = None
+        self,
+        settings: Settings,
+        *,
+        policy: Policy = PATIENT,
+        book: PriceBook | None = None,
+        remarks: Remarks | None = None,
     ) -> None:
         self.budgets = Budgets()
         self.book = book or PriceBook(Lines(kept(settings, "prices")))
         self._settings = settings
         self._policy = policy
+        self._remarks = remarks or Remarks()
         self._estimates = True
         self._seen: dict[str, tuple[str, ...]] = {}
 
@@ -87,6 +94,19 @@ class Till:
         if quote is None:
             quote = self._by_receipts(order)
         return guessed(order) if quote is None else quote
+
+    def quote(self, order: Order) -> Flow[wire.Quote]:
+        """Return the price of an order and whether the balance allows it; see `price`."""
+        quote = yield from self.price(order)
+        if quote.affordable is not None:
+            return quote
+        try:
+            balance = (yield from flows.ask(calls.get_account(), ONCE)).credits
+        except KitError:
+            balance = None  # a price without a balance is still a price
+        if balance is None:
+            return quote
+        return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
     def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price that receipts and the synced history support, or None.
@@ -119,8 +139,12 @@ class Till:
     def paid(self, order: Order, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a receipt; where a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
-        if receipt.credits_charged is not None and order.model.pricing is None:
-            self.book.add(order.model, _features(order), receipt.credits_charged, receipt.id)
+        charged = receipt.credits_charged
+        if charged is not None and order.model.pricing is None:
+            self._remarks.tried(
+                lambda: self.book.add(order.model, _features(order), charged, receipt.id),
+                f"the price of {receipt.id}",
+            )
 
     def settled(self, generation: wire.Generation) -> None:
         """Take back what came back for a generation that ended."""
@@ -141,7 +165,7 @@ class Till:
         with self.budgets.hold(credits, what) as hold:
             hold.sending()
             found = yield from flow
-            hold.paid(f"{what} {id(hold)}", credits)
+            hold.paid(f"{what} {hold.number}", credits)
             return found
 
     def _by_service(self, order: Order) -> Flow[wire.Quote | None]:
@@ -198,9 +222,7 @@ def at_most(quote: wire.Quote) -> Decimal:
 
 def kept(settings: Settings, what: str) -> Path:
     """Return where this computer keeps records about a service, e.g. ``prices``."""
-    named = settings.name or settings.base_url
-    name = named if named.isidentifier() else hashlib.sha256(named.encode()).hexdigest()[:16]
-    return settings.data / "notebook" / what / f"{name}.jsonl"
+    return records.file(settings, what)
 
 
 def _features(order: Order) -> dict[str, object]:

@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from kit.errors import BudgetError, GenerationFailedError
+from kit.client.flows import Policy
+from kit.client.sync import Client
+from kit.errors import ApiError, BudgetError, GenerationFailedError, NoAnswerError
 from kit.explore.budgets import BudgetWarning
 from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
 from tests.client import third_party
+from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, ThirdParty, png
 
 START = "/v1/creative-studio/generations"
@@ -77,6 +82,64 @@ def test_what_may_have_been_charged_counts_as_spent(studio: Studio, other: Serve
         with pytest.raises(Exception, match="may have been carried out"):
             studio.start("paint", "a")
         assert budget.spent == Decimal("0.25")
+
+
+UNREADABLE = [
+    Answer(200, {"status": "accepted"}),
+    Answer(202, b"thank you"),
+    Answer(500, {"error": {"code": "internal_error", "message": "oops"}}),
+    Answer(502, b"<html>bad gateway</html>"),
+    Answer(503, b"<html>no backend</html>"),
+]
+
+
+@pytest.mark.parametrize("answer", UNREADABLE, ids=lambda a: f"{a.status}-{a.body!r:.20}")
+def test_an_answer_that_is_no_refusal_counts_as_spent(
+    studio: Studio, other: Server, answer: Answer
+) -> None:
+    other.first("POST", START, *[answer] * 9)
+    other.first("POST", "/v1/scripts/title", *[answer] * 9)
+    with studio.budget(credits=1) as budget:
+        with pytest.raises(ApiError, match="it may have been carried out: look in the history"):
+            studio.start("paint", "a")
+        assert budget.spent == Decimal("0.25")
+        with pytest.raises(ApiError, match="it may have been carried out and charged"):
+            studio.titles.suggest("SPACE")
+        assert budget.spent == Decimal("0.30")
+    assert starts(other) == 1
+
+
+def test_a_service_that_is_not_there_has_charged_nothing(
+    studio: Studio, clock: Clock, policy: Policy
+) -> None:
+    gone = replace(studio.client.settings, base_url="http://127.0.0.1:1")
+    desk = Desk(gone, policy=policy)
+    desk._catalog._known = dict(studio.models)
+    with Studio(gone, client=Client(gone, sleep=clock.sleep), desk=desk) as lonely:
+        with lonely.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
+            lonely.start("paint", "a")
+        assert budget.spent == 0
+    assert "no connection" in str(caught.value)
+    assert "carried out" not in str(caught.value)
+
+
+def test_titles_one_after_another_add_up(studio: Studio) -> None:
+    with studio.budget(credits=1, warn_at=1) as budget:
+        for _ in range(10):
+            studio.titles.suggest("SPACE")
+        assert budget.spent == Decimal("0.5")
+
+
+def test_a_row_that_may_have_been_charged_is_not_sent_again(studio: Studio, other: Server) -> None:
+    other.first("POST", START, *[Answer(504, b"<html>too late</html>")] * 9)
+    rows = [{"prompt": "a"}, {"prompt": "b"}]
+
+    with studio.budget(credits=1) as budget:
+        made = studio.generate_many(rows, model="paint", at_once=1)
+
+    assert starts(other) == 2
+    assert made.frame()["error"].str.contains("may have been carried out").all()
+    assert budget.spent == Decimal("0.5")
 
 
 def test_what_came_back_can_be_spent_again(

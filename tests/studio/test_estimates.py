@@ -27,6 +27,7 @@ from kit.client.settings import Settings
 from kit.client.steps import Flow
 from kit.client.uploads import Source
 from kit.engines.registry import installed
+from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
 from kit.studio import Studio
 from kit.studio.desk import Desk
@@ -94,7 +95,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     listed = wire.Models.model_validate_json(
         catalog.grouped(CATALOG.models.values()).model_dump_json(by_alias=True)
     )
-    desk._models = {model.id: model for model in (*listed.image, *listed.video)}
+    desk._catalog._known = {model.id: model for model in (*listed.image, *listed.video)}
     return desk
 
 
@@ -190,6 +191,65 @@ def one_of(parameter: wire.Parameter, rng: random.Random) -> Any:
     }.get(parameter.type, lambda: "#abc")()
     one = rng.choice(parameter.enum) if parameter.enum else one
     return one if parameter.max_items is None else [one]
+
+
+# ── what the service would refuse ────────────────────────────────────────────────────────────────
+
+ODD = [True, -1, 10**6, 10**20, 1.5, "", "x", "5", [], [1], {"a": 1}, "ü" * 5000]
+FILE = Timed("f", "image/png", 1, io.BytesIO, exact=Fraction(1))
+
+
+def broken(request: Request, rng: random.Random) -> Request:
+    """Return a request with something about it that may be wrong."""
+    model, prompt, values, media = request
+    names = [p.name for p in model.setting_parameters]
+    what = rng.choice(["value", "stranger", "prompt", "none", "medium", "many"])
+    if what == "value" and names:
+        values = {**values, rng.choice(names): rng.choice(ODD)}
+    changes = {
+        "stranger": (prompt, {**values, "stile": 1}, media),
+        "prompt": (rng.choice([None, " ", "x" * 5000, "a"]), values, media),
+        "none": (prompt, values, {}),
+        "medium": (prompt, values, {**media, "pictur": [FILE]}),
+        "many": (prompt, values, {name: files * 9 for name, files in media.items()}),
+    }
+    return (model, *changes.get(what, (prompt, values, media)))
+
+
+def refused_here(desk: Desk, request: Request) -> str | None:
+    model, prompt, values, media = request
+    try:
+        alone(desk.till.price(alone(desk.order(model.id, prompt, media, values))))
+    except BadRequestError as error:
+        return str(error)
+    return None
+
+
+def refused_there(request: Request) -> str | None:
+    model, prompt, values, media = request
+    files = [file for group in media.values() for file in group]
+    uploads = dict(recorded(model.id, number, file) for number, file in enumerate(files))
+    ids = iter(uploads)
+    references = {name: [next(ids) for _ in group] for name, group in media.items()}
+    body = {"modelId": model.id, "prompt": prompt, "parameters": values}
+    order = wire.StartGeneration.model_validate({**body, "mediaUploads": references})
+    try:
+        charged(order, uploads)
+    except BadRequestError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_what_a_start_would_refuse_has_no_estimate(desk: Desk, model_id: str) -> None:
+    rng = random.Random(model_id)
+    told = set()
+    for _ in range(60):
+        request = broken(by_chance(CATALOG.models[model_id], rng), rng)
+
+        assert refused_here(desk, request) == refused_there(request)
+        told.add(refused_here(desk, request))
+    assert len(told) > 3
 
 
 def test_a_length_between_milliseconds_costs_what_is_charged(

@@ -50,10 +50,12 @@ def test_a_failed_download_is_tried_again(studio: Studio, other: Server, media: 
     assert len(other.requests("POST", START)) == 1
 
 
-def test_waiting_goes_on_where_the_line_was_lost(studio: Studio, other: Server) -> None:
+def test_waiting_goes_on_where_the_service_had_refused_to_say(
+    studio: Studio, other: Server
+) -> None:
     form = studio.form("paint", "a lake")
     for path in (START, f"{START}/job-1"):
-        other.first("GET", path, *[Answer(503)] * 200)
+        other.first("GET", path, *[Answer(403)] * 200)
     run = form.submit()
     with pytest.raises(KitError):
         run.result(30)

@@ -35,6 +35,37 @@ def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Stud
     assert frame["net"].tolist()[1] == 0.25
 
 
+def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
+    studio: Studio, other: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    fine = {"id": "a", "status": "done", "modelId": "paint", "creditsCharged": 0.25}
+    odd = [
+        {**fine, "id": "b", "creditsCharged": "0.5", "output": {"width": 512.0}},
+        {**fine, "id": "c", "creditsCharged": "a lot", "createdAt": "yesterday"},
+        {**fine, "id": "d", "status": "thinking", "mediaUrls": None, "vendor": [1]},
+        {"id": None},
+    ]
+    other.first("GET", LIST, *[Answer(200, [fine, *odd])] * 2)
+
+    listed = studio.history.frame(limit=10)
+    found = studio.history.sync()
+    kept = studio.history.sql(
+        "select id, credits, credits_source, width from generations order by id"
+    )
+
+    assert listed.index.tolist() == ["a", "b", "c", "d"]
+    assert (found.added, found.running) == (3, 1)
+    assert kept["id"].tolist() == ["a", "b", "c", "d"]
+    assert kept["credits"].tolist() == [0.25, 0.5, 0.25, 0.25]
+    assert kept["credits_source"].tolist() == ["service", "service", "estimate", "service"]
+    assert kept["width"].fillna(0).tolist() == [0, 512, 0, 0]
+    told = [r.getMessage() for r in caplog.records if "odd answers" in r.getMessage()]
+    assert len(told) == 2  # one for each look at the list
+    assert "left out (1)" in told[0]
+    assert "creditsCharged (1)" in told[0]
+    assert "createdAt (1)" in told[0]
+
+
 def test_what_was_unfinished_is_finished_by_the_next_sync(
     studio: Studio, party: ThirdParty
 ) -> None:

@@ -269,7 +269,7 @@ def test_a_connection_that_breaks_after_the_start_keeps_the_id(
     other.first("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
 
     with pytest.raises(NoAnswerError, match=r"the connection to .* broke") as caught:
-        studio.generate("paint", "a lake")
+        studio.generate("paint", "a lake", timeout=5)
 
     assert caught.value.generation_id == "job-1"
     assert caught.value.resume is not None

@@ -14,12 +14,12 @@ from decimal import Decimal
 from typing import Any
 
 from kit import wire
-from kit.client import downloads
 from kit.client.steps import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.lines import Lines
 from kit.studio.desk import Desk, OnUpdate
 from kit.studio.orders import Order
+from kit.studio.outcomes import Trace
 from kit.studio.till import at_most
 
 #: Problems that one message names.
@@ -52,6 +52,8 @@ class Cell:
         What it led to before, newest first, without what failed.
     starts : int
         How many starts it had, failed ones included: the next one has a key of its own.
+    spellings : tuple of str
+        What journals of before know it by.
     """
 
     order: Order
@@ -59,6 +61,12 @@ class Cell:
     quote: wire.Quote | None
     before: tuple[str, ...] = ()
     starts: int = 0
+    spellings: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """All that the journal may know it by."""
+        return self.request, *self.spellings
 
     @property
     def known(self) -> str | None:
@@ -98,12 +106,13 @@ def checked(desk: Desk, requests: Sequence[Request], again: bool | str) -> Flow[
     seen: dict[str, int] = {}
     cells = []
     for order in orders:
-        digest = order.digest()
+        digest, *older = order.digests()
         if digest not in prices:
             prices[digest] = yield from _price(desk, order)
         seen[digest] = seen.get(digest, 0) + 1
-        name = digest + (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
-        cells.append(Cell(order, name, prices[digest]))
+        more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
+        spellings = tuple(each + more for each in older)
+        cells.append(Cell(order, digest + more, prices[digest], spellings=spellings))
     return refreshed(desk, cells)
 
 
@@ -112,7 +121,7 @@ def refreshed(desk: Desk, cells: Sequence[Cell]) -> list[Cell]:
     journal = desk.journal.starts()
     found = []
     for cell in cells:
-        starts = journal.get(cell.request, [])
+        starts = [start for name in reversed(cell.requests) for start in journal.get(name, [])]
         before = dict.fromkeys(name for name, led_on in reversed(starts) if led_on)
         found.append(replace(cell, before=tuple(before), starts=len(starts)))
     return found
@@ -120,7 +129,7 @@ def refreshed(desk: Desk, cells: Sequence[Cell]) -> list[Cell]:
 
 def made(desk: Desk, cell: Cell, notes: Lines, sweep: str, on_update: OnUpdate) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
-    begun = yield from _found(desk, cell.before)
+    begun = yield from desk.before(cell.order, cell.requests, Trace(), ids=cell.before)
     if begun is None:
         begun = yield from _begun(desk, cell, notes, key_of(sweep, cell))
     on_update(begun)
@@ -128,7 +137,7 @@ def made(desk: Desk, cell: Cell, notes: Lines, sweep: str, on_update: OnUpdate) 
         begun = yield from desk.wait(begun.id, on_update=on_update)
         on_update(begun)
     try:
-        yield from downloads.output(desk.cache, begun)
+        yield from desk.fetched(begun)
     except KitError:
         return  # it is paid and there: whoever shows it asks again
 
@@ -173,18 +182,6 @@ def _price(desk: Desk, order: Order) -> Flow[wire.Quote | None]:
         return (yield from desk.till.price(order))
     except ConfigError:
         return None
-
-
-def _found(desk: Desk, before: Sequence[str]) -> Flow[wire.Generation | None]:
-    """Return what was made before and did not fail; another account's does not exist here."""
-    for generation_id in before:
-        try:
-            found = yield from desk.get(generation_id)
-        except NotFoundError:
-            continue
-        if found.state in ("processing", "completed"):
-            return found
-    return None
 
 
 def _begun(desk: Desk, cell: Cell, notes: Lines, key: str) -> Flow[wire.Generation]:

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.errors import KitError
 from kit.explore.ratings import BEST, Ratings
 from kit.studio import showing
 from kit.studio.generation import Held
@@ -103,12 +102,12 @@ def tile(
     if result.generation is None:
         return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
     held = hold(result.generation)
+    limit = max(_SMALL, min(_LARGE, _SHEET // among))
     try:
         content = showing.thumbnail(held)
-    except (KitError, OSError):
-        content = None
-    limit = max(_SMALL, min(_LARGE, _SHEET // among))
-    picture = media.picture(content, limit=limit, width=2 * size) if content else None
+        picture = media.picture(content, limit=limit, width=2 * size) if content else None
+    except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
+        picture = None
     caption = preview.credits(held.credits)
     if result.status != "completed":
         caption = f"{result.status} · {caption}"

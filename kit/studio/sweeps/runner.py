@@ -117,10 +117,13 @@ class Run:
                 self.failed(task, KitError(f"{type(error).__name__}: {error}"))
 
     def _again(self, task: int, error: RateLimitError | UnavailableError) -> None:
-        """Put a task back and let everybody rest; after many tries it has failed."""
+        """Put a task back and let everybody rest; after many tries it has failed.
+
+        One that may have been charged has failed at once: trying again might pay twice.
+        """
         with self._lock:
             tries = self._tries[task] = self._tries.get(task, 0) + 1
-            if tries < _TRIES:
+            if tries < _TRIES and not error.unsettled:
                 self.tasks.appendleft(task)
                 self._rest = max(self._rest, error.retry_after or _REST)
                 return

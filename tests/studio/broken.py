@@ -1,0 +1,68 @@
+"""Clients that are stopped while the answer to a start is on its way, and a list that is true."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from kit import wire
+from kit.client.aio import AsyncClient
+from kit.client.calls import GENERATIONS
+from kit.client.steps import Ask, Outcome, Step
+from kit.client.sync import Client
+from tests.client.third_party import Answer, Seen, ThirdParty
+
+
+def is_start(step: Step) -> bool:
+    return isinstance(step, Ask) and (step.call.method, step.call.path) == ("POST", GENERATIONS)
+
+
+class Stopped(Client):
+    """Stops once, after a start has been carried out and before its answer is seen."""
+
+    stops = 1
+
+    def perform(self, step: Step) -> Outcome:
+        outcome = super().perform(step)
+        if is_start(step) and self.stops:
+            self.stops -= 1
+            raise KeyboardInterrupt
+        return outcome
+
+
+class Canceled(AsyncClient):
+    """The same for who awaits."""
+
+    stops = 1
+
+    async def perform(self, step: Step) -> Outcome:
+        outcome = await super().perform(step)
+        if is_start(step) and self.stops:
+            self.stops -= 1
+            raise asyncio.CancelledError
+        return outcome
+
+
+@dataclass
+class Punctual(ThirdParty):
+    """Another service, whose list says truly when something was made."""
+
+    made: dict[str, str] = field(default_factory=dict)
+    listing: bool = True
+    lost: int = 0
+
+    def start(self, seen: Seen) -> Answer:
+        if self.lost:
+            self.lost -= 1
+            return Answer(drop=True)
+        answer = super().start(seen)
+        self.made[answer.body["id"]] = wire.timestamp(datetime.now(UTC))
+        return answer
+
+    def listed(self, seen: Seen) -> Answer:
+        return super().listed(seen) if self.listing else Answer(200, [])
+
+    def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
+        return {**super().shown(number, order), "createdAt": self.made.get(number)}

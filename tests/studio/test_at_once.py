@@ -1,0 +1,90 @@
+"""Answers that come at once, and equal requests that are made at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
+from tests.client import third_party
+from tests.client.third_party import Answer, Server, png
+from tests.studio.broken import Punctual
+
+START = "/v1/creative-studio/generations"
+
+
+@pytest.fixture
+def party(media: Server) -> Punctual:
+    return Punctual(media.url)
+
+
+@pytest.fixture
+def hasty(party: Punctual) -> Punctual:
+    """A service that answers a start with ``completed``, and names the output two polls later."""
+    start, shown = party.start, party.shown
+
+    def completed(seen: third_party.Seen) -> Answer:
+        answer = start(seen)
+        return Answer(200, {**answer.body, "status": "completed"})
+
+    def late(number: str, order: dict[str, Any]) -> dict[str, Any]:
+        facts = shown(number, order)
+        output = facts["outputUrl"] if order["polled"] >= 3 else None
+        return {**facts, "status": "completed", "outputUrl": output}
+
+    party.start = completed  # type: ignore[method-assign]
+    party.shown = late  # type: ignore[method-assign]
+    return party
+
+
+def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual) -> None:
+    made = studio.generate("paint", "a lake")
+
+    assert (made.status, made.output.bytes()) == ("completed", png())
+    assert made.output.url is not None
+    assert studio.history.pending() == []
+    assert studio.start("paint", "a fox").wait().output.bytes() == png()
+
+
+def test_it_may_for_the_awaited_face(astudio: AsyncStudio, hasty: Punctual) -> None:
+    async def cell() -> bytes:
+        async with astudio as studio:
+            return await (await studio.generate("paint", "a lake")).output.bytes()
+
+    assert asyncio.run(cell()) == png()
+
+
+def test_the_same_from_two_cells_at_once_is_paid_once(
+    settings: Settings, other: Server, party: Punctual
+) -> None:
+    arrived, go, start = threading.Event(), threading.Event(), party.start
+
+    def slow(seen: third_party.Seen) -> Answer:
+        arrived.set()
+        go.wait(30)
+        return start(seen)
+
+    party.start = slow  # type: ignore[method-assign]
+    waited: list[float] = []
+
+    def rest(seconds: float) -> None:
+        waited.append(seconds)
+        go.set()  # the second cell waits: now the first one may go on
+
+    desk = Desk(settings)
+    with Studio(settings, desk=desk) as one, ThreadPoolExecutor() as pool:
+        first = pool.submit(one.generate, "paint", "a lake")
+        arrived.wait(30)
+        with Studio(settings, client=Client(settings, sleep=rest), desk=desk) as two:
+            second = two.generate("paint", "a lake")
+
+    assert second.id == first.result().id == "job-1"
+    assert waited
+    assert len(other.requests("POST", START)) == 1

@@ -1,0 +1,116 @@
+"""A disk that is full or read-only, after something was paid for."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.errors import KitError, NoAnswerError
+from kit.studio import AsyncStudio, Studio
+from tests.client.third_party import Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+def full(monkeypatch: pytest.MonkeyPatch, holding: bytes) -> None:
+    """Let the disk be full for lines that hold something."""
+    real = os.write
+
+    def write(file: int, content: bytes) -> int:
+        if holding in content:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(file, content)
+
+    monkeypatch.setattr(os, "write", write)
+
+
+def test_a_paid_start_that_cannot_be_written_down_keeps_its_id(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        full(patch, b'"state": "processing"')
+        with studio.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
+            studio.generate("paint", "a lake")
+
+    assert "job-1 was started, and could not be written into the journal" in str(caught.value)
+    assert float(budget.spent) == 0.25
+    assert caught.value.generation_id == "job-1"
+    assert caught.value.resume is not None
+    assert caught.value.resume().output.bytes() == png()
+
+
+def test_a_line_that_was_written_in_part_is_an_error(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, other: Server
+) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, content: real(file, content[:20]))
+
+    with pytest.raises(KitError, match="nothing was sent"):
+        studio.generate("paint", "a lake")
+    assert other.requests("POST", START) == []
+
+
+def test_an_end_that_cannot_be_written_down_is_one_line(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patch:
+        full(patch, b'"state": "completed"')
+        made = studio.generate("paint", "a lake")
+        studio.history.pending()
+
+    assert made.output.bytes() == png()
+    assert caplog.text.count("the end of job-1 could not be written down: No space left") == 1
+
+
+def test_a_price_that_cannot_be_written_down_is_one_line(
+    studio: Studio, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    (settings.data / "notebook").mkdir(parents=True)
+    (settings.data / "notebook" / "prices").write_text("in the way")
+
+    assert studio.generate("paint", "a lake").output.bytes() == png()
+    assert caplog.text.count("the price of job-1 could not be written down") == 1
+
+
+def in_the_way(settings: Settings) -> Path:
+    folder = settings.data / "notebook" / "outputs"
+    folder.parent.mkdir(parents=True)
+    folder.write_text("in the way")
+    return folder
+
+
+def test_an_output_that_cannot_be_written_keeps_the_id(
+    studio: Studio, settings: Settings, media: Server
+) -> None:
+    folder = in_the_way(settings)
+    with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
+        studio.generate("paint", "a lake")
+    folder.unlink()
+
+    assert caught.value.generation_id == "job-1"
+    assert caught.value.resume is not None
+    assert caught.value.resume().output.bytes() == png()
+    assert len(media.requests("GET")) == 2  # to ask once more makes no room
+
+
+async def awaited(astudio: AsyncStudio) -> KitError:
+    async with astudio:
+        with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
+            await astudio.generate("paint", "a lake")
+        return caught.value
+
+
+def test_the_awaited_face_keeps_it_too(
+    astudio: AsyncStudio, settings: Settings, party: ThirdParty
+) -> None:
+    import asyncio
+
+    in_the_way(settings)
+
+    error = asyncio.run(awaited(astudio))
+
+    assert (error.generation_id, error.resume is not None) == ("job-1", True)

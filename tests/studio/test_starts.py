@@ -1,0 +1,299 @@
+"""Starts that nobody saw the answer of: stopped cells, canceled tasks, killed kernels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from kit.client.flows import Policy
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError
+from kit.studio import AsyncStudio, Studio
+from kit.studio.desk import Desk
+from kit.studio.outcomes import Trace
+from tests.client import third_party
+from tests.client.fixtures import Clock
+from tests.client.third_party import Answer, Server, png
+from tests.conftest import Service
+from tests.studio.broken import Canceled, Punctual, Stopped
+
+START = "/v1/creative-studio/generations"
+Open = Callable[..., Studio]
+
+
+@pytest.fixture
+def party(media: Server) -> Punctual:
+    return Punctual(media.url)
+
+
+@pytest.fixture
+def kernel(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Open]:
+    """Opens studios as new kernels would."""
+    opened = []
+
+    def fresh(kind: type[Client] = Client) -> Studio:
+        client = kind(settings, sleep=clock.sleep)
+        opened.append(Studio(settings, client=client, desk=Desk(settings, policy=policy)))
+        return opened[-1]
+
+    yield fresh
+    for studio in opened:
+        studio.close()
+
+
+def stopped(kernel: Open, prompt: str = "a lake", **options: object) -> KeyboardInterrupt:
+    """Stop a cell while its start is answered."""
+    with pytest.raises(KeyboardInterrupt) as caught:
+        kernel(Stopped).generate("paint", prompt, **options)
+    return caught.value
+
+
+def keys(other: Server) -> list[str]:
+    return [seen.headers["idempotency-key"] for seen in other.requests("POST", START)]
+
+
+def test_a_start_that_was_stopped_is_found_and_not_paid_twice(
+    kernel: Open, other: Server, party: Punctual
+) -> None:
+    stop = stopped(kernel)
+    assert "its start had left and may be carried out" in stop.__notes__[0]
+
+    assert [g.id for g in kernel().history.pending()] == ["job-1"]
+    assert kernel().generate("paint", "a lake").id == "job-1"
+    assert list(party.orders) == ["job-1"]
+
+
+def test_the_same_call_finds_it_before_anybody_asks_what_is_pending(
+    kernel: Open, other: Server, party: Punctual
+) -> None:
+    stopped(kernel)
+
+    found = kernel().generate("paint", "a lake", size=512)
+
+    assert (found.id, found.status) == ("job-1", "completed")
+    assert found.output.bytes() == png()
+    assert len(keys(other)) == 1
+    assert kernel().history.pending() == []
+
+
+def test_what_no_list_shows_is_not_paid_again_without_a_word(
+    kernel: Open, other: Server, party: Punctual, caplog: pytest.LogCaptureFixture
+) -> None:
+    stopped(kernel)
+    party.listing = False
+
+    assert kernel().history.pending() == []
+    assert "a start of paint may have been carried out at 20" in caplog.text
+    with pytest.raises(NoAnswerError, match="again=True orders it anew") as caught:
+        kernel().generate("paint", "a lake")
+    assert caught.value.unsettled
+    assert len(keys(other)) == 1
+
+    made = kernel().generate("paint", "a lake", again=True)
+    assert made.id == kernel().generate("paint", "a lake").id == "job-2"
+    assert len(keys(other)) == 2
+
+
+def test_older_ones_that_look_like_it_are_named(kernel: Open, party: Punctual) -> None:
+    stopped(kernel)
+    party.made["job-1"] = "2026-01-02T03:04:05Z"
+
+    with pytest.raises(NoAnswerError, match="does not tell: it may be job-1"):
+        kernel().generate("paint", "a lake")
+
+
+def test_another_request_of_the_same_model_is_not_taken_for_it(
+    kernel: Open, other: Server, party: Punctual
+) -> None:
+    stopped(kernel)
+    party.orders["job-1"]["prompt"] = "a fox"
+
+    with pytest.raises(NoAnswerError, match="may have been carried out"):
+        kernel().generate("paint", "a lake")
+    assert kernel().history.pending() == []
+
+
+def test_an_answer_that_was_lost_is_looked_for_too(
+    kernel: Open, other: Server, party: Punctual
+) -> None:
+    real = party.start
+
+    def lost(seen: third_party.Seen) -> Answer:
+        real(seen)
+        return Answer(drop=True)
+
+    party.start = lost  # type: ignore[method-assign]
+    with pytest.raises(NoAnswerError, match="may have been carried out"):
+        kernel().generate("paint", "a lake")
+    party.start = real  # type: ignore[method-assign]
+
+    assert kernel().generate("paint", "a lake").id == "job-1"
+    assert len(keys(other)) == 1
+
+
+def test_a_refused_start_is_settled(kernel: Open, other: Server) -> None:
+    other.first("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
+    with pytest.raises(InsufficientCreditsError):
+        kernel().generate("paint", "a lake")
+
+    assert kernel()._desk.journal.intents() == []
+    assert kernel().generate("paint", "a lake").status == "completed"
+    assert len(keys(other)) == 2
+
+
+def test_a_sweep_does_not_pay_twice_either(kernel: Open, other: Server, party: Punctual) -> None:
+    stopped(kernel)
+
+    frame = kernel().sweep("paint", ["a lake", "a fox"]).run(at_once=1).frame()
+
+    assert frame["generation_id"].tolist() == ["job-1", "job-2"]
+    assert len(keys(other)) == 2
+
+
+def test_the_awaited_face_finds_it_too(
+    settings: Settings, clock: Clock, policy: Policy, other: Server, party: Punctual
+) -> None:
+    async def cell(client: Canceled) -> list[object]:
+        desk = Desk(settings, policy=policy)
+        async with AsyncStudio(settings, client=client, desk=desk) as studio:
+            with pytest.raises(asyncio.CancelledError) as caught:
+                await studio.generate("paint", "a lake")
+            pending = [g.id for g in await studio.history.pending()]
+            again = await studio.generate("paint", "a lake")
+            return [caught.value.__notes__[0], pending, again.id]
+
+    note, pending, again = asyncio.run(cell(Canceled(settings, sleep=clock.asleep)))
+
+    assert "its start had left and may be carried out" in str(note)
+    assert (pending, again) == (["job-1"], "job-1")
+    assert len(keys(other)) == 1
+
+
+def test_starts_that_differ_in_their_files_are_not_mixed_up(
+    kernel: Open, other: Server, party: Punctual
+) -> None:
+    for picture in (png("red"), png("blue")):
+        with pytest.raises(KeyboardInterrupt):
+            kernel(Stopped).generate("retouch", media=picture)
+
+    assert kernel().history.pending() == []
+    with pytest.raises(NoAnswerError, match="it may be job-1 or job-2"):
+        kernel().generate("retouch", media=png("blue"))
+
+    assert len(keys(other)) == 2
+
+
+def test_a_start_with_files_is_found_where_there_is_no_doubt(kernel: Open, other: Server) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        kernel(Stopped).generate("retouch", media=png("red"))
+
+    assert [g.id for g in kernel().history.pending()] == ["job-1"]
+    assert kernel().generate("retouch", media=png("red")).id == "job-1"
+    assert len(keys(other)) == 1
+
+
+def test_a_service_that_honors_keys_is_paid_once(
+    service: Service, key: str, tmp_path: Path
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings, client=Stopped(settings)) as studio:
+        before = studio.account.credits or Decimal(0)
+        with pytest.raises(KeyboardInterrupt):
+            studio.generate("flat", "x")
+        studio.client.stops = 1  # type: ignore[attr-defined]
+        with pytest.raises(KeyboardInterrupt):
+            studio.generate("flat", "x")
+        paid = before - (studio.account.credits or 0)
+
+        made = studio.generate("flat", "x")
+
+        assert made.status == "completed"
+        assert paid > 0
+        assert before - (studio.account.credits or 0) == paid
+        assert [g.id for g in studio.history.list()] == [made.id]
+
+
+def test_what_is_pending_there_is_found_and_costs_nothing(
+    service: Service, key: str, tmp_path: Path
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings, client=Stopped(settings)) as studio:
+        with pytest.raises(KeyboardInterrupt):
+            studio.generate("flat", "x", does="dawdles")
+        paid = studio.account.credits
+
+        (found,) = studio.history.pending()
+
+        assert (found.model_id, found.prompt) == ("flat", "x")
+        assert studio.account.credits == paid
+        found.cancel()
+
+
+def test_nothing_is_sent_that_cannot_be_written_down(
+    studio: Studio, settings: Settings, other: Server
+) -> None:
+    _ = studio.models
+    (settings.data / "notebook").mkdir(parents=True)
+    (settings.data / "notebook" / "journal").write_text("in the way")
+
+    with pytest.raises(ConfigError, match="nothing was sent"):
+        studio.generate("paint", "a lake")
+    assert keys(other) == []
+
+
+def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studio.client, "perform", interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        studio.generate("paint", "a lake")
+
+    assert caught.value.__notes__ == [Trace().note()]
+
+
+def test_an_interrupt_of_the_download_says_how_to_fetch_it(
+    kernel: Open, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = kernel()
+    monkeypatch.setattr(
+        studio.client.http, "fetch_to_file", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
+    with pytest.raises(KeyboardInterrupt) as caught:
+        studio.generate("paint", "a lake")
+
+    assert caught.value.__notes__ == [
+        "the generation job-1 is completed: the same call fetches it and pays nothing"
+    ]
+    assert kernel().generate("paint", "a lake").output.bytes() == png()
+    assert len(keys(other)) == 1
+
+
+def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:
+    assert "the same call without again=True" in Trace(again=True, sent=True).note()
+
+
+def test_an_intent_that_makes_no_sense_is_named(
+    studio: Studio, caplog: pytest.LogCaptureFixture
+) -> None:
+    studio._desk.journal.sending("k1", {"what": "is this"})
+
+    assert studio.history.pending() == studio.history.pending() == []
+    assert caplog.text.count("a start of a model may have been carried out") == 1
+
+
+def test_a_kit_of_before_reads_the_journal(kernel: Open, settings: Settings) -> None:
+    """An intent has no ``id``: a release that knows none passes over its line."""
+    stopped(kernel)
+    (path,) = (settings.data / "notebook" / "journal").iterdir()
+
+    line = path.read_text().splitlines()[0]
+    assert '"intent"' in line
+    assert '"id"' not in line
