@@ -107,7 +107,7 @@ class Comparison:
         return 1.0
 
     def _made(self) -> list[tuple[str, list[str]]]:
-        prices = [exhibit.charged for exhibit in self.exhibits]
+        prices = [exhibit.cost for exhibit in self.exhibits]
         first = prices[0]
         return [
             ("credits", [_price(price, first, n) for n, price in enumerate(prices)]),

@@ -44,6 +44,13 @@ class Exhibit:
     charged: Decimal | None
     fetch: Callable[[bool], Fetched]
 
+    @property
+    def cost(self) -> Decimal | None:
+        """What it cost in the end: the charge less what came back; None where nobody says."""
+        if self.charged is None:
+            return None
+        return self.charged - (self.facts.credits_refunded or Decimal(0))
+
     def html(self, fit: media.Fit, *, whole: bool = False, folder: Path | None = None) -> str:
         """Return the element that shows it, or the sentence why nothing is shown.
 
@@ -83,12 +90,12 @@ def drawn(
 
 
 def total(exhibits: Iterable[Exhibit]) -> Decimal | None:
-    """Return what all were charged together, or None where the price of one is unknown."""
+    """Return what all cost together, or None where the price of one is unknown."""
     amount = Decimal(0)
     for exhibit in exhibits:
-        if exhibit.charged is None:
+        if exhibit.cost is None:
             return None
-        amount += exhibit.charged
+        amount += exhibit.cost
     return amount
 
 

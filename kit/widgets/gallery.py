@@ -95,7 +95,7 @@ class Gallery:
     def _tile(self, exhibit: Exhibit, shown: str) -> str:
         facts, prompt = exhibit.facts, exhibit.facts.prompt or ""
         state = "" if facts.state == "completed" else f"{cards.status(facts.state)} · "
-        price = "" if exhibit.charged is None else cards.credits(exhibit.charged)
+        price = "" if exhibit.cost is None else cards.credits(exhibit.cost)
         words = filter(None, (price, preview.caption(facts, None)))
         line = f"{state}{escape(' · '.join(words))}"
         caption = (

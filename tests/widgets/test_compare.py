@@ -65,6 +65,14 @@ def test_differences_in_price_are_to_the_first() -> None:
     assert cells[:4] == ["0.6", "0.4 (-0.2)", "0.6", "—"]
 
 
+def test_what_came_back_is_no_price() -> None:
+    failed = exhibit("gen_3", status="failed", charged="0.60", credits_refunded="0.60")
+    html = Comparison([DAY, failed]).html()
+
+    prices = re.findall(r">credits</th>(.*?)</tr>", html)[0]
+    assert [re.sub(r"<[^>]+>", "", cell) for cell in prices.split("</td>")][1] == "0 (-0.6)"
+
+
 def test_all_pictures_are_cut_to_the_shape_of_the_first() -> None:
     first, second = shapes(Comparison([NIGHT, DAY]).html())
 

@@ -129,6 +129,12 @@ def test_one_line_has_number_and_price() -> None:
     assert len(Gallery([known])) == 1
 
 
+def test_a_refund_is_taken_off_the_sum() -> None:
+    failed = exhibit(status="failed", credits_refunded="0.02")
+
+    assert repr(Gallery([exhibit(), failed])) == "<Gallery 2 generations · 0.02 credits>"
+
+
 def test_a_gallery_is_a_list() -> None:
     html = Gallery([exhibit(small=photo(64, 64))] * 3).html()
 
