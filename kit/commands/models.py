@@ -13,6 +13,7 @@ import typer
 import kit
 from kit import wire
 from kit.commands.options import Data, Json, show_json, show_table
+from kit.commands.prices import usual
 
 
 def command(
@@ -52,10 +53,7 @@ def command(
         groups = {kind: [m for m in found if m.asset_type == kind] for kind in wire.CATEGORIES}
         show_json({kind: [_plain(m) for m in models] for kind, models in groups.items()})
     else:
-        lines = [
-            (m.id, m.asset_type, m.category, _credits(m.credits_at_defaults), m.title)
-            for m in found
-        ]
+        lines = [(m.id, m.asset_type, m.category, usual(m), m.title) for m in found]
         show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
 
 
@@ -78,7 +76,3 @@ def show(target: Path, only: Sequence[str], **how: Any) -> None:
 
 def _plain(model: wire.Model) -> object:
     return json.loads(model.model_dump_json(by_alias=True))
-
-
-def _credits(amount: object) -> str:
-    return "?" if amount is None else f"{amount:f}"

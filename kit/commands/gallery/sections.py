@@ -17,8 +17,8 @@ from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.frames import frame
 from kit.commands.gallery.plan import typed
 from kit.commands.gallery.tables import parameters
+from kit.commands.prices import sentence
 from kit.engines.samples import ABOUT
-from kit.widgets.preview import credits as priced
 
 __all__ = ["anchor", "given", "section"]
 
@@ -42,7 +42,7 @@ def section(model: wire.Model, cards: Sequence[Card], inputs: Mapping[str, Mediu
     name = anchor(model)
     facts = (
         f"<code>{escape(model.id)}</code><span>{escape(model.asset_type)}</span>"
-        f"<span>{escape(model.category)}</span><span>{escape(_price(model))}</span>"
+        f"<span>{escape(model.category)}</span><span>{escape(sentence(model))}</span>"
     )
     return (
         f'<section id="{name}" aria-labelledby="{name}-title">'
@@ -73,18 +73,6 @@ def given(inputs: Mapping[str, Medium]) -> str:
 def anchor(model: wire.Model) -> str:
     """Return the id of a model's section."""
     return escape(f"model-{quote(model.id, safe='')}")
-
-
-def _price(model: wire.Model) -> str:
-    words = [f"from {priced(model.credits_from)}"]
-    if model.credits_at_defaults not in (None, model.credits_from):
-        words.append(f"{priced(model.credits_at_defaults)} with its defaults")
-    words += [
-        f"{priced(unit.credits)} a second of {unit.medium}"
-        for unit in (model.pricing.units if model.pricing else ())
-        if unit.medium
-    ]
-    return ", ".join(words)
 
 
 def _shape(cards: Sequence[Card]) -> str:

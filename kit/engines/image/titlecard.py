@@ -19,6 +19,7 @@ from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.image.editing.colors import color_problems
 from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.image.editing.titlewords import headline_problems, subtitle_problems
 from kit.engines.media.fonts import FACES
 from kit.wire import Rule, UnitPrice
 
@@ -37,7 +38,8 @@ class TitleCard(Engine):
             "Sets the prompt as a headline, word for word, on your picture or on a landscape"
             " painted by rule. Lines are balanced, the quietest part of the picture is chosen, and"
             " the text is shaded to a contrast of at least 4.5:1. The fonts have Latin, Greek,"
-            " Cyrillic, Hebrew and Arabic letters; no Chinese, Japanese, Korean, Indic or emoji."
+            " Cyrillic, Hebrew and Arabic letters, not Chinese, Japanese, Korean or Indic ones;"
+            " emoji are left out."
         ),
         settings=(
             settings.choice("aspect_ratio", "16:9", _ASPECTS, "Width to height"),
@@ -75,8 +77,11 @@ class TitleCard(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that what is stressed has no color."""
-        accent = order.parameters["accent"].strip()
+        """Yield that what is stressed has no color, or that no font has the letters."""
+        values = order.parameters
+        yield from headline_problems("prompt", order.prompt, values["font"], values["style"])
+        yield from subtitle_problems("subtitle", values.get("subtitle") or "", values["style"])
+        accent = values["accent"].strip()
         if accent.lower() not in ("", "auto"):
             yield from color_problems("accent", accent)
 

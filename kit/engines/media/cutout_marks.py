@@ -39,6 +39,9 @@ _MOST = 99.5  # percentile of what stands out most: single pixels are no subject
 _DIFFERENT = 11.0  # from the colors at the edges of the frame, in CIELAB
 _ALIKE = 8.0  # colors that differ by less may be the same wall
 _OTHER = 26.0  # who differs by more is before the wall, however its light changes
+_STEP, _STRIDE = 7.0, 5  # difference of colors, and pixels on both sides, of a step between areas
+_HUE, _COLORED = 0.95, 14.0  # cosine between hues that are one, and chroma that has a hue
+_MUCH = 0.35  # of a part of the frame has the wall's colors where all of it is wall
 _THEIRS = 15.0  # what differs by less has the colors of hair or clothes
 _OPEN = 0.25  # of the edges show the wall at least: the part that is farthest from all heads
 _WALL = 0.5  # share of the height in which the sides of a portrait show what is behind it
@@ -97,12 +100,60 @@ def _wall(small: Bytes, boxes: list[Box]) -> tuple[_Where, Floats]:
     colors = _joined(lab, edges)
     if beyond.mean() < _OPEN:
         beyond = away >= np.quantile(away, 1 - _OPEN)
-    own = (near > 0) & (_from(lab, colors[beyond]) > _OTHER)
+    other = _from(lab, colors[beyond]) > _OTHER
+    own = (near > 0) & other & ~_same_wall(lab, other)
     core = np.zeros_like(near)
     _draw(core, boxes, _CORE, 1)
     if (own & (core > 0)).any():
         own &= _from(lab, lab[own & (core > 0)]) < _THEIRS
     return own, _from(lab, colors[~_joined(own, edges)])
+
+
+def _same_wall(lab: Floats, other: _Where) -> _Where:
+    """Return where along the frame a wall goes on that only grows lighter or darker.
+
+    A person begins with a step in color. A part of the frame without one is all wall if much of it
+    has the wall's colors and the rest their hue: what is gray has none, and may be hair.
+    """
+    colors = np.concatenate([strip.mean(axis=1) for strip in _strips(lab)])
+    walls = np.concatenate([1.0 - strip.mean(axis=1) for strip in _strips(other)])
+    parts = np.cumsum(_steps(colors))
+    share = np.bincount(parts, walls) / np.bincount(parts)
+    share[~_one_hue(colors[:, 1:] - 128, parts, walls)] = 0.0
+    same = np.zeros_like(other)
+    first = 0
+    for strip in _strips(same):
+        strip[...] = (share[parts[first : first + len(strip)]] > _MUCH)[:, None]
+        first += len(strip)
+    return same
+
+
+def _steps(colors: Floats) -> _Where:
+    """Return before which of a row of colors those behind differ from those ahead."""
+    sums = np.cumsum(np.concatenate([np.zeros((1, 3)), colors]), axis=0)
+    middle = np.arange(_STRIDE, len(colors) - _STRIDE)
+    before, after = sums[middle] - sums[middle - _STRIDE], sums[middle + _STRIDE] - sums[middle]
+    steps = np.zeros(len(colors), bool)
+    steps[middle] = np.linalg.norm(after - before, axis=1) > _STEP * _STRIDE
+    return steps
+
+
+def _one_hue(chroma: Floats, parts: NDArray[Any], walls: NDArray[Any]) -> _Where:
+    """Return which parts of a row have a hue, in their wall and in the rest of them, and one."""
+    wall, rest = (
+        np.stack([np.bincount(parts, weights * plane) for plane in chroma.T])
+        / np.maximum(np.bincount(parts, weights), 1e-6)
+        for weights in (walls, 1.0 - walls)
+    )
+    strong, weak = np.linalg.norm(wall, axis=0), np.linalg.norm(rest, axis=0)
+    alike = (wall * rest).sum(axis=0) > _HUE * strong * weak
+    return np.asarray(alike & (np.minimum(strong, weak) > _COLORED))
+
+
+def _strips(plane: Any) -> list[Any]:
+    """Return views of the frame: up the left side, along the top, down the right side."""
+    rim = _thick(plane.shape[:2])
+    return [plane[::-1, :rim], plane[:rim].swapaxes(0, 1), plane[:, -rim:]]
 
 
 def _away(shape: tuple[int, ...], boxes: list[Box]) -> Floats:

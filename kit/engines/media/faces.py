@@ -1,8 +1,8 @@
 """Faces: where they are in a picture and where their eyes are, by OpenCV's Haar cascades.
 
 The cascades know upright faces that look at the camera, of about a twelfth of the picture or more;
-a profile, a covered face and a small one are not found, and once in a while a pattern is taken
-for one.
+a profile, a covered face and a small one are not found, and in one picture of three without a face
+a pattern is taken for one. Where that matters, look with `kit.engines.media.surefaces`.
 """
 
 from __future__ import annotations
@@ -84,11 +84,44 @@ def find(pixels: Bytes, *, tilted: bool = False) -> list[Face]:
     tilted : bool
         Where no face is upright, look for heads tilted by about 20 degrees too.
     """
+    return next(filter(None, candidates(pixels, tilted=tilted)), [])
+
+
+def candidates(pixels: Bytes, *, tilted: bool = False) -> Iterator[list[Face]]:
+    """Yield what each way of looking takes for faces; see `find`, which believes the first."""
     gray, scale = _small(pixels)
-    found = _upright(gray)
-    if tilted and not found:
-        found = next(filter(None, (_turned(gray, turn) for turn in _TURNS)), [])
-    return [_scaled(face, scale) for face in found]
+    for found in _upright(gray):
+        yield [_scaled(face, scale) for face in found]
+    for turn in _TURNS if tilted else ():
+        for found in _turned(gray, turn):
+            yield [_scaled(face, scale) for face in found]
+
+
+def boxes(
+    name: str, gray: Bytes, least: int, most: int = 0, *, neighbors: int = 6
+) -> tuple[list[tuple[int, int, int, int]], list[float]]:
+    """Return the boxes (left, top, width, height) that a cascade draws, and how sure it is of each.
+
+    Parameters
+    ----------
+    name : str
+        File of a cascade among OpenCV's.
+    least, most : int
+        Sizes of a box in pixels; 0 is no bound.
+    neighbors : int
+        How many boxes must agree.
+    """
+    with _LOCK:
+        found, _, weights = _cascade(name).detectMultiScale3(
+            gray,
+            1.08,
+            neighbors,
+            minSize=(least, least),
+            maxSize=(most, most),
+            outputRejectLevels=True,
+        )
+    places = [(int(x), int(y), int(w), int(h)) for x, y, w, h in found]
+    return places, [float(weight) for weight in np.ravel(weights)]
 
 
 def _small(pixels: Bytes) -> tuple[Bytes, float]:
@@ -102,33 +135,19 @@ def _small(pixels: Bytes) -> tuple[Bytes, float]:
     return np.asarray(cv2.equalizeHist(gray)), scale
 
 
-def _upright(gray: Bytes) -> list[Face]:
+def _upright(gray: Bytes) -> Iterator[list[Face]]:
     least = max(_SMALLEST, min(gray.shape) // 12)
     if min(gray.shape) <= least:
-        return []
+        return
     for name in _CASCADES:
-        boxes, weights = _boxes(name, gray, least)
-        if boxes:
-            ranked = sorted(zip(boxes, weights, strict=True), key=_rank)
-            return [_face(gray, *box) for box, _ in ranked]
-    return []
+        ranked = sorted(zip(*boxes(name, gray, least), strict=True), key=_rank)
+        yield [_face(gray, *box) for box, _ in ranked]
 
 
 def _rank(found: tuple[tuple[int, int, int, int], float]) -> tuple[float, ...]:
     # Boxes come in no fixed order; size times certainty decides, then the place.
     (x, y, width, _), weight = found
     return -weight * width, x, y
-
-
-def _boxes(
-    name: str, gray: Bytes, least: int
-) -> tuple[list[tuple[int, int, int, int]], list[float]]:
-    with _LOCK:
-        found, _, weights = _cascade(name).detectMultiScale3(
-            gray, 1.08, 6, minSize=(least, least), outputRejectLevels=True
-        )
-    boxes = [(int(x), int(y), int(w), int(h)) for x, y, w, h in found]
-    return boxes, [float(weight) for weight in np.ravel(weights)]
 
 
 def _face(gray: Bytes, x: int, y: int, width: int, height: int) -> Face:
@@ -160,13 +179,14 @@ def _pairs(eyes: list[Point], width: int) -> Iterator[tuple[float, Point, Point]
         yield off, left, right
 
 
-def _turned(gray: Bytes, degrees: float) -> list[Face]:
-    """Return the faces found after turning the picture, turned back."""
+def _turned(gray: Bytes, degrees: float) -> Iterator[list[Face]]:
+    """Yield the faces found after turning the picture, turned back."""
     height, width = gray.shape
     there = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)
     turned = cv2.warpAffine(gray, there, (width, height), borderMode=cv2.BORDER_REPLICATE)
     back = cv2.invertAffineTransform(there)
-    return [_moved(face, back) for face in _upright(turned)]
+    for found in _upright(turned):
+        yield [_moved(face, back) for face in found]
 
 
 def _moved(face: Face, matrix: Any) -> Face:

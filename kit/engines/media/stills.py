@@ -23,8 +23,13 @@ from kit.errors import EngineError
 
 _OPAQUE = 255
 _BAND = 256  # rows
+#: Bytes in which Pillow asks for memory. What is smaller than 32 MiB stays with the thread that
+#: freed it, and a picture of 50 megapixels leaves 150 MiB to no use.
+_BLOCK = 64 << 20
 _ORIENTATION = 0x0112  # of Exif
 _SIDEWAYS = frozenset({5, 6, 7, 8})
+
+Image.core.set_block_size(_BLOCK)  # type: ignore[attr-defined]  # Pillow names it in its manual
 
 
 @dataclass(frozen=True, slots=True)

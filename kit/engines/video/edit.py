@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.image.editing.looks import LOOKS
+from kit.engines.video.editing.captionwords import caption_problems
 from kit.engines.video.editing.settings import (
     LONGEST,
     SHAPES,
@@ -30,7 +31,8 @@ _CAPTIONS = Parameter(
     type="string",
     description=(
         "What is said, as plain text; the words are spread over the speech that is heard, or over"
-        " the whole clip where nothing is"
+        " the whole clip where nothing is. Latin, Greek, Cyrillic, Hebrew and Arabic letters; no"
+        " Chinese, Japanese, Korean or Indic ones, and emoji are left out"
     ),
 )
 
@@ -97,10 +99,12 @@ class Edit(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that the part has no length, or that there is no sound to put under it."""
+        """Yield that the part has no length, no font the letters, or that there is no sound."""
         start, end = order.parameters["start"], order.parameters.get("end")
         if end is not None and end <= start:
             yield "end", f"the part ends at {end:g} s, but begins at {start:g} s"
+        captions, style = order.parameters.get("captions"), order.parameters["caption_style"]
+        yield from caption_problems("captions", captions or "", style)
         yield from sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kit.engines.base import Asset, CanceledError, Progress
+from kit.engines.base import Asset, CanceledError, Order, Progress
 from kit.engines.image.editing.inks import DARK, LEAST, LIGHT, accent_on, contrast_on, luminance
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.image.titlecard import TitleCard
@@ -140,3 +140,32 @@ def test_a_neon_title_shines_in_its_color_on_a_darkened_picture(tmp_path: Path) 
 @pytest.mark.parametrize("style", STYLES)
 def test_odd_texts_are_set_in_every_style(tmp_path: Path, text: str, style: str) -> None:
     assert card(tmp_path, text, style=style, subtitle=text, size=256).width == 256
+
+
+def test_emoji_are_left_out_and_told(tmp_path: Path) -> None:
+    plain = card(tmp_path / "a", "Good morning", subtitle="at home")
+    asset = card(tmp_path / "b", "Good morning 🌅", subtitle="at home 🏡")
+
+    assert asset.metadata["left_out"] == ["🌅", "🏡"]
+    assert asset.path.read_bytes() == plain.path.read_bytes()
+    assert "left_out" not in plain.metadata
+
+
+@pytest.mark.parametrize(
+    ("prompt", "subtitle", "field"),
+    [("日本", "", "prompt"), ("🌅", "", "prompt"), ("a b", "नमस्ते", "subtitle")],
+)
+def test_letters_that_no_font_has_are_refused_before_the_charge(
+    prompt: str, subtitle: str, field: str
+) -> None:
+    engine = TitleCard()
+    values = {s.name: s.default for s in engine.definition.settings if s.default is not None}
+    order = Order(prompt=prompt, parameters={**values, "subtitle": subtitle})
+
+    ((name, sentence),) = engine.check(order)
+
+    assert (name, sentence.partition(":")[0]) == (field, "no font has these characters")
+
+
+def test_a_greek_headline_in_capitals_has_no_accents(tmp_path: Path) -> None:
+    assert "".join(card(tmp_path, "Πώς").metadata["lines"]) == "ΠΩΣ"

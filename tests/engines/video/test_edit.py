@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from kit import parameters, pricing
-from kit.engines.base import CanceledError, Progress
+from kit.engines.base import CanceledError, Order, Progress
 from kit.engines.media.footage import Footage
 from kit.engines.video.edit import Edit
 from kit.errors import EngineError
@@ -112,7 +112,7 @@ def test_captions_and_looks_reach_the_picture(tmp_path: Path) -> None:
         ({"end": 0.0}, "bad_range"),
         ({"captions": "word " * 200}, "captions_too_long"),
         ({"captions": "x" * 13_000}, "captions_too_long"),
-        ({"captions": "a 🦑 b"}, "no_letters"),
+        ({"captions": "a 日 b"}, "no_letters"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(
@@ -180,3 +180,26 @@ def test_the_definition_is_valid_and_more_work_costs_more() -> None:
     for parameter in told.settings:
         if parameter.default is not None:
             assert parameters.problem_with(parameter, parameter.default) is None
+
+
+def test_emoji_in_captions_are_left_out_and_told(tmp_path: Path) -> None:
+    source = flashes(tmp_path / "a.mp4", seconds=1)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+
+    plain = render(tmp_path / "one", source, captions="a b")
+    asset = render(tmp_path / "two", source, captions="a 🦑 b")
+
+    assert asset.metadata["left_out"] == ["🦑"]
+    assert "left_out" not in plain.metadata
+    assert asset.path.read_bytes() == plain.path.read_bytes()
+
+
+@pytest.mark.parametrize("text", ["今日は", "🦑 🦑"])
+@pytest.mark.parametrize("style", ["bold", "clean", "karaoke"])
+def test_captions_that_cannot_be_set_are_refused_before_the_charge(text: str, style: str) -> None:
+    values = {**DEFAULTS, "captions": text, "caption_style": style}
+
+    problems = Edit().check(Order(prompt="", parameters=values, media={"video": 1}))
+
+    assert [name for name, _ in problems] == ["captions"]

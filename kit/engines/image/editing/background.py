@@ -77,10 +77,11 @@ class Background(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that the color of a new background is none, where it would be used."""
+        """Yield that a color is none where it is used, and that a backdrop is not used."""
         given = order.prompt.strip() or order.media.get("backdrop")
         if order.parameters["operation"] == "replace" and not given:
             yield from color_problems("color", order.parameters["color"])
+        yield from settings.unused(order, "backdrop", "replace")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Cut out the subject and set it before what was asked for."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.image.editing.finish import color_of, finished, over, source
+from kit.engines.image.editing.finish import color_of, finished, flat, over, source
 from kit.engines.image.editing.framing import scaled
 from kit.engines.image.editing.painted import behind
 from kit.engines.media.color import Bytes
@@ -21,17 +23,32 @@ _LEAST = 0.004
 _DISC = 9  # pixels of the blur's radius in the reduced picture
 _WIDEST = 0.045  # of the blur, as a share of the longer side
 
+#: Pixels, and how far each covers, where not all do.
+Result: TypeAlias = tuple[Bytes, Bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A picture, how far each of its pixels belongs to the subject, and what goes behind that."""
+
+    pixels: Bytes
+    alpha: Bytes
+    backdrop: Bytes | None
+
 
 def change_background(job: Job, progress: Progress) -> Asset:
     """Render a job of the background model."""
     progress.report(0.0)
+    # The one that is not looked at first, alone: to decode a picture takes most of the memory.
+    backdrop = _backdrop(job)
     still = source(job)
     progress.report(0.1)
     alpha = _subject(still, progress.part(0.1, 0.6))
     progress.report(0.6)
     alpha = _feathered(alpha, job.parameters["feather"])
     operation = job.parameters["operation"]
-    pixels, kept = _OPERATIONS[operation](job, progress, still.pixels, alpha)
+    scene = _Scene(still.pixels, alpha, backdrop)
+    pixels, kept = _OPERATIONS[operation](job, progress, scene)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
@@ -57,33 +74,36 @@ def _feathered(alpha: Bytes, feather: float) -> Bytes:
     return np.asarray(np.minimum(soft, alpha))
 
 
-def _remove(
-    job: Job, progress: Progress, pixels: Bytes, alpha: Bytes
-) -> tuple[Bytes, Bytes | None]:
-    clean = cleaned(pixels, alpha)
+def _backdrop(job: Job) -> Bytes | None:
+    """Return what is to go behind the subject, on white where it is see-through."""
+    if job.parameters["operation"] != "replace" or not job.media.get("backdrop"):
+        return None
+    return flat(source(job, "backdrop"))
+
+
+def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:
+    clean = cleaned(scene.pixels, scene.alpha)
     # What nobody sees would only make the file larger.
-    return np.where(alpha[..., None] > 0, clean, np.uint8(255)), alpha
+    return np.where(scene.alpha[..., None] > 0, clean, np.uint8(255)), scene.alpha
 
 
-def _replace(
-    job: Job, progress: Progress, pixels: Bytes, alpha: Bytes
-) -> tuple[Bytes, Bytes | None]:
-    height, width = alpha.shape
-    behind_it = _new(job, progress, width, height)
+def _replace(job: Job, progress: Progress, scene: _Scene) -> Result:
+    behind_it = _new(job, progress, scene)
     progress.report(0.7)
-    return over(behind_it, cleaned(pixels, alpha), alpha), None
+    return over(behind_it, cleaned(scene.pixels, scene.alpha), scene.alpha), None
 
 
-def _new(job: Job, progress: Progress, width: int, height: int) -> Bytes:
-    if job.media.get("backdrop"):
-        picture = source(job, "backdrop").pixels
-        return scaled(cut(picture, width / height), width, height)
+def _new(job: Job, progress: Progress, scene: _Scene) -> Bytes:
+    height, width = scene.alpha.shape
+    if scene.backdrop is not None:
+        return scaled(cut(scene.backdrop, width / height), width, height)
     if job.prompt.strip():
         return behind(job.prompt, width, height, job.seed, progress)
     return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
 
 
-def _blur(job: Job, progress: Progress, pixels: Bytes, alpha: Bytes) -> tuple[Bytes, Bytes | None]:
+def _blur(job: Job, progress: Progress, scene: _Scene) -> Result:
+    pixels, alpha = scene.pixels, scene.alpha
     strength = job.parameters["blur_strength"]
     if not strength:
         return pixels, None
@@ -121,5 +141,5 @@ def _defocused(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -
     return np.asarray(np.rint(soft * 255).clip(0, 255), np.uint8)
 
 
-_Operation = Callable[[Job, Progress, Bytes, Bytes], tuple[Bytes, Bytes | None]]
+_Operation = Callable[[Job, Progress, _Scene], Result]
 _OPERATIONS: dict[str, _Operation] = {"remove": _remove, "replace": _replace, "blur": _blur}

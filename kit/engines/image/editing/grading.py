@@ -5,11 +5,13 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from kit.engines.image.editing.finish import bands
 from kit.engines.image.editing.looks import Look
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_ROWS = 256  # of a band
 _GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
 
 
@@ -25,7 +27,7 @@ def graded(pixels: Bytes, look: Look) -> Bytes:
     matrix = gray * np.eye(3, dtype=np.float32) + (1 - gray) * np.tile(_LUMA, (3, 1))
     # Colors first, so that a look without color can still be toned by the tables.
     out = cv2.transform(pixels, matrix)
-    out = cv2.LUT(out, _tables(look))
+    out = cv2.LUT(out, _tables(look), dst=out)
     if look.glow:
         out = _glowing(out, look.glow)
     if look.vignette:
@@ -54,6 +56,7 @@ def _curved(value: Floats, contrast: float) -> Floats:
 
 
 def _glowing(pixels: Bytes, amount: float) -> Bytes:
+    """Let lights shine beyond their outlines, in place: a large picture fits few times."""
     height, width = pixels.shape[:2]
     scale = min(1.0, _GLOW_SIDE / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -64,15 +67,25 @@ def _glowing(pixels: Bytes, amount: float) -> Bytes:
     veil = np.rint(255 * np.clip(amount * soft, 0, 1)).astype(np.uint8)
     veil = cv2.resize(veil, (width, height), interpolation=cv2.INTER_CUBIC)
     # Screen: light adds up but never clips.
-    rest = cv2.multiply(cv2.bitwise_not(pixels), cv2.bitwise_not(veil), scale=1 / 255)
-    return np.asarray(cv2.bitwise_not(rest))
+    for plane in (pixels, veil):
+        cv2.bitwise_not(plane, dst=plane)
+    cv2.multiply(pixels, veil, dst=pixels, scale=1 / 255)
+    return np.asarray(cv2.bitwise_not(pixels, dst=pixels))
 
 
 def _vignetted(pixels: Bytes, amount: float) -> Bytes:
-    height, width = pixels.shape[:2]
+    """Darken the corners, in place."""
+    mask = _shade(pixels.shape, amount)
+    for rows, _, _ in bands(len(pixels), _ROWS, 0):
+        part = pixels[rows]
+        cv2.multiply(part, cv2.merge([mask[rows]] * 3), dst=part, scale=1 / 255)
+    return pixels
+
+
+def _shade(shape: tuple[int, ...], amount: float) -> Bytes:
+    height, width = shape[:2]
     rows = np.linspace(-1, 1, 64, dtype=np.float32)[:, None]
     columns = np.linspace(-1, 1, 64, dtype=np.float32)[None, :]
     shade = 255 * (1.0 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2))
     large = cv2.resize(shade, (width, height), interpolation=cv2.INTER_CUBIC)
-    mask = cv2.convertScaleAbs(large)
-    return np.asarray(cv2.multiply(pixels, cv2.merge([mask] * 3), scale=1 / 255))
+    return np.asarray(cv2.convertScaleAbs(large))

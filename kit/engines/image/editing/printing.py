@@ -262,7 +262,8 @@ def _drawn(which: Bytes, colors: Floats, size: tuple[int, int], progress: Progre
         weights = np.zeros_like(best)
         totals = [np.zeros_like(best) for _ in range(3)]
         for number, share in zip(used, part, strict=True):
-            weight = cv2.max(1.0 + steep * (share - best), 0.0)
+            # Not OpenCV's: it takes a column of up to four pixels for a number.
+            weight = np.maximum(1.0 + steep * (share - best), 0.0)
             weights += weight
             totals = [
                 cv2.scaleAdd(weight, float(color), total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import cv2
 import numpy as np
@@ -155,17 +156,27 @@ def _mask(job: Job, still: Still) -> Bytes:
             f" picture of {picture.width} x {picture.height}",
             code="mask_shape",
         )
-    gray: Bytes = cv2.cvtColor(flat(given, 0), cv2.COLOR_RGB2GRAY)
+    # The brightest channel: what is painted over in red or blue is meant as well.
+    gray = reduce(cv2.max, cv2.split(flat(given, 0)))
     gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
     mask = np.asarray(gray > 127, np.uint8) * np.uint8(255)
     share = float(np.count_nonzero(mask)) / mask.size
     if not 0 < share < _MOST_ERASED:
-        raise EngineError(
-            f"the mask covers {share:.0%} of the picture; it must be white where something is to be"
-            f" erased, on more than nothing and less than {_MOST_ERASED:.0%}",
-            code="mask_empty" if not share else "mask_full",
-        )
+        raise _pointless(share, see_through=given.alpha is not None)
     return mask
+
+
+def _pointless(share: float, *, see_through: bool) -> EngineError:
+    """Return what a mask is told that covers nothing, or too much."""
+    sentence = (
+        f"the mask covers {share:.0%} of the picture; it must be white where something is to be"
+        f" erased, on more than nothing and less than {_MOST_ERASED:.0%}"
+    )
+    if share:
+        sentence += ": turn black and white around if black marks it"
+    elif see_through:
+        sentence += ", and what is see-through counts as black"
+    return EngineError(sentence, code="mask_full" if share else "mask_empty")
 
 
 _MOST_ERASED = 0.6

@@ -9,6 +9,7 @@ from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Pro
 from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.image.editing.looks import LOOKS, NOTHING, is_idle
+from kit.engines.image.editing.titlewords import USUAL, headline_problems
 from kit.engines.media.fonts import FACES
 from kit.wire import Multiplier, Rule
 
@@ -43,7 +44,11 @@ class Restyle(Engine):
                 "Redraws the picture before it is graded",
             ),
             settings.share("strength", 0.8, "How much of the new look is mixed in"),
-            settings.text("text", "A title set on the picture"),
+            settings.text(
+                "text",
+                "A title set on the picture, in Latin, Greek, Cyrillic, Hebrew or Arabic letters;"
+                " emoji are left out",
+            ),
             settings.choice(
                 "position",
                 "auto",
@@ -72,9 +77,11 @@ class Restyle(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that nothing would change."""
+        """Yield that nothing would change, or that no font has the letters of the title."""
         if is_idle(order.prompt, order.parameters):
             yield "look", NOTHING
+        values = order.parameters
+        yield from headline_problems("text", values.get("text") or "", values["font"], USUAL)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Grade and redraw the picture as setting and prompt ask."""

@@ -59,17 +59,20 @@ class Retouch(Engine):
         media=(
             settings.medium("image", "The picture to repair"),
             settings.medium(
-                "mask", "White where something is to be erased; erase only", required=False
+                "mask",
+                "White, or any bright color, where something is to be erased; erase only",
+                required=False,
             ),
         ),
         pricing=Rule(
             base=Decimal("0.02"),
             multipliers=[
+                # The scale has no price: it would be one of all operations, and what bounds the
+                # work of enlarging is how large the result may be.
                 Multiplier(
                     parameter="operation",
                     values={"erase": Decimal("1.5"), "denoise": Decimal("1.5")},
                 ),
-                Multiplier(parameter="scale", values={"4": Decimal(2)}),
             ],
         ),
         supports_prompt=False,
@@ -77,9 +80,10 @@ class Retouch(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield what is missing for what is to be done."""
+        """Yield what is missing for what is to be done, or given for nothing."""
         if order.parameters["operation"] == "erase" and not order.media.get("mask"):
             yield "mask", "is required to erase: a picture that is white where something is to go"
+        yield from settings.unused(order, "mask", "erase")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Repair the picture in the way that was asked for."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from kit.engines.base import Order, Problem
 from kit.wire import Parameter
 
 #: Pixels a side that a result may have, but for work that goes over a picture in bands.
@@ -19,6 +20,13 @@ def medium(name: str, description: str, *, required: bool = True) -> Parameter:
     return Parameter(
         name=name, type="image", media=True, required=required, description=description
     )
+
+
+def unused(order: Order, name: str, operation: str) -> Iterator[Problem]:
+    """Yield that a picture was given that only another operation than the one asked for uses."""
+    asked = order.parameters["operation"]
+    if asked != operation and order.media.get(name):
+        yield name, f"is only used by the operation {operation!r}, and {asked!r} was asked for"
 
 
 def choice(name: str, default: str, values: Sequence[str], description: str) -> Parameter:

@@ -55,4 +55,5 @@ def _share(strength: float, manner: str) -> float:
 
 
 def _mixed(old: Bytes, new: Bytes, share: float) -> Bytes:
-    return np.asarray(cv2.addWeighted(new, share, old, 1.0 - share, 0.0))
+    """Return the new picture with some of the old one, in the memory of the new one."""
+    return np.asarray(cv2.addWeighted(new, share, old, 1.0 - share, 0.0, dst=new))

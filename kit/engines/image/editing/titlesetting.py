@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kit.engines.image.editing.titlestyles import STYLES, TitleStyle
+from kit.engines.image.editing.titlewords import USUAL
 from kit.engines.media.lettering import Block, Color, balanced
 from kit.engines.media.typesetting import extent
 
@@ -27,7 +28,7 @@ class Title:
     headline: str
     subtitle: str = ""
     face: str = "auto"
-    style: str = "bold"
+    style: str = USUAL
     position: str = "auto"
     accent: Color | None = None
 
@@ -115,7 +116,7 @@ def _headline(
 ) -> Block:
     height, width = shape[:2]
     return balanced(
-        title.headline.upper() if style.capitals else title.headline,
+        title.headline,
         style.face if title.face == "auto" else title.face,
         room[0],
         height=room[1],
@@ -131,9 +132,8 @@ def _subtitle(
     text: str, size: int, inner: float, shape: tuple[int, ...], style: TitleStyle
 ) -> Block:
     least = 0.026 * min(shape[:2])
-    capitals = text.upper() if style.tracked else text
     return balanced(
-        capitals,
+        text,
         style.small_face,
         inner,
         height=0.16 * shape[0],

@@ -28,6 +28,7 @@ from kit.engines.image.editing.scrims import Box, Need, scrimmed
 from kit.engines.image.editing.titleplaces import Layout, laid_out
 from kit.engines.image.editing.titlesetting import Piece, Title
 from kit.engines.image.editing.titlestyles import STYLES, TitleStyle
+from kit.engines.image.editing.titlewords import headline_of, subtitle_of
 from kit.engines.media.color import Bytes, paint
 from kit.engines.media.lettering import Block, Color, mask, softened, sprite, stamp
 from kit.engines.media.typesetting import extent
@@ -67,6 +68,7 @@ def titled(
         The text has letters that no font has, or is too long.
     """
     style = STYLES[title.style]
+    title, left_out = _worded(title)
     layout = laid_out(pixels, title, spare=spare, people=not painted)
     pixels = layout.view.of(pixels, pixels.shape[1] - spare)
     if style.night:
@@ -97,7 +99,15 @@ def titled(
         "lines": list(headline.lines),
         "contrast": round(min(contrast_on(color, ground) for color in inks), 1),
     }
-    return out, facts
+    return out, {**facts, "left_out": left_out} if left_out else facts
+
+
+def _worded(title: Title) -> tuple[Title, list[str]]:
+    """Return a title as it is written, and the symbols that no font has."""
+    headline = headline_of(title.headline, title.face, title.style)
+    subtitle = subtitle_of(title.subtitle, title.style)
+    left_out = list(dict.fromkeys(headline.left_out + subtitle.left_out))
+    return replace(title, headline=headline.text, subtitle=subtitle.text), left_out
 
 
 def _tone(pixels: Bytes, box: Box, style: TitleStyle, tints: Tints) -> Tone:

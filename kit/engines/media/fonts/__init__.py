@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = ["FACES", "letters", "path_of", "with_letters"]
+__all__ = ["FACES", "fallbacks", "letters", "path_of", "with_letters"]
 
 #: Name -> file in this folder.
 FACES = {
@@ -36,6 +36,11 @@ def path_of(face: str) -> Path:
     return Path(__file__).with_name(FACES[face])
 
 
+def fallbacks(face: str) -> tuple[str, ...]:
+    """Return the faces that a text may be set in, the one that was asked for first."""
+    return (face, *_WIDE)
+
+
 def with_letters(text: str, face: str) -> str:
     """Return the face to set a text in: the one given, or another that has all its letters.
 
@@ -45,10 +50,10 @@ def with_letters(text: str, face: str) -> str:
         No face has them all; the message names those that are missing.
     """
     needed = {letter for letter in text if not _silent(letter)}
-    for name in (face, *_WIDE):
+    for name in fallbacks(face):
         if all(ord(letter) in letters(name) for letter in needed):
             return name
-    found = letters(face).union(*(letters(name) for name in _WIDE))
+    found = frozenset().union(*map(letters, fallbacks(face)))
     missing = sorted(letter for letter in needed if ord(letter) not in found)
     shown = " ".join(missing[:_MOST_NAMED])
     if not missing:

@@ -18,7 +18,9 @@ from PIL import Image, ImageDraw
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.fonts import with_letters
+from kit.engines.media.fonts.wording import capitals
 from kit.engines.media.lettering import Color, balanced, sprite
+from kit.engines.video.editing.captionwords import CAPTION_FACES
 from kit.engines.video.editing.pauses import ENDS
 from kit.engines.video.editing.spoken import Word
 from kit.engines.video.sheets import views
@@ -68,7 +70,7 @@ class Style:
 
 STYLES = {
     "bold": Style(
-        face="anton",
+        face=CAPTION_FACES["bold"],
         size=0.112,
         words=3,
         letters=17,
@@ -80,7 +82,7 @@ STYLES = {
         pop=True,
     ),
     "clean": Style(
-        face="inter",
+        face=CAPTION_FACES["clean"],
         size=0.062,
         words=4,
         letters=28,
@@ -89,7 +91,7 @@ STYLES = {
         shadow=0.14,
     ),
     "karaoke": Style(
-        face="inter-bold",
+        face=CAPTION_FACES["karaoke"],
         size=0.066,
         words=4,
         letters=26,
@@ -232,7 +234,7 @@ def _shown(text: str, style: Style) -> str:
     if not style.capitals:
         return text
     # Capitals in large letters need no commas and full stops; questions stay questions.
-    return text.rstrip(".,;:…").upper() or text
+    return capitals(text.rstrip(".,;:…")) or text
 
 
 def _carded(picture: Bytes, opacity: float, size: int) -> Bytes:

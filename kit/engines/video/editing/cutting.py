@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -19,6 +19,7 @@ from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound
 from kit.engines.video.editing import paths, soundtrack
 from kit.engines.video.editing.captions import Captions
+from kit.engines.video.editing.captionwords import caption_words
 from kit.engines.video.editing.framing import Frame, frame_of, framed, shifted, turned
 from kit.engines.video.editing.looks import Grade
 from kit.engines.video.editing.plan import Plan, check_work, plan_of
@@ -132,8 +133,15 @@ class _Scene:
                 "start": plan.start,
                 "end": round(plan.end, 3),
                 "speed": plan.speed,
+                **_left_out(self._job),
             },
         )
+
+
+def _left_out(job: Job) -> dict[str, Any]:
+    """Return the symbols of the captions that no font has, where there are any."""
+    words = caption_words(job.parameters.get("captions") or "", job.parameters["caption_style"])
+    return {"left_out": list(words.left_out)} if words.left_out else {}
 
 
 def faded(frame: Bytes, light: float) -> Bytes:
@@ -156,6 +164,7 @@ def _captions(job: Job, plan: Plan, spoken: Sound | None) -> Captions | None:
     if len(text) > _LONGEST_TEXT:
         sentence = f"the captions have {len(text):,} characters, at most {_LONGEST_TEXT:,} are"
         raise EngineError(f"{sentence} possible", code="captions_too_long")
+    text = caption_words(text, values["caption_style"]).text
     words = timed(text, plan.seconds, spoken)
     size = (plan.width, plan.height)
     return Captions(words, values["caption_style"], values["caption_position"], size)

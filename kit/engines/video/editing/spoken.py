@@ -123,10 +123,15 @@ def _weight(word: str, *, pauses: bool) -> float:
 def _check(needed: float, there: float) -> None:
     if needed > _FASTEST * there:
         raise EngineError(
-            f"the captions take about {needed:.0f} s to say, but there are only {there:.1f} s:"
-            " shorten them or choose a longer part",
+            f"the captions take about {_figure(needed)} s to say, but there is only time for"
+            f" {_figure(there)} s: shorten them or choose a longer part",
             code="captions_too_long",
         )
+
+
+def _figure(seconds: float) -> str:
+    """Return seconds in two figures at least: a part of a second is no 0 s."""
+    return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 
 def _pauses(active: NDArray[np.bool_], clock: Line) -> list[float]:

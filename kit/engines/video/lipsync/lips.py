@@ -153,7 +153,8 @@ def _seam(middle: Floats, rows: tuple[int, int]) -> float:
         extra = 0.5 * (red[row - 4 : row + 5].max() - float(np.median(red)))
         return float(min(walls) - light[row] + extra - 0.25 * abs(row + _WINDOW.top - usual))
 
-    return max(range(_row(rows[0]), _row(rows[1])), key=score) + _WINDOW.top
+    first = _row(rows[0])
+    return max(range(first, max(first + 1, _row(rows[1]))), key=score) + _WINDOW.top
 
 
 def _darkness(lab: Floats) -> Floats:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.faces import Face, Point, find
+from kit.engines.media.faces import Face, Point
+from kit.engines.media.surefaces import find_sure
 from kit.engines.video.lipsync.lips import Hint, Lips, find_lips
 from kit.engines.video.lipsync.pose import MOUTH, Pose, pose_by_mouth, pose_of
 from kit.errors import EngineError
 
-#: How far from where a face has its mouth the told one may be, in widths of the face.
-_NEAR = 0.45
+#: How far from the middle of a face the told mouth may be, and between which heights: face units.
+_ASIDE, _HEIGHTS = 60.0, (78.0, 150.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ class Told:
     def complete(self) -> bool:
         """Whether a mouth can be placed by this alone."""
         return None not in (self.x, self.y, self.width)
+
+    def on(self, pose: Pose, size: tuple[int, int]) -> bool:
+        """Return whether it is where a face may have its mouth."""
+        hint = self.hint(pose, size)
+        across, along = hint.x or 0.0, MOUTH if hint.y is None else hint.y
+        return abs(across) <= _ASIDE and _HEIGHTS[0] <= along <= _HEIGHTS[1]
 
     def hint(self, pose: Pose, size: tuple[int, int]) -> Hint:
         """Return it in face units; what is not told stays open."""
@@ -85,11 +92,12 @@ def place(pixels: Bytes, told: Told) -> Place:
     Raises
     ------
     EngineError
-        There is none, and not enough is told (``no_face``).
+        There is none, and not enough is told (``no_face``); or what is told lies on no face and
+        is not enough by itself (``off_face``).
     """
     height, width = pixels.shape[:2]
     size = (width, height)
-    face = choose(find(pixels, tilted=True), told, size)
+    face = choose(find_sure(pixels, tilted=True), told, size)
     if face is not None:
         pose = pose_of(face)
         return Place(pose, find_lips(pixels, pose, told.hint(pose, size)), face.eyes)
@@ -100,15 +108,23 @@ def place(pixels: Bytes, told: Told) -> Place:
 
 
 def choose(faces: list[Face], told: Told, size: tuple[int, int]) -> Face | None:
-    """Return the face that has its mouth where it is told, or the first where little is told."""
+    """Return the face that has its mouth where it is told, or the first where no place is told.
+
+    Raises
+    ------
+    EngineError
+        The told place lies on none of the faces, and is no whole one (``off_face``).
+    """
     if told.x is None and told.y is None:
         return faces[0] if faces else None
-    fits = [(_off(face, told, size), number) for number, face in enumerate(faces)]
-    off, number = min(fits, default=(math.inf, 0))
-    # A place that nothing is near is believed only if it is a whole one.
-    if off > _NEAR and (told.complete or not faces):
-        return None
-    return faces[number]
+    fits = [face for face in faces if told.on(pose_of(face), size)]
+    if faces and not fits and not told.complete:
+        raise EngineError(
+            "the mouth lies outside the face that was found; correct mouth_x and mouth_y, or set"
+            " mouth_width too to place it anywhere",
+            code="off_face",
+        )
+    return min(fits, key=lambda face: _off(face, told, size), default=None)
 
 
 def no_face(medium: str) -> EngineError:

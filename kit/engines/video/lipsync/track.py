@@ -17,6 +17,7 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face, find
+from kit.engines.media.surefaces import find_sure
 from kit.engines.video.lipsync.lips import Lips, find_lips
 from kit.engines.video.lipsync.placing import Told, choose
 from kit.engines.video.lipsync.pose import Pose, pose_by_mouth, pose_of
@@ -99,7 +100,7 @@ class Tracker:
         height, width = gray.shape
         face = _near(pixels, self._pose) if self._pose else None
         if face is None and self._pose is None:
-            face = choose(find(pixels, tilted=True), self._first(), (width, height))
+            face = choose(find_sure(pixels, tilted=True), self._first(), (width, height))
         found = None if face is None else pose_of(face)
         if found is None and self._pose is None and number == 0:
             found = self._told_pose(width, height)

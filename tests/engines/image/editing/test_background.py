@@ -79,6 +79,15 @@ def test_a_place_in_the_prompt_is_painted_and_the_seed_varies_it(
     assert one != other
 
 
+def test_a_backdrop_is_white_where_it_is_see_through(tmp_path: Path, image: Path) -> None:
+    hidden = np.full((50, 90, 4), (10, 200, 30, 0), np.uint8)
+    media = {"image": image, "backdrop": saved(hidden, tmp_path / "in" / "hidden.png")}
+
+    asset = render(Background(), tmp_path / "out", media=media, operation="replace")
+
+    assert near(pixels_of(asset)[3, 3], (255, 255, 255), 2)
+
+
 def test_a_backdrop_goes_before_words(tmp_path: Path, image: Path) -> None:
     green = saved(np.full((50, 90, 3), (10, 200, 30), np.uint8), tmp_path / "in" / "green.png")
 

@@ -44,6 +44,30 @@ def test_a_definition_is_valid_and_priced(definition: Definition) -> None:
             assert parameters.problem_with(parameter, parameter.default) is None
 
 
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: d.id)
+def test_a_setting_of_one_operation_is_no_price_of_the_others(definition: Definition) -> None:
+    about = {parameter.name: parameter.description for parameter in definition.settings}
+    for multiplier in definition.pricing.multipliers:
+        assert not about[multiplier.parameter].endswith("only")
+
+
+def test_a_larger_scale_leaves_every_price_of_retouching_as_it_is() -> None:
+    rule = Retouch.definition.pricing
+    prices = {
+        operation: {
+            pricing.price(rule, {"operation": operation, "scale": scale}).total for scale in (2, 4)
+        }
+        for operation in ("erase", "denoise", "upscale", "sharpen")
+    }
+
+    assert prices == {
+        "erase": {Decimal("0.03")},
+        "denoise": {Decimal("0.03")},
+        "upscale": {Decimal("0.02")},
+        "sharpen": {Decimal("0.02")},
+    }
+
+
 def test_definitions_load_nothing_heavy() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LISTING], capture_output=True, text=True, check=False

@@ -17,6 +17,8 @@ IMPOSSIBLE: dict[str, Asked] = {
     "look": (Restyle(), "a house", {}, {}),
     "color": (Background(), "", {"operation": "replace", "color": "no color"}, {}),
     "mask": (Retouch(), "", {"operation": "erase"}, {}),
+    "mask for nothing": (Retouch(), "", {}, {"mask": 1}),
+    "backdrop for nothing": (Background(), "", {"operation": "blur"}, {"backdrop": 1}),
     "accent": (TitleCard(), "Hello", {"accent": "no color"}, {}),
 }
 POSSIBLE: list[Asked] = [
@@ -51,7 +53,7 @@ def test_what_cannot_work_is_said_before_it_is_paid_for(field: str) -> None:
 
     ((where, why),) = catalog.problems(model, order_of(IMPOSSIBLE[field]))
 
-    assert field in where
+    assert field.split()[0] in where
     assert len(why.split()) > 4
 
 

@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,20 @@ def test_every_look_changes_the_picture_and_keeps_its_drawing(name: str) -> None
 
     assert np.abs(new - old).mean() > 2
     assert np.corrcoef(new.mean(axis=2).ravel(), old.mean(axis=2).ravel())[0, 1] > 0.9
+
+
+def test_a_look_takes_the_memory_of_few_pictures() -> None:
+    pixels = np.zeros((1200, 1200, 3), np.uint8)
+    graded(pixels, LOOKS["neon"])  # what is made once
+
+    tracemalloc.start()
+    try:
+        graded(pixels, LOOKS["neon"])
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert most < 3 * pixels.nbytes
 
 
 def test_no_look_changes_nothing() -> None:

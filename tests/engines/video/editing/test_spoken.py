@@ -80,3 +80,8 @@ def test_more_text_than_anybody_can_say_is_refused() -> None:
     with pytest.raises(EngineError, match="shorten them") as told:
         timed(TEXT * 10, 3.0)
     assert told.value.code == "captions_too_long"
+
+
+def test_parts_of_a_second_are_told_as_such() -> None:
+    with pytest.raises(EngineError, match=r"about 0\.\d+ s to say, .* only time for 0\.02 s"):
+        timed("honey", 0.02)

@@ -73,3 +73,22 @@ def test_without_a_face_and_a_whole_mouth_there_is_a_clear_error(told: Told) -> 
 
     assert caught.value.code == "no_face"
     assert "mouth_x, mouth_y and mouth_width" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [Told(x=0.5, y=0.0), Told(x=0.0, y=0.5), Told(x=0.02, y=0.5), Told(y=0.01), Told(x=1, y=1)],
+)
+def test_a_mouth_told_beside_the_face_is_refused_in_a_sentence(told: Told) -> None:
+    with pytest.raises(EngineError, match="outside the face") as caught:
+        place(face(**AT), told)
+
+    assert caught.value.code == "off_face"
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (1, 1), (0.5, 0), (0, 0.5)])
+def test_a_whole_mouth_is_believed_even_at_the_edge_of_the_picture(x: float, y: float) -> None:
+    facts = place(face(**AT), Told(x, y, 0.2)).facts(SIZE)
+
+    assert (facts["mouth_x"], facts["mouth_y"]) == pytest.approx((x, y), abs=0.03)
+    assert facts["eyes"] is False

@@ -1,0 +1,153 @@
+"""Wording: what of a text can be set, and how its capitals are written.
+
+Emoji and other symbols that no font has are left out, for the words are read without them; letters
+are not, for a sentence without some of its letters says something else. Nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kit.engines.media.fonts import fallbacks, letters, with_letters
+from kit.errors import EngineError
+from kit.parameters import Problem
+
+__all__ = ["Wording", "capitals", "wording", "wording_problems"]
+
+#: What only changes how the sign before it looks: forms, skin tones, key caps, tags of flags.
+_TAILS = "\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
+_SIGN = re.compile(
+    f"[\U0001f1e6-\U0001f1ff]{{2}}|[^{_TAILS}][{_TAILS}]*(?:\u200d[^{_TAILS}][{_TAILS}]*)*|[{_TAILS}]"
+)
+#: Symbols, and code points that no version known here has named, as the newest emoji are.
+_SYMBOLS = ("So", "Sk", "Sm", "Cn")
+_GAP = "\0"
+_TONES = re.compile("[\u0300\u0301\u0313\u0314\u0342]")
+#: A vowel with its tone and the one after it, which would be read as one sound without the tone.
+_HIATUS = re.compile("([αεου])[\u0300\u0301]([ιυ])(?![\u0300-\u0345])", re.IGNORECASE)
+_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff][\u0370-\u03ff\u1f00-\u1fff\u0300-\u0345]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text as it can be set.
+
+    Parameters
+    ----------
+    left_out : tuple of str
+        Symbols that no font has, each once, in the order in which they stood.
+    """
+
+    text: str
+    left_out: tuple[str, ...] = ()
+
+
+def wording(text: str, face: str, *, together: bool = True) -> Wording:
+    """Return a text without the symbols that no font has.
+
+    Parameters
+    ----------
+    face : str
+        One of `FACES`, the one that is asked for.
+    together : bool
+        Whether one font must have all of it; otherwise words may be set in different ones.
+
+    Raises
+    ------
+    EngineError
+        No font has some of its letters, or nothing but symbols was there (``no_letters``).
+
+    Examples
+    --------
+    >>> wording("Good morning 🌅!", "anton")
+    Wording(text='Good morning!', left_out=('🌅',))
+    """
+    text = unicodedata.normalize("NFC", text).strip()
+    has = _having(text, face, together=together)
+    signs = [sign for sign in _SIGN.findall(text) if _is_symbol(sign)]
+    lost = tuple(dict.fromkeys(sign for sign in signs if not has.issuperset(_needed(sign))))
+    if not lost:
+        return Wording(_bare(text))
+    rest = _closed(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
+    if not rest:
+        raise EngineError(
+            f"no font has these characters: {' '.join(lost[:8])}, and there is nothing else",
+            code="no_letters",
+        )
+    return Wording(rest, lost)
+
+
+def wording_problems(
+    name: str, text: str, face: str, *, together: bool = True
+) -> Iterator[Problem]:
+    """Yield that a text, the value of `name`, cannot be set; an empty one can."""
+    if not text.strip():
+        return
+    try:
+        wording(text, face, together=together)
+    except EngineError as error:
+        yield name, str(error)
+
+
+def capitals(text: str) -> str:
+    """Return a text in capitals; Greek ones without accents, as they are written.
+
+    Source: Unicode, Common Locale Data Repository, transform ``el-Upper``.
+
+    Examples
+    --------
+    >>> capitals("Πώς; Ρολόι, café")
+    'ΠΩΣ; ΡΟΛΟΪ, CAFÉ'
+    """
+    return _GREEK.sub(_greek_capitals, unicodedata.normalize("NFC", text)).upper()
+
+
+def _greek_capitals(found: re.Match[str]) -> str:
+    if found[0] in ("ή", "Ή"):
+        return "Ή"  # "or" keeps its accent, or it were "the"
+    apart = unicodedata.normalize("NFD", found[0])
+    apart = _HIATUS.sub("\\1\\2\u0308", apart)
+    return unicodedata.normalize("NFC", _TONES.sub("", apart).upper())
+
+
+def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
+    """Return the code points of the font that has all letters of a text and most of its signs."""
+    signs = _SIGN.findall(text)
+    words = "".join(sign[0] for sign in signs if not _is_symbol(sign) and sign[0] not in _TAILS)
+    needed = _needed(words)
+    able = [found for found in map(letters, fallbacks(face)) if found.issuperset(needed)]
+    if able:
+        wanted = _needed("".join(filter(_is_symbol, signs)))
+        return max(able, key=lambda found: len(found & wanted))
+    if together:
+        with_letters(words, face)
+    for word in words.split():
+        with_letters(word, face)
+    # Which font a symbol comes to stand in is open: it must be in each.
+    return frozenset.intersection(*map(letters, fallbacks(face)))
+
+
+def _needed(text: Iterable[str]) -> set[int]:
+    """Return the code points that draw something."""
+    hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
+    signs = (sign for sign in text if sign not in "\ufe0e\ufe0f")
+    return {ord(sign) for sign in signs if unicodedata.category(sign) not in hidden}
+
+
+def _is_symbol(sign: str) -> bool:
+    return unicodedata.category(sign[0]) in _SYMBOLS
+
+
+def _bare(text: str) -> str:
+    """Return a text without signs of form, which draw nothing by themselves."""
+    return re.sub(f"[{_TAILS}]", "", text)
+
+
+def _closed(text: str) -> str:
+    """Return a text with its gaps closed: at most one space, and none before a stop or an end."""
+    text = re.sub(f"[ \t]*{_GAP}+(?=[.,!?;:…])", "", _bare(text))
+    text = re.sub(f"[ \t]*{_GAP}[ \t{_GAP}]*", " ", text)
+    return re.sub(r"^[ \t]+|[ \t]+$", "", text, flags=re.MULTILINE).strip()

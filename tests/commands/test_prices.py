@@ -1,0 +1,61 @@
+from decimal import Decimal
+
+import pytest
+
+from kit import pricing, wire
+from kit.commands.prices import sentence, usual
+
+SIZE = {"name": "size", "type": "string", "default": "large", "enum": ["small", "large"]}
+SECOND = {"medium": "audio", "credits": 0.03}
+LARGER = {"parameter": "size", "values": {"large": 1.5}}
+
+
+def model(**rule: object) -> wire.Model:
+    found = wire.Model.model_validate(
+        {
+            "id": "m",
+            "assetType": "video",
+            "settingParameters": [SIZE],
+            "mediaParameters": [{"name": "audio", "type": "audio", "media": True}],
+            "pricing": {"base": 0.02, **rule},
+        }
+    )
+    prices = {
+        "credits_from": pricing.least(found),
+        "credits_at_defaults": pricing.at_defaults(found),
+    }
+    return found.model_copy(update=prices)
+
+
+@pytest.mark.parametrize(
+    ("rule", "short", "words"),
+    [
+        ({}, "0.02", "from 0.02 credits"),
+        ({"units": [SECOND]}, "0.02 + 0.03/s", "from 0.02 credits, 0.03 credits a second of audio"),
+        (
+            {"units": [SECOND], "multipliers": [LARGER]},
+            "0.03 + 0.045/s",
+            "from 0.02 credits, 0.03 credits with its defaults, 0.045 credits a second of audio",
+        ),
+    ],
+)
+def test_what_a_second_of_an_input_adds_is_said(rule: object, short: str, words: str) -> None:
+    assert isinstance(rule, dict)
+    found = model(**rule)
+
+    assert usual(found) == short
+    assert sentence(found).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+def test_the_words_are_what_is_charged() -> None:
+    found = model(units=[SECOND], multipliers=[LARGER])
+    minute = {"audio": [pricing.Medium("audio", pricing.Fraction(60))]}
+
+    quote = pricing.price(pricing.rule_of(found), {"size": "large"}, minute)
+
+    start, second = (Decimal(part.removesuffix("/s")) for part in usual(found).split(" + "))
+    assert quote.total == start + 60 * second
+
+
+def test_a_model_that_does_not_say_what_it_costs_has_no_price() -> None:
+    assert usual(wire.Model(id="m", asset_type="image")) == "?"
