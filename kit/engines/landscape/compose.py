@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kit.engines.landscape import clouds, ridges, sky
+from kit.engines.landscape.framing import framed, ridges_of
 from kit.engines.landscape.palettes import Palette, palette_for
 from kit.engines.landscape.plane import Plane, Stage
 from kit.engines.landscape.recipes import RECIPES
@@ -15,6 +16,16 @@ from kit.engines.landscape.scene import Scene
 from kit.engines.landscape.strips import Strip, gathered, strips
 from kit.engines.landscape.water import Mirror, Water, water
 from kit.engines.media.color import Floats
+
+#: Weather -> how much mist there is at least.
+_LEAST_MIST = {
+    "clear": 0.0,
+    "overcast": 0.3,
+    "mist": 0.85,
+    "rain": 0.65,
+    "snow": 0.65,
+    "fog": 1.0,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +84,18 @@ def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
     """
     rng = _streams(scene)
     palette = palette_for(scene)
-    recipe = RECIPES[scene.subject]
+    recipe = framed(RECIPES[scene.subject], scene.composition)
     horizon = stage.y(recipe.horizon)
     light = sky.light_of(next(rng), stage, scene, horizon)
     glow = 0.7 if scene.covered else 0.5 if light.shadow else 1.0
     heaven = sky.sky(stage, palette, light, horizon, glow)
     back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
     setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
-    far, near = ridges.ridges(next(rng), setting, recipe, look.layers)
+    far, near = ridges.ridges(next(rng), setting, recipe, ridges_of(look.layers, scene.composition))
     shore = round(stage.y(recipe.shore)) if recipe.shore else None
     sheet = water(next(rng), stage, light, shore, recipe.rough) if shore else None
+    if sheet and scene.weather == "fog":  # a sun that is not seen does not glitter
+        sheet = replace(sheet, glitter=np.zeros_like(sheet.glitter))
     return Picture(stage, palette, light, heaven, (*back, *far), tuple(near), sheet)
 
 
@@ -131,20 +144,27 @@ def _heaven(
     if clear:
         shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(scene) else None
         yield from shine or sky.sun(stage, palette, light)
-    yield from clouds.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
-    if look.birds and ("birds" in scene.extras or (not scene.dark and clear)):
+    if scene.weather != "fog":
+        yield from clouds.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
+    if look.birds and _birds(scene):
         yield sky.birds(streams[5], stage, palette, light, horizon)
 
 
 def _clouds(scene: Scene) -> str:
     if scene.covered:
         return "overcast"
-    return "cumulus" if scene.time == "day" else "streaks"
+    heaped = scene.time == "day" and "minimal" not in scene.composition
+    return "cumulus" if heaped else "streaks"
+
+
+def _birds(scene: Scene) -> bool:
+    """Return whether birds fly: where they are asked for, or an open sky by day has room."""
+    empty = scene.dark or scene.covered or "minimal" in scene.composition
+    return "birds" in scene.extras or not empty
 
 
 def _mist(scene: Scene, look: Look) -> float:
-    least = {"mist": 0.85, "clear": 0.0, "overcast": 0.3}.get(scene.weather, 0.65)
-    return max(look.mist, least)
+    return max(look.mist, _LEAST_MIST[scene.weather])
 
 
 def _streams(scene: Scene) -> Iterator[np.random.Generator]:

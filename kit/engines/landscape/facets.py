@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.landscape.crests import Crest
-from kit.engines.landscape.plane import Stage, fill
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.landscape.palettes import Color
+from kit.engines.landscape.plane import Stage, Touch, fill, solid
+from kit.engines.media.color import Bytes, Floats, paint
 from kit.engines.media.noise import line, smooth_step
 
 #: The spine of a flank, from the peak down, and the fingers of its shadow, every other one long.
@@ -60,6 +64,44 @@ def snow(
         snow_line = float(y[peak]) + tall * amount * rng.uniform(0.8, 1.15)
         fill(mask, _cap(rng, crest, (left, peak, right), snow_line), top=rows[0])
     return mask
+
+
+def laden(mask: Bytes, thick: int) -> Bytes:
+    """Return a mask of what lies on top of all that a mask shows, some pixels thick."""
+    top = mask.copy()
+    if thick < len(mask):
+        top[thick:] = cv2.subtract(mask[thick:], mask[:-thick])
+    return top
+
+
+def blanket(crest: Crest, top: int, reach: float) -> Callable[[int, int], Floats]:
+    """Return the weights of snow below a crest, by the first and last row after `top`.
+
+    It is thickest under the edge and lets the ground through more and more over `reach` pixels.
+    """
+    y, slope = crest.y, np.float32(-0.5 / reach)
+
+    def weights(first: int, last: int) -> Floats:
+        below = np.arange(top + first, top + last, dtype=np.float32)[:, None] - y
+        deep = np.maximum(below * slope + np.float32(0.92), np.float32(0.6))
+        # The crest's own edge is half a pixel of land: it is white too.
+        return np.asarray(deep * (below > -2.0), np.float32)
+
+    return weights
+
+
+def masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+    """Return a touch that covers where a mask does, its rows fading."""
+    scale = np.float32(strength / 255)
+
+    def weights(first: int, last: int) -> Floats | None:
+        part = mask[first:last]
+        if not cv2.countNonZero(part):
+            return None
+        covers = part * (scale if fading is None else fading[first:last] * scale)
+        return np.asarray(covers, np.float32)
+
+    return Touch(solid(paint(color)), weights)
 
 
 def strata(rng: np.random.Generator, stage: Stage, crest: Crest, rows: tuple[int, int]) -> Floats:

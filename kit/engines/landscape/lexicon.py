@@ -1,4 +1,4 @@
-"""The words that direct a landscape: what each says about time, place, weather, season and color.
+"""The words that direct a landscape: time, place, weather, season, color, composition.
 
 A word stands here in its base form; `kit.engines.landscape.words` also finds simple plurals.
 """
@@ -21,7 +21,8 @@ SUBJECTS = {
     "lake": "lake pond river reflection mirror lagoon loch water tarn",
 }
 WEATHERS = {
-    "mist": "mist misty fog foggy haze hazy smoky smoke",
+    "mist": "mist misty haze hazy smoky smoke",
+    "fog": "fog foggy",
     "rain": "rain rainy drizzle storm stormy thunderstorm wet monsoon",
     "snow": "snowing snowfall blizzard snowstorm flurry snowflake",
     "clear": "clear cloudless crisp partly scattered",
@@ -48,6 +49,17 @@ EXTRAS = {
     "crescent": "crescent sickle",
     "full_moon": "full",
 }
+#: How the camera stands.
+COMPOSITIONS = {
+    "wide": "wide panorama panoramic vista sweeping expansive distant far",
+    "close": "close closeup macro telephoto zoom detail intimate near",
+    "low": "low ground below worm upward",
+    "high": "high aerial drone overhead above elevated",
+    "centered": "centered centred symmetric symmetrical symmetry central",
+    "minimal": "minimal minimalist minimalistic simple empty negative sparse",
+    "dramatic": "dramatic epic cinematic majestic towering monumental grand",
+    "thirds": "thirds",
+}
 #: Word -> which way it turns the white of the light: 1 toward amber, -1 toward blue.
 WARMTHS = {
     **dict.fromkeys(("warm", "cozy", "cosy", "toasty"), 1),
@@ -59,13 +71,19 @@ PHRASES = {
     "birds eye": "aerial",
     "black and white": "monochrome",
     "blue hour": "twilight",
+    "dense mist": "fog",
     "falling snow": "snowfall",
     "first light": "dawn",
     "high noon": "noon",
+    "heavy mist": "fog",
     "last light": "sunset",
+    "light fog": "mist",
+    "rule of thirds": "thirds",
     "snow falling": "snowfall",
     "snow falls": "snowfall",
     "snow is falling": "snowfall",
+    "thick mist": "fog",
+    "thin fog": "mist",
 }
 #: Words of a sky that the sun shines from.
 SUNNY = ("sun", "sunny", "sunlit", "sunshine", "bright")
@@ -127,3 +145,4 @@ AXES = {
     "mood": _by_word(MOODS),
 }
 EXTRA_WORDS = _by_word(EXTRAS)
+COMPOSITION_WORDS = _by_word(COMPOSITIONS)

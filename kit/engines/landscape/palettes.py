@@ -103,6 +103,8 @@ NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
 }
 #: Season -> tint of the land in the nearer half, where the time of day leaves room for one.
 _SEASONS: dict[str, Tint] = {"autumn": (42, 0.11), "spring": (345, 0.085)}
+#: Trees and rock over snow: by day they have hardly a color.
+_BARE: Tint = (248, 0.030)
 #: Subject -> tint of the land by day, when things show their own color.
 _GROUNDS: dict[str, Tint] = {
     "desert": (56, 0.095),
@@ -110,7 +112,14 @@ _GROUNDS: dict[str, Tint] = {
     "forest": (162, 0.070),
 }
 #: Weather -> what it leaves of the strength of colors.
-_WEATHERS = {"rain": 0.82, "snow": 0.82, "overcast": 0.6}
+_WEATHERS = {
+    "clear": 1.0,
+    "mist": 1.0,
+    "rain": 0.82,
+    "snow": 0.82,
+    "overcast": 0.6,
+    "fog": 0.75,
+}
 #: Color words of growing things and soil: by day they color the land and leave the sky alone.
 _EARTHY = frozenset({"green", "lime", "olive", "emerald", "brown", "rust", "sepia"})
 _MOODS = {"pastel": 0.62, "vivid": 1.35, "gloomy": 0.5}
@@ -129,9 +138,11 @@ def palette_for(scene: Scene) -> Palette:
         palette = _tinted(palette, *_from_words(scene))
     else:
         palette = _grounded(palette, _own_tint(scene))
-    strength = _MOODS.get(scene.mood, _WEATHERS.get(scene.weather, 1.0))
+    strength = _MOODS.get(scene.mood, _WEATHERS[scene.weather])
     light = _GLOOM if scene.mood == "gloomy" else 1.0
     palette = _each(palette, lambda color: (color[0] * light, color[1] * strength, color[2]))
+    if scene.weather == "fog":
+        palette = _fogged(palette)
     if not scene.warmth:
         return palette
     warmer = _each(palette, lambda color: tempered(color, scene.warmth))
@@ -140,10 +151,41 @@ def palette_for(scene: Scene) -> Palette:
 
 def tempered(color: Color, warmth: float) -> Color:
     """Return a color in warmer light, or in cooler light where `warmth` is negative."""
-    _, chroma, hue = color
-    red = chroma * math.cos(math.radians(hue)) + _WARM[0] * warmth
-    yellow = chroma * math.sin(math.radians(hue)) + _WARM[1] * warmth
+    red, yellow = _plain(color)
+    red, yellow = red + _WARM[0] * warmth, yellow + _WARM[1] * warmth
     return color[0], math.hypot(red, yellow), math.degrees(math.atan2(yellow, red)) % 360
+
+
+def _fogged(palette: Palette) -> Palette:
+    """Return the colors of a scene in fog: one pale air, in which all but the nearest is lost."""
+    mist, horizon = palette.mist, palette.sky[3]
+    pale = (0.48 * (mist[0] + horizon[0]), 0.55 * mist[1], mist[2])
+    far, middle, near = palette.land
+    top, upper, lower = ((pale[0] * share, pale[1], pale[2]) for share in (0.93, 0.96, 0.985))
+    return replace(
+        palette,
+        sky=(top, upper, lower, pale),
+        land=(_mixed(pale, far, 0.10), _mixed(pale, middle, 0.34), _mixed(pale, near, 0.85)),
+        glow=(min(0.99, pale[0] * 1.05), pale[1], pale[2]),
+        mist=pale,
+        snow=_mixed(pale, palette.snow, 0.3),
+        cloud=pale,
+    )
+
+
+def _mixed(one: Color, other: Color, share: float) -> Color:
+    """Return the color a share of the way from one to another."""
+    red, yellow = (
+        a * (1.0 - share) + b * share for a, b in zip(_plain(one), _plain(other), strict=True)
+    )
+    lightness = one[0] * (1.0 - share) + other[0] * share
+    return lightness, math.hypot(red, yellow), math.degrees(math.atan2(yellow, red)) % 360
+
+
+def _plain(color: Color) -> tuple[float, float]:
+    """Return a color's place along a and b of OKLab."""
+    _, chroma, hue = color
+    return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
 
 
 def _from_words(scene: Scene) -> tuple[Tint, Tint, Tint, Tint]:
@@ -185,8 +227,10 @@ def _own_tint(scene: Scene) -> Tint | None:
     """Return the color of the ground itself, where the hour lets it show."""
     if scene.tints:
         return lexicon.COLORS[scene.tints[0]]
-    if scene.season == "winter" or scene.time in ("dusk", "night"):
+    if scene.time in ("dusk", "night"):
         return None
+    if scene.season == "winter":
+        return _BARE if scene.time == "day" else None
     if scene.time != "day":
         return _SEASONS.get(scene.season)
     own = _GROUNDS.get(scene.subject)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import cv2
 import numpy as np
 
 from kit.engines.landscape import facets, trees
 from kit.engines.landscape.crests import KINDS, Crest, Rise
+from kit.engines.landscape.framing import placed
 from kit.engines.landscape.palettes import Color, Palette
 from kit.engines.landscape.plane import Plane, Stage, Touch, enlarged, fade, fill, solid
 from kit.engines.landscape.recipes import Band, Recipe
@@ -84,7 +84,7 @@ def _hero(rng: np.random.Generator, setting: Setting, recipe: Recipe) -> float |
         return None
     left = setting.light.x > setting.stage.x(0.5)
     share = 0.36 + rng.uniform(-0.05, 0.04)
-    return setting.stage.x(share if left else 1 - share)
+    return setting.stage.x(placed(share if left else 1 - share, setting.scene.composition))
 
 
 def _ridge(
@@ -143,6 +143,8 @@ def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: 
     )
     touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
     _plant(rng, setting, recipe, ridge, mask)
+    if setting.scene.season == "winter":
+        touches = [*_snowed(setting, ridge, mask), *touches]
     return Plane("ridge", ridge.depth, top, _ground(setting, ridge), mask, tuple(touches))
 
 
@@ -195,7 +197,7 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterat
         white = mix(
             setting.palette.snow, tone(setting.palette, ridge.depth), 0.10 + 0.35 * ridge.depth
         )
-        yield _masked(white, caps, 0.92 * air)
+        yield facets.masked(white, caps, 0.92 * air)
     draw = facets.curved_shadows if kind == "dunes" else facets.shadows
     dark = draw(rng, stage, ridge.crest, ridge.rows, setting.light.x)
     deep = mix(
@@ -206,21 +208,22 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterat
     rows = np.arange(*ridge.rows, dtype=np.float32)
     base = ridge.foot
     fading = smooth_step(base, base - 0.85 * (base - float(ridge.crest.y.min())), rows)[:, None]
-    yield _masked(deep, dark, (0.72 if kind == "dunes" else 0.62) * air, fading)
+    yield facets.masked(deep, dark, (0.72 if kind == "dunes" else 0.62) * air, fading)
 
 
-def _masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
-    """Return a touch that covers where a mask does, its rows fading."""
-    scale = np.float32(strength / 255)
-
-    def weights(first: int, last: int) -> Floats | None:
-        part = mask[first:last]
-        if not cv2.countNonZero(part):
-            return None
-        covers = part * (scale if fading is None else fading[first:last] * scale)
-        return np.asarray(covers, np.float32)
-
-    return Touch(solid(paint(color)), weights)
+def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes) -> Iterator[Touch]:
+    """Yield the snow on the ground and on every bough; bare rock has its caps."""
+    palette, unit = setting.palette, setting.stage.unit
+    if ridge.band.kind == "mountains" and ridge.band.plant is None:
+        return
+    body = tone(palette, ridge.depth)
+    # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
+    color = solid(paint(mix(body, palette.snow, palette.sky[3][0] * (1.0 - 0.1 * ridge.depth))))
+    if ridge.band.kind != "mesas":
+        yield Touch(color, facets.blanket(ridge.crest, ridge.rows[0], 0.16 * unit))
+    thick = unit * (0.0012 + 0.02 * ridge.band.tall + 0.0045 * ridge.depth**4)
+    caps, strength = facets.laden(mask, max(1, round(thick))), np.float32(0.8 / 255)
+    yield Touch(color, lambda first, last: caps[first:last] * strength)
 
 
 def _lit(setting: Setting, ridge: _Ridge) -> Touch:

@@ -27,7 +27,7 @@ _OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 _MOST_TINTS = 2
 _SKY_LIGHTS = frozenset({"aurora", "crescent", "full_moon"})
 #: Weathers under a closed sky.
-COVERED = ("rain", "snow", "overcast")
+COVERED = ("rain", "snow", "overcast", "fog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,8 @@ class Scene:
         Any of birds, aurora, fireflies, crescent, full_moon.
     warmth : int
         1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
+    composition : tuple of str
+        Any of wide, close, low, high, centered, minimal, dramatic, thirds.
     number : int
         Seed of everything random in the drawing, from the job's seed and the prompt.
 
@@ -62,6 +64,7 @@ class Scene:
     palette: str
     number: int
     warmth: int = 0
+    composition: tuple[str, ...] = ()
 
     @property
     def dark(self) -> bool:
@@ -83,7 +86,8 @@ class Scene:
     def facts(self) -> dict[str, Any]:
         """Return the scene as JSON-able metadata."""
         facts = asdict(self)
-        return {**facts, "tints": list(self.tints), "extras": list(self.extras)}
+        lists = {name: list(getattr(self, name)) for name in ("tints", "extras", "composition")}
+        return {**facts, **lists}
 
 
 def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
@@ -111,6 +115,7 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
         palette=palette,
         number=number,
         warmth=warmth_in(words),
+        composition=composition_in(words),
     )
 
 
@@ -151,6 +156,12 @@ def warmth_in(words: Sequence[str]) -> int:
     return next((lexicon.WARMTHS[word] for word in words if word in lexicon.WARMTHS), 0)
 
 
+def composition_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Return how words place the camera and what is seen, in their order."""
+    table = lexicon.COMPOSITION_WORDS
+    return tuple(dict.fromkeys(table[word] for word in words if word in table))
+
+
 def first_in(words: Sequence[str], table: Mapping[str, str]) -> str | None:
     """Return what the first word that stands in a table means there."""
     return next((table[word] for word in words if word in table), None)
@@ -168,6 +179,7 @@ WORDS = {
     *lexicon.COLORS,
     *lexicon.EXTRA_WORDS,
     *lexicon.WARMTHS,
+    *lexicon.COMPOSITION_WORDS,
     *lexicon.SUNNY,
     *(word for table in lexicon.AXES.values() for word in table),
 }

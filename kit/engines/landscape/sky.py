@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from kit.engines.landscape.framing import light_size, placed
 from kit.engines.landscape.palettes import Palette
 from kit.engines.landscape.plane import Plane, Stage, disc, discs, ellipse, enlarged, fill, solid
 from kit.engines.landscape.scene import Scene
@@ -59,6 +60,7 @@ def light_of(rng: np.random.Generator, stage: Stage, scene: Scene, horizon: floa
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
     bigger = 1.25 if scene.mood == "dramatic" else 1.0
     shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(scene) else 0.0
+    x, bigger = placed(x, scene.composition), bigger * light_size(scene.composition)
     return Light(stage.x(x), y, stage.unit * radius * bigger, shadow if scene.crescent else 0.0)
 
 

@@ -19,7 +19,7 @@ from kit.engines.landscape.settings import longest_side
 from kit.engines.landscape.words import words_of
 from kit.engines.scene import lexicon
 
-_KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *lexicon.COMPOSITION_WORDS}
+_KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *landscape.COMPOSITION_WORDS}
 _MOST_COLORS = 3
 #: Light that streams between trees.
 RAYS = ("ray", "rays", "sunray", "sunrays", "beam", "beams", "sunbeam", "sunbeams", "sunlight")
@@ -52,13 +52,13 @@ class Brief:
     season : str
         winter, spring, summer or autumn.
     weather : str
-        clear, overcast, mist, rain or snow.
+        clear, overcast, mist, fog, rain or snow.
     mood : str
         balanced, calm, dramatic, pastel, vivid or gloomy.
     colors : tuple of str
         Color words of the prompt, keys of `kit.engines.landscape.lexicon.COLORS`, at most three.
     composition : tuple of str
-        Any of wide, close, low, high, centered, minimal, dramatic.
+        Any of wide, close, low, high, centered, minimal, dramatic, thirds.
     extras : tuple of str
         Any of birds, aurora, fireflies, crescent, full_moon.
     warmth : int
@@ -155,7 +155,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
         weather=_weather(words, family, land.weather),
         mood=land.mood,
         colors=_colors(words),
-        composition=_meanings(words, lexicon.COMPOSITION_WORDS),
+        composition=scene.composition_in(words),
         extras=land.extras,
         warmth=land.warmth,
         words=words,
@@ -205,7 +205,3 @@ def _weather(words: Sequence[str], family: str, drawn: str) -> str:
 
 def _colors(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in words if w in landscape.COLORS))[:_MOST_COLORS]
-
-
-def _meanings(words: Sequence[str], table: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(table[word] for word in words if word in table))

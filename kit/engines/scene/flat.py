@@ -43,6 +43,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         palette=brief.palette,
         number=brief.seed,
         warmth=brief.warmth,
+        composition=brief.composition,
     )
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     composed = compose(scene, look, Stage(brief.width, brief.height))

@@ -1,6 +1,6 @@
 """The words that choose a family of scenes and place the camera.
 
-Time of day, season, weather, mood and color are read with the words of
+Time of day, season, weather, mood, color and composition are read with the words of
 `kit.engines.landscape.lexicon`; what stands here is what a painted scene knows beyond it.
 """
 
@@ -42,16 +42,6 @@ SUBJECTS = {
     ),
     "poster": "poster flat vector illustration papercut",
 }
-#: How the camera stands.
-COMPOSITIONS = {
-    "wide": "wide panorama panoramic vista sweeping expansive distant far",
-    "close": "close closeup macro telephoto zoom detail intimate near",
-    "low": "low ground below worm upward",
-    "high": "high aerial drone overhead above elevated",
-    "centered": "centered centred symmetric symmetrical symmetry central",
-    "minimal": "minimal minimalist minimalistic simple empty negative sparse",
-    "dramatic": "dramatic epic cinematic majestic towering monumental grand",
-}
 
 
 def _by_word(groups: dict[str, str]) -> dict[str, str]:
@@ -59,4 +49,3 @@ def _by_word(groups: dict[str, str]) -> dict[str, str]:
 
 
 SUBJECT_WORDS = _by_word(SUBJECTS)
-COMPOSITION_WORDS = _by_word(COMPOSITIONS)

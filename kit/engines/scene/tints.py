@@ -14,6 +14,7 @@ from kit.engines.scene.brief import Brief
 Tint: TypeAlias = tuple[float, float]
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
+_GRAY = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
 
@@ -25,6 +26,12 @@ def asked(brief: Brief) -> tuple[Tint, ...]:
         land, top, middle, low = NAMED[brief.palette]
         return (middle, low, top, land)
     return ()
+
+
+def drained(brief: Brief) -> bool:
+    """Return whether the brief asks for grays alone: then nothing keeps a color of its own."""
+    tints = asked(brief)
+    return bool(tints) and max(chroma for _, chroma in tints) < _GRAY
 
 
 def three(rng: np.random.Generator, brief: Brief, drawn: list[tuple[Tint, Tint, Tint]]) -> Trio:

@@ -11,7 +11,7 @@ from kit.engines.landscape.scene import read
         ("sunrise over the Alps", {"time": "dawn", "subject": "mountains"}),
         ("Moonlit dunes", {"time": "night", "subject": "desert"}),
         ("golden hour in rolling hills", {"time": "sunset", "subject": "hills"}),
-        ("foggy pine forests at noon", {"time": "day", "subject": "forest", "weather": "mist"}),
+        ("foggy pine forests at noon", {"time": "day", "subject": "forest", "weather": "fog"}),
         ("snowy peaks, twilight", {"season": "winter", "time": "dusk", "subject": "mountains"}),
         ("a blizzard on the lake", {"weather": "snow", "season": "winter", "subject": "lake"}),
         ("rainy beaches in october", {"weather": "rain", "season": "autumn", "subject": "sea"}),

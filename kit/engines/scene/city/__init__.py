@@ -17,7 +17,9 @@ from kit.engines.scene.city.walls import build
 from kit.engines.scene.city.weather import rain, snow
 from kit.engines.scene.darkroom import Film, bloom, developed, painted
 from kit.engines.scene.fields import Plane
+from kit.engines.scene.tints import drained
 
+_DRAINED = 0.08  # what a print in ink keeps of its colors
 _SATURATIONS = {"pastel": 0.78, "vivid": 1.2, "calm": 0.95}
 
 
@@ -43,7 +45,7 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     film = Film(
         exposure=hour.exposure * {"pastel": 1.1, "gloomy": 0.8}.get(brief.mood, 1.0),
         contrast={"dramatic": 1.12, "pastel": 0.9}.get(brief.mood, 1.03),
-        saturation=_SATURATIONS.get(brief.mood, 1.05),
+        saturation=_DRAINED if drained(brief) else _SATURATIONS.get(brief.mood, 1.05),
         vignette=0.34 if brief.dark else 0.2,
     )
     pixels = developed(picture, rng, film)

@@ -95,8 +95,8 @@ _HOURS = {
 }  # fmt: skip
 #: Hues that the glow over a city takes by night: near the ground, and high up.
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
-_THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "snow": 2.2, "overcast": 1.2}
-_WET = {"rain": 1.0, "mist": 0.45, "snow": 0.25}
+_THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "fog": 4.0, "snow": 2.2, "overcast": 1.2}
+_WET = {"rain": 1.0, "mist": 0.45, "fog": 0.45, "snow": 0.25}
 
 
 def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
@@ -107,6 +107,9 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     if brief.weather != "clear" and hour.power:
         hour = _overcast(hour)
     hour = _tinted(rng, hour, asked(brief))
+    if brief.weather == "fog":  # it reaches up to where the sky would be
+        low, high = hour.haze
+        hour = replace(hour, sky=(low, mix(low, high, 0.5), high))
     if brief.says("neon", "cyberpunk", "blade"):
         hour = replace(hour, neon=max(hour.neon, 0.5) * 1.15)
     factor = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)

@@ -11,7 +11,7 @@ from kit.engines.scene.city.view import View
 from kit.engines.scene.darkroom import blended, gradient, light
 from kit.engines.scene.fields import Plane, across, grown, warped
 
-_CLOUDS = {"clear": 0.35, "rain": 0.95, "snow": 0.95, "mist": 0.7, "overcast": 1.0}
+_CLOUDS = {"clear": 0.35, "rain": 0.95, "snow": 0.95, "mist": 0.7, "fog": -1.0, "overcast": 1.0}
 
 
 def sky(rng: np.random.Generator, brief: Brief, view: View, hour: Hour) -> Plane:

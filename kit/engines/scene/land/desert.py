@@ -81,7 +81,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     rocky = _rocky(brief)
     sandy = not rocky or brief.says(*_SANDS)
     height = 17.0 if not rocky else 14.0 if sandy else 8.0
-    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height)
+    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height, raised=2.6)
     if not rocky:
         scene = replace(scene, toward=_raking(scene.toward))
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
@@ -143,9 +143,24 @@ def _dunes(scene: Vista) -> Floats:
         uneven = np.clip(0.66 + 0.50 * smooth(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * profile * uneven
     heights *= 0.40 + 0.60 * smooth_step(30, 380, z)
-    ceiling = 0.60 * scene.camera.height + z * np.float32(0.21)
+    if {"centered", "thirds", "dramatic"}.intersection(scene.brief.composition):
+        heights = np.maximum(heights, _main_dune(scene, x, z))
+    near, rise = (0.25, 0.26) if "dramatic" in scene.brief.composition else (0.60, 0.21)
+    ceiling = near * scene.camera.height + z * np.float32(rise)
     kept = np.asarray(ceiling - _softplus(ceiling - heights, 3.0), np.float32)
     return np.asarray(cv2.GaussianBlur(kept, (0, 0), 0.8))
+
+
+def _main_dune(scene: Vista, x: Floats, z: Floats) -> Floats:
+    """Return the one dune that a picture with a place for its subject has there."""
+    side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * np.float32(1.25)
+    away = (z - np.float32(330.0)) * np.float32(1 / 240)
+    # Wind has bent its arms: no two sides of it are straight.
+    rng = scene.dice(11)
+    side = side + 0.30 * smooth(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
+    away = away + 0.35 * smooth(rng, scene.points, 7)
+    lean = np.abs(side) + 0.25 * side * np.float32(np.sign(scene.toward[0]))
+    return np.asarray(74.0 * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6, np.float32)
 
 
 def _softplus(value: Floats, width: float) -> Floats:

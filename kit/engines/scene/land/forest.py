@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,24 +10,23 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import RAYS, Brief
-from kit.engines.scene.land import air, sky
+from kit.engines.scene.land import air, canopy, sky
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import eroded, smooth
 from kit.engines.scene.land.ground import Ground, grain
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.relief import Relief, grid, relief
-from kit.engines.scene.land.seasons import FOLIAGE
 from kit.engines.scene.land.sprites import Sprite
 from kit.engines.scene.land.stand import Trees, plant
 from kit.engines.scene.land.tinting import of_land, turned
 from kit.engines.scene.land.tone import light
 from kit.engines.scene.land.vista import Vista, finished, vista
 from kit.engines.scene.land.voxel import seen
+from kit.engines.scene.land.woods import LEAVES, Wood, leaves_of, wood_of
 
-_LEAFY = ("birch", "oak", "jungle", "grove", "wood", "woodland", "blossom", "cherry", "maple")
-_NEEDLES = ("pine", "fir", "spruce", "taiga", "conifer", "redwood", "evergreen")
 _FAR = 260.0
+_FEW = 0.3  # share of the trees and ferns that a minimal picture keeps
 _NEAR = 7.0  # the air begins here
 _AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
 _FLOORS = {
@@ -36,37 +35,24 @@ _FLOORS = {
     "autumn": ((0.52, 0.105, 58), (0.42, 0.075, 48)),
     "winter": ((0.92, 0.010, 245), (0.86, 0.014, 245)),
 }
-_LEAVES: dict[str, tuple[Oklch, ...]] = {
-    "summer": ((0.47, 0.095, 128), (0.42, 0.080, 136)),
-    "spring": ((0.60, 0.120, 124), (0.52, 0.110, 130)),
-    "autumn": ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
-    "winter": ((0.80, 0.012, 235), (0.70, 0.014, 230)),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Wood:
-    """What kind of forest it is."""
-
-    needles: bool
-    birch: bool
-    bare: bool  # leafless trees in winter
 
 
 def paint(brief: Brief, progress: Progress) -> Bytes:
-    """Return a painted forest, seen from within.
+    """Return a painted forest, seen from within or from above.
 
     Parameters
     ----------
     brief : Brief
-        Names of trees choose needles or leaves.
+        Names of trees choose needles or leaves; from high up the forest is seen from above.
 
     Returns
     -------
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
-    wood = _wood(brief)
-    scene = vista(brief, horizon=0.56, height=2.4, focal=0.80)
+    if "high" in brief.composition:
+        return canopy.paint(brief, progress)
+    wood = wood_of(brief)
+    scene = vista(brief, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
     scene = replace(scene, look=_inside(scene))
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
     color = air.haze_color(scene.look, scene.sun, scene.camera)
@@ -94,19 +80,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         progress.report(0.5 + 0.07 * step)
     far = depth > 110.0
     shine = light(scene.look.sun)
-    rays = brief.says(*RAYS)
+    rays = brief.says(*RAYS) or "dramatic" in brief.composition
     shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
     air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
     return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))
-
-
-def _wood(brief: Brief) -> Wood:
-    luck = float(np.random.default_rng([brief.seed, 2]).random())
-    leafy = brief.says(*_LEAFY) or (brief.season in ("autumn", "spring") and luck < 0.75)
-    needles = brief.says(*_NEEDLES) or not (leafy or luck < 0.4)
-    winter = brief.season == "winter"
-    needles = needles or (winter and not brief.says(*_LEAFY))
-    return Wood(needles, brief.says("birch"), winter and not needles)
 
 
 def _inside(scene: Vista) -> Look:
@@ -161,28 +138,27 @@ def _floor(scene: Vista) -> Relief:
 def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[Sprite, ...]]]:
     """Return what stands in the forest in the order it is drawn: far trees to near ferns."""
     season, rng = scene.brief.season, scene.dice(6)
+    few = _FEW if "minimal" in scene.brief.composition else 1.0
     bark = (0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58)
     near = sprites("birch" if wood.birch else "trunk")
     crowns = sprites("bough" if wood.needles else "leaves")
     tint = of_land(scene.brief)
-    needles = tuple(color for color, _ in FOLIAGE["winter" if season == "winter" else "summer"])
-    leaves = needles if wood.needles else _LEAVES[season]
-    leaves = tuple(turned(color, tint, 0.75) for color in leaves)
+    leaves = leaves_of(scene.brief, wood)
     far = sprites("spruce" if wood.needles else "broadleaf")
     layers: list[tuple[Trees, tuple[Sprite, ...]]] = []
     if not wood.bare:
         layers.append((_placed(scene, land, rng, leaves, 260, (55, 190), (11, 24)), far))
-    boles = _placed(scene, land, rng, (bark,), 110, (11.5, 160), (26, 38), clear=0.24)
+    boles = _placed(scene, land, rng, (bark,), round(110 * few), (11.5, 160), (26, 38), clear=0.24)
     layers.append((boles, near))
     if not wood.bare:
         layers.append((_canopy(scene, boles, rng, leaves), crowns))
     young = _placed(scene, land, rng, leaves, 26, (14, 60), (1.6, 5.0), clear=0.35)
     layers.append((young, far))
     green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
-    green = _LEAVES[season] if season in ("autumn", "winter") else green
+    green = LEAVES[season] if season in ("autumn", "winter") else green
     green = tuple(turned(color, tint, 0.6) for color in green)
     fronds = sprites("tuft") if season == "winter" else (*sprites("fern"), *sprites("tuft")[:2])
-    count = 160 if season == "winter" else 620
+    count = round(few * (160 if season == "winter" else 620))
     low = _placed(scene, land, rng, green, count, (2.6, 70), (0.25, 0.95), clear=0.10)
     layers.append((low, fronds))
     return layers

@@ -26,6 +26,9 @@ from kit.engines.scene.land.voxel import Heights, Seen, seen
 _HILLS = ("hill", "meadow", "countryside", "field", "tuscany", "pasture", "vineyard", "farm")
 _WATERS = ("lake", "pond", "river", "mirror", "lagoon", "loch", "water", "tarn", "fjord")
 _HEIGHTS = ("mountain", "alp", "alpine", "peak", "summit", "range", "himalaya", "rocky", "volcano")
+_BANK = 0.66  # of the eye's height: no bank before the camera is higher
+_EYE, _NEAREST = 12.0, 11.0  # height of an eye on the shore, and the nearest ground it sees
+_LOW = -1e3  # as high as any ground of a dry valley
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     country = _country(brief, np.random.default_rng([brief.seed, 2]))
-    scene = vista(brief, horizon=0.46, height=6.5 if country.flooded else 9.0)
+    height = 6.5 if country.flooded else 9.0
+    scene = vista(brief, horizon=0.46, height=height, raised=7.0)
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    overhead = water.sky_over(planes)
     progress.report(0.15)
     heights = _laid_out(scene, country)
     progress.report(0.35)
@@ -69,7 +74,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     _grow(scene, planes, depth, land, country)
     progress.report(0.8)
     if country.flooded:
-        _flood(scene, planes, depth, view, land)
+        _flood(scene, planes, depth, view, land, overhead)
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
 
@@ -155,13 +160,23 @@ def _valley(
     if country.flooded:
         floor = floor - 10.0 + 24 * smooth_step(250, 470, z + 80 * bend_z + 60 * bend_x)
         floor += 26 * smooth_step(0.55, 1.05, outward + 0.22 * bend_x) * smooth_step(40, 170, z)
-        near = -float(np.sign(scene.subject or 1.0)) * side
+        near = -float(np.sign(scene.subject)) * side
+        # From high up the frame begins far off: the bank lies as much farther away.
+        wide = scene.camera.nearest / _NEAREST if "high" in scene.brief.composition else 1.0
         reach = float(rng.uniform(4, 22)) + 36 * near + 12 * bend_x
-        floor += (9.5 + 0.45 * scene.camera.height) * smooth_step(10, -16, z - reach)
+        rise = 9.5 + 0.45 * min(scene.camera.height, _EYE)
+        floor += rise * smooth_step(10, -16, z / np.float32(wide) - reach)
     else:
         floor += 9.0 * bend_x * smooth_step(40, 200, z) + 3.0 * bend_z + 2.0
         floor = np.minimum(floor, 3.0 + 0.16 * z)
-    return np.asarray(floor, np.float32)
+    return np.asarray(floor - _too_high(scene, floor, z), np.float32)
+
+
+def _too_high(scene: Vista, floor: Floats, z: Floats) -> Floats:
+    """Return by how much ground before the camera is lowered, so that one looks down on it."""
+    most = np.float32(_BANK * scene.camera.height) + z * np.float32(0.05)
+    near = smooth_step(120, 40, z)
+    return np.asarray(np.float32(0.85) * np.maximum(floor - most, 0.0) * near)
 
 
 def _surface(land: Relief, grains: Grain, country: Country) -> Heights:
@@ -201,12 +216,20 @@ def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Co
     right = scene.toward[0] > 0
     plant(planes, depth, trees, shapes, scene.camera, color, rng, mirrored=right)
     grass = planting.strewn(
-        scene, land, mixed_to(GRASS[season], of_land(scene.brief)), rng, count=1500, tall=0.62
+        scene,
+        land,
+        mixed_to(GRASS[season], of_land(scene.brief)),
+        rng,
+        count=1500,
+        tall=0.62,
+        lowest=0.5 if country.flooded else _LOW,
     )
     plant(planes, depth, grass, sprites("tuft"), scene.camera, color, rng, mirrored=right)
 
 
-def _flood(scene: Vista, planes: Floats, depth: Floats, view: Seen, land: Relief) -> None:
+def _flood(
+    scene: Vista, planes: Floats, depth: Floats, view: Seen, land: Relief, overhead: Floats
+) -> None:
     ground = land.height(view.x, view.z)
     wet = ~view.sky & (ground < 0.0) & (depth > view.z * 0.999)
     calm = scene.brief.mood == "calm" or scene.brief.says("mirror", "reflection", "still")
@@ -222,4 +245,5 @@ def _flood(scene: Vista, planes: Floats, depth: Floats, view: Seen, land: Relief
         deep=turned((0.40, 0.065, 215), of_water(scene.brief), 0.9),
         wind=rough,
         ground=-ground,
+        overhead=overhead,
     )

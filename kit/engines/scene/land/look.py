@@ -12,6 +12,7 @@ from typing import Any
 
 from kit.engines.landscape.palettes import Tint, tempered
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.land.fog import fogged
 from kit.engines.scene.land.tinting import Color, between, of_light, toned
 
 
@@ -159,6 +160,7 @@ _HOURS = {
 _WEATHERS = {
     "clear": (1.0, 1.0, 1.0, 1.0, 1.0),
     "mist": (0.8, 1.7, 0.70, 1.10, 0.88),
+    "fog": (0.0, 1.0, 0.25, 1.20, 0.70),
     "rain": (2.4, 2.0, 0.22, 1.05, 0.45),
     "snow": (2.4, 2.1, 0.30, 1.15, 0.50),
     "overcast": (2.3, 1.3, 0.25, 1.05, 0.30),
@@ -208,6 +210,7 @@ def look_for(brief: Brief) -> Look:
         look = _overcast(look)
     clouds, haze, sun, shade, color = _WEATHERS[brief.weather]
     cover = look.clouds * clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
+    cover *= 0.5 if "minimal" in brief.composition else 1.0
     cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
     if brief.weather == "overcast":
         cover = max(cover, _CEILING)
@@ -229,10 +232,16 @@ def look_for(brief: Brief) -> Look:
         ),
         0.9 if storm else color,
     )
-    if not brief.warmth:
+    if brief.weather == "fog":
+        look = fogged(look, dense=brief.says("dense", "thick", "heavy"))
+    return _tempered(look, brief.warmth)
+
+
+def _tempered(look: Look, warmth: int) -> Look:
+    if not warmth:
         return look
-    warmer = _each(look, lambda color: tempered(color, brief.warmth))
-    return replace(warmer, shade=tempered(look.shade, brief.warmth))
+    warmer = _each(look, lambda color: tempered(color, warmth))
+    return replace(warmer, shade=tempered(look.shade, warmth))
 
 
 def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:

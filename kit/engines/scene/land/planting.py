@@ -30,6 +30,7 @@ def forest(
     lowest: float = 1.2,
     nearest: float = 30.0,
     shy: float = 0.0,
+    clearing: float = 0.55,
     density: Floats | None = None,
 ) -> Trees:
     """Return trees on the gentle ground that the camera may see, in clumps.
@@ -40,6 +41,8 @@ def forest(
         Height above which no tree grows.
     shy : float
         How far trees keep away from the clearing before the camera: 0 they stand around it.
+    clearing : float
+        How wide the clearing before the camera is, 1 for the whole view, less than 0 for none.
     density : ndarray, optional
         A map of how willingly trees grow, 0 to 1, as large as the relief's.
     """
@@ -50,7 +53,7 @@ def forest(
     keep = (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
     outward = np.abs(x[0]) / (scene.camera.widest * z[0])
     # A clearing before the camera, at whose border trees stand apart.
-    keep &= outward > (0.55 + 0.5 * shy * rng.random(count)) - z[0] * np.float32(1 / 200)
+    keep &= outward > (clearing + 0.5 * shy * rng.random(count)) - z[0] * np.float32(1 / 200)
     if density is not None:
         keep &= luck < Relief(density, density).height(x, z)[0]
     high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
@@ -88,6 +91,8 @@ def strewn(
     steep = np.hypot(traits[:, 0], traits[:, 1])
     keep = (height > lowest + 0.9 * rng.random(count)) & (steep < 0.9)
     high = tall * rng.uniform(0.35, 1.15, count) ** even
+    # Grass that reaches up to the eye would be a wall.
+    high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
     shade = rng.uniform(0.75, 1.2, count)
     light_on = _drawn(colors, shade, rng)
     return _standing(scene, keep, x[0], z[0], height, high, traits, light_on)

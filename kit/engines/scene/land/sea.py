@@ -58,7 +58,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     coast = _coast(brief)
-    scene = vista(brief, horizon=0.47, height=4.6 if coast.land != "cliffs" else 6.5)
+    scene = vista(brief, horizon=0.47, height=4.6 if coast.land != "cliffs" else 6.5, raised=6.0)
     sky_planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
     progress.report(0.2)
     land = relief(_laid_out(scene, coast), scene.toward)
@@ -106,7 +106,8 @@ def _coast(brief: Brief) -> Coast:
 
 
 def _swell(brief: Brief) -> float:
-    swell = _SWELLS.get(brief.mood, _SWELL)
+    bold = "dramatic" in brief.composition
+    swell = _SWELLS["dramatic"] if bold else _SWELLS.get(brief.mood, _SWELL)
     if brief.says("calm", "still", "quiet", "glassy"):
         return 0.12
     rough = brief.says(*_STORMS) or brief.weather == "rain"
@@ -208,7 +209,8 @@ def _flood(
         # Only a gentle shore has room for foam.
         shoal=smooth_step(-2.6, 0.1, bottom) * smooth_step(4.0, 1.0, beside - bottom),
     )
-    lost = air.haze(scene.look, 0.45 * z, height, mist=0.08)
+    through = np.float32(1.0 if scene.brief.weather == "fog" else 0.45)
+    lost = air.haze(scene.look, through * z, height, mist=0.08)
     color = air.hazed(color, lost, air.haze_color(scene.look, scene.sun, scene.camera))
     planes[:, rows] = np.where(wet, color, planes[:, rows])
     return wet

@@ -64,7 +64,9 @@ def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> F
         sky = sky + _aurora(camera, depth, rng)
     if sun.shown:
         sky = _disc(sky, sun, camera, color)
-    sky = _clouded(np.asarray(sky, np.float32), look, camera, sun, near, rng)
+    sky = np.asarray(sky, np.float32)
+    if look.clouds > 0.0:
+        sky = _clouded(sky, look, camera, sun, near, rng)
     full = np.empty((3, camera.rows, camera.columns), np.float32)
     full[:, :depth] = sky
     full[:, depth:] = sky[:, -1:]

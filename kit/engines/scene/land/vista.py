@@ -6,6 +6,8 @@ sky, ground seen by voxel space, haze, and at the end beams, weather, bloom and 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +27,10 @@ from kit.engines.scene.land.voxel import Camera
 POINTS = {"low": 512, "standard": 768, "high": 1024}
 SLICES = {"low": 460, "standard": 760, "high": 1100}
 FAR = 940.0
+#: Composition -> factor on the focal length, and how much farther down the horizon is.
+_LENSES = {"wide": 0.68, "close": 1.55, "dramatic": 1.15, "minimal": 0.88}
+_LEVELS = {"low": 0.12, "high": -0.16, "minimal": 0.11, "dramatic": 0.07}
+_LOWEST = 0.80
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,15 @@ class Vista:
         return np.random.default_rng([self.brief.seed, stream])
 
 
-def vista(brief: Brief, *, horizon: float, height: float, focal: float = 0.92) -> Vista:
+def vista(
+    brief: Brief,
+    *,
+    horizon: float,
+    height: float,
+    focal: float = 0.92,
+    raised: float = 2.0,
+    lowered: float = 0.6,
+) -> Vista:
     """Return where a family's camera stands when the prompt's composition words have moved it.
 
     Parameters
@@ -72,22 +86,39 @@ def vista(brief: Brief, *, horizon: float, height: float, focal: float = 0.92) -
         Of the eye, in world units.
     focal : float
         In widths of a square frame.
+    raised, lowered : float
+        Factors on the height of an eye that looks from high up, or from low down.
     """
     dice = np.random.default_rng([brief.seed, 1])
     look = look_for(brief)
     framing = brief.composition
     width, rows = brief.width, brief.height
-    lens = focal * (0.76 if "wide" in framing else 1.4 if "close" in framing else 1.0)
+    lens = focal * math.prod(_LENSES.get(word, 1.0) for word in framing)
     lens *= max(width, 0.82 * rows)
-    horizon += 0.12 * ("low" in framing) - 0.14 * ("high" in framing)
-    horizon += 0.05 * (rows > 1.4 * width) + 0.08 * ("minimal" in framing)
-    height *= 0.6 if "low" in framing else 2.0 if "high" in framing else 1.0
-    camera = Camera(width, rows, lens, horizon * rows, height)
+    level = level_of(horizon + 0.05 * (rows > 1.4 * width), framing)
+    height *= lowered if "low" in framing else raised if "high" in framing else 1.0
+    camera = Camera(width, rows, lens, level * rows, height)
     side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
+    away = float(dice.uniform(0.7, 1.2))
+    if "thirds" in framing:
+        side, away = float(np.sign(side)) / 3, 1.0
     side = 0.0 if "centered" in framing else side
-    across = 0.5 - 0.5 * side * float(dice.uniform(0.7, 1.2))
+    across = 0.5 - 0.5 * side * away
     sun = sky.sun_of(look, camera, across)
     return Vista(brief, look, camera, sun, _toward(look, across, dice), side)
+
+
+def level_of(own: float, framing: Collection[str]) -> float:
+    """Return the share of the frame above the horizon, of a family whose own it is.
+
+    Parameters
+    ----------
+    framing : collection of str
+        A brief's composition.
+    """
+    if "thirds" in framing:
+        return 1 / 3 if "high" in framing else 2 / 3
+    return min(own + sum(_LEVELS.get(word, 0.0) for word in framing), _LOWEST)
 
 
 def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[np.bool_]) -> Bytes:

@@ -14,6 +14,8 @@ from kit.engines.scene.land.sky import Sun
 from kit.engines.scene.land.tone import light, mixed
 from kit.engines.scene.land.voxel import Camera
 
+_AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
+
 
 def flooded(
     planes: Floats,
@@ -24,6 +26,7 @@ def flooded(
     sun: Sun,
     rng: np.random.Generator,
     *,
+    overhead: Floats,
     deep: Oklch,
     wind: float = 1.0,
     level: float = 0.0,
@@ -37,6 +40,9 @@ def flooded(
         Distance of each pixel, huge where there is sky.
     wet : ndarray of bool
         Which pixels are water.
+    overhead : ndarray
+        The sky of the uppermost rows without what stands before it, for what the water mirrors
+        from above the frame; see `sky_over`.
     wind : float
         How rough it is: 0 a mirror, 1 a breeze.
     ground : ndarray, optional
@@ -51,9 +57,10 @@ def flooded(
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
     z = (camera.height - level) * camera.focal / below
     right, along = _ripples(rng, x, z, camera, wind)
-    source_y, source_x = _mirror(depth, y, x, right, along, camera, level)
+    source_y, source_x, above = _mirror(depth, y, x, right, along, camera, level)
     soft = [cv2.GaussianBlur(plane[: rows.stop], (0, 0), 0.8) for plane in planes]
     mirror = np.stack([cv2.remap(p, source_x, source_y, cv2.INTER_LINEAR) for p in soft])
+    _overcome(mirror, overhead, source_x, above)
     grazing = below / np.sqrt(below**2 + camera.focal**2)
     share = 0.04 + 0.96 * (1.0 - np.clip(grazing - 0.6 * along, 0.0, 1.0)) ** 3.6
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
@@ -87,8 +94,8 @@ def _ripples(
 
 def _mirror(
     depth: Floats, y: Floats, x: Floats, right: Floats, along: Floats, camera: Camera, level: float
-) -> tuple[Floats, Floats]:
-    """Find the pixel whose mirror image each pixel shows.
+) -> tuple[Floats, Floats, Floats]:
+    """Find the pixel whose mirror image each pixel shows, and how far above the frame it lies.
 
     What stands at distance d and is seen `e` rows above the horizon is mirrored `e` rows below,
     plus twice the camera's height at that distance. As d is known only where it is looked up, the
@@ -105,9 +112,31 @@ def _mirror(
         away = cv2.remap(inverse, source_x, source_y, cv2.INTER_LINEAR)
         source_y = flipped + twice * away
     top = np.float32(camera.horizon + 1)
-    most = np.float32(0.10 * camera.rows)  # above the frame, the sky's upper edge comes again
-    again = most * (1.0 - np.exp(np.minimum(source_y, 0.0) / most))
-    return np.clip(source_y, again, top).astype(np.float32), source_x
+    above = np.maximum(-source_y, 0.0)
+    return np.clip(source_y, 0.0, top).astype(np.float32), source_x, above
+
+
+def sky_over(planes: Floats) -> Floats:
+    """Return a copy of the sky's uppermost rows, before anything is painted over it."""
+    return planes[:, : max(2, round(_AGAIN * planes.shape[1]))].copy()
+
+
+def _overcome(mirror: Floats, overhead: Floats, source_x: Floats, above: Floats) -> None:
+    """Let water that looks above the frame show sky, in place.
+
+    The uppermost rows come again, and run into one color before they would be drawn out long.
+    """
+    wet = np.flatnonzero(above.max(axis=1) > 0.0)
+    if not len(wet):
+        return
+    rows = slice(int(wet[0]), int(wet[-1]) + 1)
+    most = np.float32(overhead.shape[1] - 1)
+    fade = 1.0 - np.exp(above[rows] / -most)
+    at = (fade * most, above[rows] > 0.0)
+    for plane, sky in zip(mirror, overhead, strict=True):
+        again = cv2.remap(sky, source_x[rows], at[0], cv2.INTER_LINEAR)
+        again += (np.float32(sky.mean()) - again) * fade
+        np.copyto(plane[rows], again, where=at[1])
 
 
 def _glitter(look: Look, sun: Sun, camera: Camera, x: Floats, along: Floats) -> Floats:

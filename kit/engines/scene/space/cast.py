@@ -142,7 +142,7 @@ def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
     if brief.says("nebula", "nebulae", "nebulas", "cloud"):
         return float(rng.uniform(0.55, 0.95))
     low, high = _FILLED.get(subject, (0.12, 0.5))
-    more = 0.2 if brief.weather == "mist" else 0.0
+    more = 0.2 if brief.weather in ("mist", "fog") else 0.0
     return float(rng.uniform(low, high)) + more
 
 

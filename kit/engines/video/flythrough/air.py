@@ -12,6 +12,7 @@ from kit.engines.video.flythrough.patches import FAR
 
 _CLEAR = 45.0  # units in front of the camera without any haze
 _THIN = 60.0  # units upward in which low haze thins out to a third
+_MOST = 5.5  # of haze and mist: more of it, and a flight in fog would see nothing
 _END = 0.68  # share of the farthest distance from which the land's end dissolves
 
 
@@ -25,7 +26,7 @@ class Air:
     """
 
     def __init__(self, look: Look, ground: float) -> None:
-        self._haze = np.float32(0.00042 + 0.00085 * (look.haze + look.mist) ** 1.5)
+        self._haze = np.float32(0.00042 + 0.00085 * min(look.haze + look.mist, _MOST) ** 1.5)
         self._ground = np.float32(ground)
 
     def fog(self, seen: Seen, height: float) -> Floats:

@@ -10,6 +10,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
+from kit.engines.scene.land.vista import level_of
 from kit.engines.video.animate.relief import Blocks, Relief, blocks_of, large
 from kit.engines.video.camera import view
 from kit.engines.video.filming import Take, filmed, take_of
@@ -31,7 +32,7 @@ _LEVEL = ("lake", "desert", "sea", "forest")  # land that reaches up to a level 
 _HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neither low nor high
 _INKS = ("liquid", "flow")
 _FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
-_AIRS = {"rain": "rain", "snow": "snow", "mist": "fog"}
+_AIRS = {"rain": "rain", "snow": "snow", "mist": "fog", "fog": "fog"}
 
 
 def film(job: Job, progress: Progress) -> Asset:
@@ -76,7 +77,7 @@ class Living:
         horizon = depths.horizon_of(sky)
         self._life: list[Clouds | Flicker] = []
         self._clouds = None
-        if clouds and brief.family in _SKIES:
+        if clouds and brief.family in _SKIES and brief.weather != "fog":
             self._clouds = Clouds(size, sky, horizon, take, rng[0])
             self._clouds.light_up(planes[0][0])
             self._life.append(self._clouds)
@@ -128,8 +129,7 @@ def _level(brief: Brief) -> float:
     """Return the share of the height below which a painted scene has no sky."""
     if brief.family not in _LEVEL:
         return 1.0
-    words = brief.composition
-    return _HORIZON + 0.12 * ("low" in words) - 0.14 * ("high" in words)
+    return level_of(_HORIZON, brief.composition)
 
 
 def _sized(brief: Brief, take: Take) -> Brief:
@@ -160,7 +160,7 @@ def _weather(brief: Brief, asked: str) -> str:
         return "none"
     if "fireflies" in brief.extras:
         return "fireflies"
-    if brief.family == "desert" and brief.weather not in ("clear", "overcast"):
+    if brief.family == "desert" and brief.weather in ("mist", "rain", "snow"):
         return "dust"
     # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
     said = brief.weather != "mist" or brief.says(*_FOGGY)

@@ -80,3 +80,14 @@ def test_rain_and_snow_add_light_only_where_there_is_some() -> None:
         assert lit.max() > 0.45
         assert lit.min() == pytest.approx(0.4, abs=1e-3)
         assert dark.max() < 0.05
+
+
+@pytest.mark.parametrize("prompt", ["street at noon", "neon street by night"])
+def test_a_street_in_ink_is_gray(prompt: str) -> None:
+    settings = {"aspect_ratio": "1:1", "size": 96}
+    ink, midnight = (
+        city.paint(read(prompt, {**settings, "palette": palette}, 1), Progress()).astype(int)
+        for palette in ("ink", "midnight")
+    )
+
+    assert np.ptp(ink, axis=2).mean() < 8 < 0.4 * np.ptp(midnight, axis=2).mean()

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from kit.engines.landscape import compose as composing
+from kit.engines.landscape import lexicon, palettes
+from kit.engines.landscape.compose import Look, Picture, compose, flat
+from kit.engines.landscape.plane import Stage
+from kit.engines.landscape.recipes import RECIPES
+from kit.engines.landscape.scene import read
+from kit.engines.media.color import lab_of
+from kit.engines.scene.brief import read as read_brief
+from kit.engines.scene.city import hours as street_hours
+from kit.engines.scene.city.sky import _CLOUDS
+from kit.engines.scene.land import look
+
+
+def picture(prompt: str, seed: int = 3) -> Picture:
+    return compose(read(prompt, seed=seed), Look(), Stage(200, 200))
+
+
+def lab(prompt: str, seed: int = 3) -> np.ndarray:
+    return lab_of(np.moveaxis(np.clip(flat(picture(prompt, seed)), 0, 1), 0, -1))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        palettes._WEATHERS,
+        composing._LEAST_MIST,
+        look._WEATHERS,
+        street_hours._THICKER,
+        _CLOUDS,
+    ],
+)
+def test_every_table_of_weathers_knows_every_weather(table: dict[str, object]) -> None:
+    assert set(table) == set(lexicon.WEATHERS)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "weather"),
+    [
+        ("hills in dense fog", "fog"),
+        ("a foggy lake", "fog"),
+        ("thick mist over a forest", "fog"),
+        ("a misty lake", "mist"),
+        ("light fog over hills", "mist"),
+        ("hazy mountains", "mist"),
+    ],
+)
+def test_fog_is_thicker_than_mist(prompt: str, weather: str) -> None:
+    assert read(prompt, seed=1).weather == weather
+
+
+@pytest.mark.parametrize("subject", RECIPES)
+def test_fog_hides_sun_birds_and_clouds(subject: str) -> None:
+    names = {plane.name for plane in picture(f"thick fog, {subject} at noon").back}
+    clear = {plane.name for plane in picture(f"clear {subject} at noon").back}
+
+    assert names.isdisjoint({"sun", "glare", "birds", "cloud", "stars"})
+    assert {"sun", "birds", "cloud"} <= clear
+
+
+def test_fog_whitens_the_sky_and_hides_the_distance() -> None:
+    foggy, clear = (lab(f"{word} mountains at noon") for word in ("foggy", "clear"))
+    blue = [np.hypot(one[:60, :, 1], one[:60, :, 2]).mean() for one in (foggy, clear)]
+    spread = [one[80:120, :, 0].std() for one in (foggy, clear)]
+
+    assert blue[0] < 0.02 < 0.6 * blue[1]
+    assert spread[0] < 0.6 * spread[1]
+
+
+def test_water_in_fog_does_not_glitter() -> None:
+    foggy, clear = (picture(f"{word} lake at noon").water for word in ("foggy", "clear"))
+
+    assert foggy is not None
+    assert not foggy.glitter.any()
+    assert clear is not None
+    assert clear.glitter.any()
+
+
+@pytest.mark.parametrize("subject", ["forest", "hills", "lake", "mountains"])
+def test_winter_ground_is_snow_and_its_trees_are_not_green(subject: str) -> None:
+    winter, summer = (lab(f"clear {season} {subject} at noon") for season in ("winter", "summer"))
+    chroma = [np.hypot(one[130:, :, 1], one[130:, :, 2]).mean() for one in (winter, summer)]
+
+    assert chroma[0] < 0.5 * chroma[1]
+    assert np.percentile(winter[130:, :, 0], 90) > 0.80
+    assert winter[130:, :, 0].min() < 0.45  # trees stand out against it
+
+
+def test_snow_by_night_is_darker_than_by_day() -> None:
+    night, day = (
+        lab(f"clear winter hills {hour}")[130:, :, 0].mean() for hour in ("night", "noon")
+    )
+
+    assert night < 0.7 * day
+
+
+def test_a_street_in_fog_has_no_sky_of_its_own() -> None:
+    settings = {"aspect_ratio": "1:1", "size": 96, "family": "city"}
+    brief = read_brief("foggy street at noon", settings, 1)
+    hour = street_hours.hour_of(np.random.default_rng(1), brief)
+
+    assert (hour.sky[0], hour.sky[2]) == hour.haze
