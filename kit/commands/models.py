@@ -13,7 +13,7 @@ import typer
 import kit
 from kit import wire
 from kit.commands.options import Data, Json, show_json, show_table
-from kit.commands.prices import usual
+from kit.widgets.rates import usual
 
 
 def command(
@@ -53,7 +53,7 @@ def command(
         groups = {kind: [m for m in found if m.asset_type == kind] for kind in wire.CATEGORIES}
         show_json({kind: [_plain(m) for m in models] for kind, models in groups.items()})
     else:
-        lines = [(m.id, m.asset_type, m.category, usual(m), m.title) for m in found]
+        lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
         show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
 
 

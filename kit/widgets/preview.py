@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from kit import wire
-from kit.widgets import texts
+from kit.widgets import rates, texts
 from kit.widgets.cards import (
     FAINT,
     FONT,
@@ -94,7 +94,7 @@ def models(items: Iterable[wire.Model]) -> str:
             escape(m.asset_type),
             escape(m.category),
             escape(figure(m.credits_from)),
-            escape(figure(m.estimated_credits or m.credits_at_defaults)),
+            escape(figure(m.estimated_credits) or rates.usual(m)),
             escape(", ".join(_input(p) for p in m.parameters)),
         )
         for m in items
@@ -104,11 +104,12 @@ def models(items: Iterable[wire.Model]) -> str:
 
 def model(item: wire.Model) -> str:
     """Draw a model with its prices and parameters."""
-    price = f"from {credits(item.credits_from)}"
-    if item.credits_at_defaults is not None:
-        price += f", {credits(item.credits_at_defaults)} with its defaults"
     prompt = ("optional", "required")[item.prompt_required] if item.supports_prompt else "none"
-    rows = {"makes": f"{item.asset_type} · {item.category}", "prompt": prompt, "costs": price}
+    rows = {
+        "makes": f"{item.asset_type} · {item.category}",
+        "prompt": prompt,
+        "costs": rates.sentence(item),
+    }
     text = f"<div>{escape(item.description)}</div>" if item.description else ""
     return card(item.title or item.id, text + facts(rows) + parameters(item.parameters))
 

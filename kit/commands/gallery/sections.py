@@ -17,8 +17,8 @@ from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.frames import frame
 from kit.commands.gallery.plan import typed
 from kit.commands.gallery.tables import parameters
-from kit.commands.prices import sentence
 from kit.engines.samples import ABOUT
+from kit.widgets.rates import sentence
 
 __all__ = ["anchor", "given", "section"]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kit import wire
+from kit.widgets import rates
 from kit.widgets.cards import ARROW, BAD, card, credits, faint, figure, table
 from kit.widgets.twins import again
 
@@ -117,9 +118,9 @@ def twin(place: str, models: Sequence[wire.Model], code: str) -> str:
 
 
 def _price(item: wire.Model) -> str:
-    usual = item.estimated_credits or item.credits_at_defaults
-    if usual is not None:
-        return f"usually {credits(usual)}"
+    usual = figure(item.estimated_credits) or rates.usual(item)
+    if usual:
+        return f"usually {usual} credits"
     return "" if item.credits_from is None else f"from {figure(item.credits_from)} credits"
 
 

@@ -13,7 +13,7 @@ __all__ = ["sentence", "usual"]
 
 
 def usual(model: wire.Model) -> str:
-    """Return what a request with every default costs, and what each second adds to it.
+    """Return what a request with every default costs, and what each second adds; "" if unknown.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def usual(model: wire.Model) -> str:
     '0.02 + 0.03/s'
     """
     if model.credits_at_defaults is None:
-        return "?"
+        return ""
     seconds = (f"{figure(amount)}/s" for amount, _ in _seconds(model))
     return " + ".join([figure(model.credits_at_defaults), *seconds])
 

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from kit import pricing, wire
-from kit.commands.prices import sentence, usual
+from kit.widgets.rates import sentence, usual
 
 SIZE = {"name": "size", "type": "string", "default": "large", "enum": ["small", "large"]}
 SECOND = {"medium": "audio", "credits": 0.03}
@@ -58,4 +58,4 @@ def test_the_words_are_what_is_charged() -> None:
 
 
 def test_a_model_that_does_not_say_what_it_costs_has_no_price() -> None:
-    assert usual(wire.Model(id="m", asset_type="image")) == "?"
+    assert usual(wire.Model(id="m", asset_type="image")) == ""
