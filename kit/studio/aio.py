@@ -186,7 +186,7 @@ class AsyncStudio:
                 told = forms.told(flow, on_update.saying)
                 return self._held(await self._run(told), before=trace.before)
             except asyncio.CancelledError as stop:
-                stop.add_note(trace.note())
+                stop.add_note(trace.note(awaited=True))
                 raise
 
     async def form(

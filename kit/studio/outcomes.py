@@ -33,8 +33,13 @@ class Trace:
     before: bool = False
     done: bool = False
 
-    def note(self) -> str:
+    def note(self, *, awaited: bool = False) -> str:
         """Return what is true of it when it is stopped here.
+
+        Parameters
+        ----------
+        awaited : bool
+            Whether the studio's calls are awaited.
 
         Examples
         --------
@@ -42,13 +47,14 @@ class Trace:
         'it was stopped before its start had left: nothing was charged'
         """
         same = "the same call without again=True" if self.again else "the same call"
+        pending = f"{'await ' if awaited else ''}studio.history.pending()"
         if self.done:
             return f"the generation {self.id} is completed: {same} fetches it and pays nothing"
         if self.id:
-            return "what was started goes on: studio.history.pending() finds it"
+            return f"what was started goes on: {pending} finds it"
         if self.sent:
             return (
-                "its start had left and may be carried out: studio.history.pending() finds it "
+                f"its start had left and may be carried out: {pending} finds it "
                 f"once the service lists it, and {same} does not pay a second time"
             )
         return "it was stopped before its start had left: nothing was charged"

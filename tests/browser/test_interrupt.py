@@ -58,4 +58,4 @@ def test_a_cell_that_waits_is_stopped_at_once_and_its_job_is_found_and_canceled(
         first, second = notebook.errors()
         assert "studio.history.pending() finds it" in first
         assert "CancelledError" in second
-        assert "astudio.history.pending() finds it" in second
+        assert "await studio.history.pending() finds it" in second

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 
 from kit.engines.landscape import lexicon
 
@@ -67,7 +68,7 @@ def _forms(word: str) -> Iterator[str]:
 
 def _closed(words: Sequence[str]) -> Iterator[str]:
     """Yield words, one for whatever closes the sky: dark clouds are no dark hour."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         yield "overcast" if word in lexicon.HEAVY.get(following, ()) else word
 
 

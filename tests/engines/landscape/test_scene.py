@@ -91,6 +91,11 @@ def test_gloom_does_not_hide_the_lights_of_the_sky(lights: str) -> None:
     assert not any(scene.covered for scene in scenes)
 
 
+@pytest.mark.parametrize("prompt", ["", "  ", "...", "?!"])
+def test_a_prompt_without_words_is_open(prompt: str) -> None:
+    assert len({read(prompt, seed=seed).number for seed in range(5)}) == 5
+
+
 def test_case_spaces_and_punctuation_do_not_matter() -> None:
     assert read("A LAKE,  at night!", seed=3) == read("a lake at night", seed=3)
 
