@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import repeat
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Plane, Stage, disc, enlarged, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, disc, enlarged, fill_all, solid
 from kit.engines.landscape.sky import Light
 from kit.engines.media.color import mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
 
 _COARSE = 128  # smooth things are painted this small and enlarged
-#: Streaks cover by these shares, the farther ones less.
-_TONES = [(np.arange(256) * np.float32(share)).astype(np.uint8) for share in (0.34, 0.54)]
+_COVERS = (87, 138)  # of 255: how much streaks cover, the farther ones less
+_MOST_LENSES = 4  # of a streak
+_ALONG = np.linspace(-1.0, 1.0, 33)
+_BODY = (1 - _ALONG**2) ** 0.8
 
 
 def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[Plane]:
@@ -56,14 +60,14 @@ def streaks(
             y = stage.margin_y + (horizon - stage.margin_y) * rng.uniform(0.16, 0.9)
             x = stage.columns * rng.uniform(-0.05, 1.05)
             if abs(y - light.y) > 1.3 * light.radius:
-                _streak(rng, mask, stage, (x, y), top)
+                fill_all(mask, _streak(rng, stage, x, y), top=top, values=repeat(_COVERS[layer]))
         color = paint(lit if layer else palette.cloud)
         yield Plane(
             "cloud",
             0.05 + 0.03 * layer,
             top,
             solid(color),
-            cv2.LUT(mask, _TONES[layer]),
+            mask,
         )
 
 
@@ -101,22 +105,18 @@ CLOUDS: dict[str, Callable[..., Iterator[Plane]]] = {
 }
 
 
-def _streak(
-    rng: np.random.Generator, mask: np.ndarray, stage: Stage, at: tuple[float, float], top: int
-) -> None:
-    """One cloud of a few overlapping lenses, pointed at both ends."""
-    x, y = at
+def _streak(rng: np.random.Generator, stage: Stage, x: float, y: float) -> NDArray[np.float64]:
+    """Return one cloud of a few overlapping lenses, pointed at both ends, shape (n, points, 2)."""
     long = stage.unit * rng.uniform(0.10, 0.30)
-    share = np.linspace(-1.0, 1.0, 33)
-    for _ in range(int(rng.integers(2, 5))):
-        cx, half = x + rng.uniform(-0.5, 0.5) * long, long * rng.uniform(0.45, 1.0)
-        cy = y + stage.unit * rng.uniform(-0.009, 0.009)
-        thick = stage.unit * rng.uniform(0.0025, 0.0065)
-        body = (1 - share**2) ** 0.8 * thick
-        ripple = 1 + 0.35 * np.sin(share * rng.uniform(5, 9) + rng.uniform(0, 6))
-        upper = np.stack([cx + half * share, cy - body * ripple], axis=1)
-        lower = np.stack([cx + half * share, cy + body * 0.55], axis=1)
-        fill(mask, np.concatenate([upper, lower[::-1]]), top=top)
+    dice = rng.random((6, _MOST_LENSES, 1))[:, : int(rng.integers(2, _MOST_LENSES + 1))]
+    middle, low = x + (dice[0] - 0.5) * long, y + stage.unit * 0.018 * (dice[1] - 0.5)
+    across = middle + long * (0.45 + 0.55 * dice[2]) * _ALONG
+    body = stage.unit * (0.0025 + 0.004 * dice[3]) * _BODY
+    ripple = 1 + 0.35 * np.sin(_ALONG * (5 + 4 * dice[4]) + 6 * dice[5])
+    outlines = np.empty((len(across), 2 * len(_ALONG), 2))
+    outlines[:, :, 0] = np.concatenate([across, across[:, ::-1]], axis=1)
+    outlines[:, :, 1] = np.concatenate([low - body * ripple, low + 0.55 * body], axis=1)
+    return outlines
 
 
 def _heap(

@@ -79,13 +79,33 @@ def blanket(crest: Crest, top: int, reach: float) -> Callable[[int, int], Floats
 
     It is thickest under the edge and lets the ground through more and more over `reach` pixels.
     """
-    y, slope = crest.y, np.float32(-0.5 / reach)
+    # The crest's own edge is half a pixel of land: it is white too.
+    return below(crest, top, high=0.92, slope=-0.5 / reach, least=0.6, above=2.0)
+
+
+def below(
+    crest: Crest, top: int, *, high: float, slope: float, least: float, above: float
+) -> Callable[[int, int], Floats]:
+    """Return weights that fall from a crest downward, by the first and last row after `top`.
+
+    Parameters
+    ----------
+    high, slope : float
+        The weight on the crest, and what it changes by with each pixel below it, less than 0.
+    least : float
+        The weight that it falls to.
+    above : float
+        How many pixels over the crest it begins; farther up it is 0.
+    """
+    over = (np.float32(high) - crest.y * np.float32(slope))[None]
+    begins = high - above * slope
 
     def weights(first: int, last: int) -> Floats:
-        below = np.arange(top + first, top + last, dtype=np.float32)[:, None] - y
-        deep = np.maximum(below * slope + np.float32(0.92), np.float32(0.6))
-        # The crest's own edge is half a pixel of land: it is white too.
-        return np.asarray(deep * (below > -2.0), np.float32)
+        down = np.arange(top + first, top + last, dtype=np.float32) * np.float32(slope)
+        weight = down[:, None] + over
+        np.maximum(weight, np.float32(least), out=weight)
+        cv2.threshold(weight, begins, 0.0, cv2.THRESH_TOZERO_INV, dst=weight)
+        return np.asarray(weight)
 
     return weights
 

@@ -116,33 +116,39 @@ class Plane:
         """Return the color of its rows from `first` up to `last`, counted from its top."""
         if not self.touches:
             return self._ground(slice(first, last), slice(None))
-        canvas = np.zeros((3, last - first, self.alpha.shape[1]), np.float32)
-        self.lay(canvas, slice(first, last), slice(None), np.ones(canvas.shape[1:], np.float32))
+        canvas = np.empty((3, last - first, self.alpha.shape[1]), np.float32)
+        self.lay(canvas, slice(first, last), slice(None))
         return canvas
 
-    def lay(self, canvas: Floats, rows: slice, columns: slice, weight: Floats) -> None:
+    def lay(
+        self, canvas: Floats, rows: slice, columns: slice, weight: Floats | None = None
+    ) -> None:
         """Mix a part of it into a canvas of the part's size, in place.
 
         Parameters
         ----------
-        weight : ndarray of float32
-            How strongly it covers the canvas, 0 to 1. It is used as scratch space.
+        weight : ndarray of float32, optional
+            How strongly it covers the canvas, 0 to 1; wholly if left out. It is used as scratch
+            space.
         """
-        rest = np.subtract(1.0, weight)
+        if weight is None:
+            canvas[:] = 0.0
+            weight = np.ones(canvas.shape[1:], np.float32)
+        else:
+            canvas *= np.subtract(1.0, weight)
         shares = []
         # From the last touch down to the ground, each one leaves less for what lies below it.
         for touch in reversed(self.touches):
             covers = touch.weights(rows.start, rows.stop)
             if covers is not None:
                 share = np.multiply(covers[:, columns] if covers.shape[1] > 1 else covers, weight)
-                weight -= share
+                cv2.subtract(weight, share, dst=weight)
                 shares.append((touch.color, share))
         ground = self._ground(rows, columns)
         if ground.shape[1:] == (1, 1):
             shares.append((ground, weight))
         spare = np.empty_like(weight)
         for channel, target in enumerate(canvas):
-            target *= rest
             if ground.shape[1:] != (1, 1):
                 spare[:] = ground[channel]  # numpy multiplies by a single column far more slowly
                 spare *= weight
@@ -158,7 +164,7 @@ class Plane:
         """Return the row of the stage from which it hides all behind it, down to its bottom."""
         if int(self.alpha[-1].min()) < 255:
             return self.bottom
-        open_rows = np.flatnonzero(self.alpha.min(axis=1) < 255)
+        open_rows = np.flatnonzero(cv2.reduce(self.alpha, 1, cv2.REDUCE_MIN) < 255)
         return self.top + (int(open_rows[-1]) + 1 if len(open_rows) else 0)
 
 
@@ -179,9 +185,8 @@ def over(canvas: Floats, plane: Plane, *, first: int = 0) -> None:
         return
     columns = slice(left, left + wide)
     part = canvas[:, start - first + above : start - first + above + tall, columns]
-    weight = np.multiply(
-        alpha[above : above + tall, columns], np.float32(1 / 255), dtype=np.float32
-    )
+    alpha = alpha[above : above + tall, columns]
+    weight = np.multiply(alpha, np.float32(1 / 255), dtype=np.float32)
     above += start - plane.top
     plane.lay(part, slice(above, above + tall), columns, weight)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import cv2
 import numpy as np
 
 from kit.engines.landscape import facets, trees
@@ -142,9 +143,10 @@ def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: 
         top=top,
     )
     touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
-    _plant(rng, setting, recipe, ridge, mask)
-    if setting.scene.season == "winter":
-        touches = [*_snowed(setting, ridge, mask), *touches]
+    snow = stage.blank(top, bottom) if setting.scene.season == "winter" else None
+    _plant(rng, setting, recipe, ridge, trees.Ground(mask, top, snow))
+    if snow is not None:
+        touches = [*_snowed(setting, ridge, mask, snow), *touches]
     return Plane("ridge", ridge.depth, top, _ground(setting, ridge), mask, tuple(touches))
 
 
@@ -211,7 +213,7 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterat
     yield facets.masked(deep, dark, (0.72 if kind == "dunes" else 0.62) * air, fading)
 
 
-def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes) -> Iterator[Touch]:
+def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes, snow: Bytes) -> Iterator[Touch]:
     """Yield the snow on the ground and on every bough; bare rock has its caps."""
     palette, unit = setting.palette, setting.stage.unit
     if ridge.band.kind == "mountains" and ridge.band.plant is None:
@@ -222,23 +224,26 @@ def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes) -> Iterator[Touch]:
     if ridge.band.kind != "mesas":
         yield Touch(color, facets.blanket(ridge.crest, ridge.rows[0], 0.16 * unit))
     thick = unit * (0.0012 + 0.02 * ridge.band.tall + 0.0045 * ridge.depth**4)
-    caps, strength = facets.laden(mask, max(1, round(thick))), np.float32(0.8 / 255)
+    # What was drawn on the boughs may stick out beyond them; all else has snow along its top.
+    caps = cv2.max(facets.laden(mask, max(1, round(thick))), cv2.min(snow, mask))
+    strength = np.float32(0.94 / 255)
     yield Touch(color, lambda first, last: caps[first:last] * strength)
 
 
 def _lit(setting: Setting, ridge: _Ridge) -> Touch:
     """Let the light graze the ground below a rounded crest; what grows there stands dark."""
-    reach = np.float32(setting.stage.unit * (0.05 + 0.05 * ridge.depth))
-    strength = np.float32(0.30 * (1.0 - 0.45 * ridge.depth))
-    top, crest = ridge.rows[0], ridge.crest.y
-    lowest = float(crest.max()) + reach
+    reach = setting.stage.unit * (0.05 + 0.05 * ridge.depth)
+    strength = float(np.sqrt(0.30 * (1.0 - 0.45 * ridge.depth)))
+    slope, top = -strength / reach, ridge.rows[0]
+    fading = facets.below(ridge.crest, top, high=strength, slope=slope, least=0.0, above=1.0)
+    lowest = float(ridge.crest.y.max()) + reach
 
     def weights(first: int, last: int) -> Floats | None:
         if top + first > lowest:
             return None
-        below = np.arange(top + first, top + last, dtype=np.float32)[:, None] - crest
-        weight = np.clip(1.0 - below / reach, 0.0, 1.0) * (below > -1.0)
-        return np.asarray(weight * weight * strength, np.float32)
+        weight = fading(first, last)
+        weight *= weight
+        return weight
 
     color = mix(tone(setting.palette, ridge.depth), setting.palette.glow, 0.7)
     return Touch(solid(paint(color)), weights)
@@ -249,18 +254,20 @@ def _snowy(scene: Scene) -> bool:
 
 
 def _plant(
-    rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: _Ridge, mask: Bytes
+    rng: np.random.Generator,
+    setting: Setting,
+    recipe: Recipe,
+    ridge: _Ridge,
+    ground: trees.Ground,
 ) -> None:
-    stage, band, top = setting.stage, ridge.band, ridge.rows[0]
+    stage, band = setting.stage, ridge.band
     kind = band.plant
     if kind is not None:
         tall = stage.unit * band.tall * (0.22 + 0.78 * ridge.depth**1.5)
-        trees.grow(
-            rng, mask, stage, ridge.crest, kind=kind, top=top, tall=tall, density=band.density
-        )
+        trees.grow(rng, ground, stage, ridge.crest, kind=kind, tall=tall, density=band.density)
     if recipe.framing is not None and ridge.depth == 1.0:
         tall = stage.unit * recipe.framing_tall
-        trees.frame_trees(rng, mask, stage, ridge.crest, kind=recipe.framing, top=top, tall=tall)
+        trees.frame_trees(rng, ground, stage, ridge.crest, kind=recipe.framing, tall=tall)
 
 
 def _bank(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Plane:

@@ -105,9 +105,7 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     said["weather"] = weather_in(words)
     axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
     extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
-    axes = {**axes, **_implied(said, extras)}
-    if "sun" in words and not said["time"] and axes["time"] in ("dusk", "night"):
-        axes["time"] = "sunset"
+    axes = {**axes, **_implied(said, extras, sun="sun" in words, hour=axes["time"])}
     return Scene(
         **axes,
         tints=tuple(dict.fromkeys(w for w in words if w in lexicon.COLORS))[:_MOST_TINTS],
@@ -119,19 +117,31 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     )
 
 
-def _implied(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str, str]:
-    """Return what one axis says about another: falling snow means winter, an aurora night."""
+def _implied(
+    said: Mapping[str, str | None], extras: Sequence[str], *, sun: bool, hour: str
+) -> dict[str, str]:
+    """Return what one axis says about another: falling snow means winter, an aurora night.
+
+    Parameters
+    ----------
+    sun : bool
+        Whether the prompt speaks of the sun.
+    hour : str
+        The time of day as it is so far, said or drawn.
+    """
     implied = {}
     if "aurora" in extras:
         implied["time"] = said["time"] if said["time"] in ("dusk", "night") else "night"
     elif "crescent" in extras and not said["time"]:
         implied["time"] = "night"
     elif "fireflies" in extras and not said["time"]:
-        implied["time"] = "dusk"
+        implied["time"] = "sunset" if sun else "dusk"
     if said["weather"] == "snow" and not said["season"]:
         implied["season"] = "winter"
     gray = said["weather"] == "overcast" or said["mood"] == "gloomy"
-    return {**(_gray(said, extras) if gray else {}), **implied}
+    low = sun and not said["time"] and hour in ("dusk", "night")
+    light = _gray(said, extras) if gray else {"time": "sunset"} if low else {}
+    return {**light, **implied}
 
 
 def _gray(said: Mapping[str, str | None], extras: Sequence[str]) -> dict[str, str]:

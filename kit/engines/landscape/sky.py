@@ -99,25 +99,22 @@ def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: floa
     """Return the sky with the light's glow."""
     step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
     rows = np.arange(0, stage.rows + 2 * step, step, dtype=np.float32)
-    columns = (np.arange(_COARSE, dtype=np.float32) + 0.5) * (stage.columns / _COARSE) - 0.5
+    columns = ((np.arange(_COARSE) + 0.5) * (stage.columns / _COARSE) - 0.5).astype(np.float32)
     top = -0.02 * stage.height + stage.margin_y
     down = np.clip((rows - top) / (horizon - top), 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 0.72, 1.0), palette.sky, strict=True))
     # A crescent shines from its limb, or its dark side would be the brightest place in the sky.
-    far = np.hypot(columns[None] - light.lit, (rows[:, None] - light.y) * 1.12) / stage.unit
-    near = (
-        (0.5 if light.shadow else 1.0)
-        * glow
-        * (0.55 * np.exp(-far / 0.10) + 0.42 * np.exp(-far / 0.30))
-    )
+    across, down_ = columns[None] - np.float32(light.lit), (rows - np.float32(light.y)) * 1.12
+    far = np.sqrt(across**2 + down_[:, None] ** 2) / np.float32(stage.unit)
+    faint = np.exp(far * np.float32(-1 / 0.30))
+    near = (0.5 if light.shadow else 1.0) * glow * (0.55 * faint**3 + 0.42 * faint)
     knots = np.empty((len(rows), 3, stage.columns), np.float32)
     for number, (plane, color) in enumerate(
         zip(ramp(stops, down), paint(palette.glow), strict=True)
     ):
         lit = plane[:, None] + near * np.maximum(color - plane, 0.0)[:, None]
         size = (stage.columns, len(rows))
-        wide = cv2.resize(lit.astype(np.float32), size, interpolation=cv2.INTER_LINEAR)
-        knots[:, number] = np.minimum(wide, 1.0)
+        knots[:, number] = cv2.resize(np.minimum(lit, 1.0), size, interpolation=cv2.INTER_LINEAR)
     return Sky(knots, step)
 
 

@@ -61,7 +61,7 @@ def strips(
         seen = hiding[-1] + 1 if hiding else 0
         if hiding:
             nearest = planes[hiding[-1]]
-            strip[:] = nearest.colors(start - nearest.top, stop - nearest.top)
+            nearest.lay(strip, slice(start - nearest.top, stop - nearest.top), slice(None))
         else:
             backdrop(strip, start)
         for plane in planes[seen:]:

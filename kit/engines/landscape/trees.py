@@ -41,25 +41,61 @@ class Stand:
         return Stand(self.x[chosen], self.y[chosen], self.tall[chosen])
 
 
-#: Draws a stand: random numbers, mask, first row of the mask, the plants.
-Plant: TypeAlias = Callable[[np.random.Generator, Bytes, float, Stand], None]
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where plants are drawn.
+
+    Parameters
+    ----------
+    mask : ndarray of uint8
+        What is covered, shape (rows, columns).
+    top : float
+        The row of the stage where it begins.
+    snow : ndarray of uint8 or None
+        In winter: what lies on large plants, of the same shape.
+    """
+
+    mask: Bytes
+    top: float
+    snow: Bytes | None = None
+
+
+#: Draws a stand: random numbers, where to, the plants.
+Plant: TypeAlias = Callable[[np.random.Generator, Ground, Stand], None]
 
 #: Outline of a slender tree: from the foot up, and how wide it is there.
 _UP = np.linspace(0.0, 1.0, 12)
 _FLAME = np.sin(np.pi * _UP**0.62) ** 0.8
 _SIDES = np.array([1.0, -1.0])[:, None]
 _FEW_LEAVES, _LEAVES = 7, 15  # small balls around a crown
+_LADEN = 10  # tiers: on firs with as many, snow lies on each bough
 
 
-def conifers(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+def conifers(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     """Draw firs: tiers of boughs that hang outward, no two trees alike."""
     # An even number, so that more of them are alike enough to be drawn together.
     tiers = np.clip(2 * np.rint(stand.tall / 10), 4, 14).astype(int)
-    for count in np.unique(tiers):
-        fill_all(mask, _firs(rng, stand.part(tiers == count), int(count)), top=top)
+    for count in np.unique(tiers).tolist():
+        outlines = _firs(rng, stand.part(tiers == count), count)
+        fill_all(ground.mask, outlines, top=ground.top)
+        if ground.snow is not None and count >= _LADEN:
+            fill_all(ground.snow, _wedges(outlines, count), top=ground.top)
 
 
-def broadleaves(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+def _wedges(firs: _Numbers, tiers: int) -> _Numbers:
+    """Return the snow on the boughs of firs, each a wedge, shape (n, 3, 2)."""
+    rims = np.stack([firs[:, : 2 * tiers], firs[:, : 2 * tiers + 2 : -1][:, : 2 * tiers]])
+    rims[1, :, 1:] = rims[1, :, :-1]
+    rims[1, :, 0] = firs[:, 0]
+    high, tip = rims[:, :, 0::2], rims[:, :, 1::2]
+    # It hangs down from the middle of the bough, toward the trunk.
+    low = 0.62 * high + 0.38 * tip
+    low[..., 0] += 0.08 * (firs[None, :, :1, 0] - low[..., 0])
+    low[..., 1] += 0.42 * (tip[..., 1] - high[..., 1])
+    return np.stack([high, tip, low], axis=3).reshape(-1, 3, 2)
+
+
+def broadleaves(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     """Draw round trees: a few overlapping balls of leaves on short trunks."""
     x, y, tall = stand.x[:, None], stand.y[:, None], stand.tall[:, None]
     angles = np.linspace(0.0, 2 * np.pi, _LEAVES, endpoint=False) + rng.random(x.shape)
@@ -72,9 +108,15 @@ def broadleaves(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand)
     balls[:, 1:, 2] = tall * rng.uniform(0.075, 0.135, angles.shape)
     few = np.r_[0, 1 : 1 + _LEAVES : _LEAVES // _FEW_LEAVES]
     small = stand.tall < 24
-    fill_all(mask, _trunks(stand), top=top)
-    discs(mask, balls[small][:, few].reshape(-1, 3), top=top)
-    discs(mask, balls[~small].reshape(-1, 3), top=top)
+    fill_all(ground.mask, _trunks(stand), top=ground.top)
+    discs(ground.mask, balls[small][:, few].reshape(-1, 3), top=ground.top)
+    discs(ground.mask, balls[~small].reshape(-1, 3), top=ground.top)
+    if ground.snow is not None:
+        leaves = balls[~small, 1:]
+        upper = np.sin(angles[~small]) > rng.uniform(-0.3, 0.5, leaves.shape[:2])
+        caps = leaves[upper] * (1.0, 1.0, 0.8)
+        caps[:, 1] -= 0.45 * caps[:, 2]
+        discs(ground.snow, caps, top=ground.top)
 
 
 def _trunks(stand: Stand) -> _Numbers:
@@ -90,7 +132,7 @@ def _trunks(stand: Stand) -> _Numbers:
     return np.stack(corners, axis=1).reshape(-1, 4, 2)
 
 
-def poplars(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+def poplars(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     """Draw slender trees, like flames: cypresses or poplars."""
     count, rows = len(stand.x), len(_FLAME)
     x, tall = stand.x[:, None], stand.tall[:, None]
@@ -101,11 +143,12 @@ def poplars(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> 
     outlines[:, 1, :, 0] = (x - width * rough[1] - 0.4)[:, ::-1]
     outlines[:, 0, :, 1] = stand.y[:, None] + 2.0 - tall * _UP
     outlines[:, 1, :, 1] = outlines[:, 0, ::-1, 1]
-    fill_all(mask, outlines.reshape(count, 2 * rows, 2), top=top)
+    fill_all(ground.mask, outlines.reshape(count, 2 * rows, 2), top=ground.top)
 
 
-def cacti(rng: np.random.Generator, mask: Bytes, top: float, stand: Stand) -> None:
+def cacti(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     """Draw saguaros: columns with arms that bend upward."""
+    mask, top = ground.mask, ground.top
     for x, y, tall in zip(stand.x.tolist(), stand.y.tolist(), stand.tall.tolist(), strict=True):
         thick = tall * 0.055
         _limb(mask, top, [(x, y + 4), (x, y - tall)], thick)
@@ -127,12 +170,11 @@ PLANTS: dict[str, Plant] = {
 
 def grow(
     rng: np.random.Generator,
-    mask: Bytes,
+    ground: Ground,
     stage: Stage,
     crest: Crest,
     *,
     kind: str,
-    top: float,
     tall: float,
     density: float,
 ) -> None:
@@ -159,17 +201,16 @@ def grow(
         x = x[np.interp(x, at, groves) > 0.0]
     share = 0.62 + 0.30 * np.interp(x, at, sizes) + rng.uniform(-0.3, 0.3, len(x))
     feet = crest.y[x.astype(int)].astype(np.float64) + tall * 0.05
-    PLANTS[kind](rng, mask, top, Stand(x, feet, tall * np.clip(share, 0.22, 1.25)))
+    PLANTS[kind](rng, ground, Stand(x, feet, tall * np.clip(share, 0.22, 1.25)))
 
 
 def frame_trees(
     rng: np.random.Generator,
-    mask: Bytes,
+    ground: Ground,
     stage: Stage,
     crest: Crest,
     *,
     kind: str,
-    top: float,
     tall: float,
 ) -> None:
     """Set large trees at both sides of the frame, so that the eye goes between them."""
@@ -181,7 +222,7 @@ def frame_trees(
         sizes = tall * scale * (1.0 - 0.62 * np.arange(count) / count)
         sizes *= rng.uniform(0.82, 1.1, count)
         columns = np.clip(x, 0, stage.columns - 1).astype(int)
-        PLANTS[kind](rng, mask, top, Stand(x, crest.y[columns] + 0.06 * sizes, sizes))
+        PLANTS[kind](rng, ground, Stand(x, crest.y[columns] + 0.06 * sizes, sizes))
 
 
 def _firs(rng: np.random.Generator, stand: Stand, tiers: int) -> _Numbers:

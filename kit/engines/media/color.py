@@ -36,6 +36,7 @@ _TO_LINEAR = np.array(
     ]
 )
 _TILE = 256
+_RAMP = 128  # half of the places that a gradient is worked out at
 
 
 @lru_cache(4096)
@@ -79,9 +80,15 @@ def encode(light: NDArray[np.floating]) -> Floats:
     return np.asarray(curve, np.float32)
 
 
+@lru_cache(4096)
 def paint(color: Oklch) -> Floats:
-    """Return a color as encoded sRGB, shape (3,), 0 to 1."""
-    return encode(linear(oklab(color)))
+    """Return a color as encoded sRGB, shape (3,), 0 to 1.
+
+    The array is shared between callers and cannot be written to.
+    """
+    painted = encode(linear(oklab(color)))
+    painted.flags.writeable = False
+    return painted
 
 
 def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floats:
@@ -99,18 +106,34 @@ def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floa
     ndarray of float32
         Shape (3, ...) with the shape of `at`, 0 to 1.
     """
+    fine, colors = _rounded(tuple(stops))
+    planes = np.empty((3, *np.shape(at)), np.float32)
+    for plane, values in zip(planes, colors, strict=True):
+        plane[...] = np.interp(at, fine, values)
+    return planes
+
+
+@lru_cache(256)
+def _rounded(
+    stops: tuple[tuple[float, Oklch], ...],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return places along a gradient, shape (n,), and its colors there, shape (3, n)."""
     positions = [position for position, _ in stops]
-    labs = np.stack([oklab(color) for _, color in stops])
-    fine = np.linspace(positions[0], positions[-1], 1025)
-    lut = np.stack([np.interp(fine, positions, labs[:, axis]) for axis in range(3)], axis=1)
-    kernel = cv2.getGaussianKernel(129, 26).ravel()
-    padded = np.pad(lut, ((64, 64), (0, 0)), mode="reflect", reflect_type="odd")
-    lut = np.stack([np.convolve(padded[:, axis], kernel, "valid") for axis in range(3)], axis=1)
-    colors = encode(linear(lut))
-    planes = [np.interp(at, fine, colors[:, channel]) for channel in range(3)]
-    return np.stack(planes).astype(np.float32)
+    labs = np.array([oklab(color) for _, color in stops])
+    fine = np.linspace(positions[0], positions[-1], 2 * _RAMP + 1)
+    reach = _RAMP // 8
+    along = np.empty((len(fine) + 2 * reach, 3))
+    for axis in range(3):
+        row = np.interp(fine, positions, labs[:, axis])
+        before = 2 * row[0] - row[reach:0:-1]  # it goes on as it came, mirrored
+        after = 2 * row[-1] - row[-2 : -2 - reach : -1]
+        along[:, axis] = np.concatenate([before, row, after])
+    kernel = cv2.getGaussianKernel(2 * reach + 1, 0.05 * _RAMP).ravel()
+    smooth = np.array([np.convolve(along[:, axis], kernel, "valid") for axis in range(3)])
+    return fine, np.asarray(encode(linear(smooth.T)).T, np.float64)
 
 
+@lru_cache(4096)
 def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
     """Return the color a share of the way from one to another, straight through OKLab."""
     lab = oklab(one) * (1 - share) + oklab(other) * share

@@ -7,6 +7,8 @@ enlargement.
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +39,14 @@ def line(
     total = np.zeros(len(at))
     weight, loudness = 1.0, 0.0
     for _ in range(octaves):
-        total += weight * _octave(rng, at, wavelength, sharp)
+        octave = _octave(rng, at, wavelength, sharp)
+        octave *= weight
+        total += octave
         loudness += weight * weight
         weight *= gain
         wavelength /= 2
-    return np.asarray(total / np.sqrt(loudness), np.float32)
+    total *= 1.0 / math.sqrt(loudness)
+    return np.asarray(total, np.float32)
 
 
 def field(
@@ -76,7 +81,7 @@ def field(
 
 def smooth_step(low: float, high: float, value: NDArray[np.floating]) -> Floats:
     """Return 0 below `low`, 1 above `high`, and an S-curve between; `low` may be the larger one."""
-    share = np.clip((value - low) / (high - low), 0.0, 1.0)
+    share = np.maximum(np.minimum((value - low) / (high - low), 1.0), 0.0)
     return np.asarray(share * share * (3.0 - 2.0 * share), np.float32)
 
 
@@ -86,27 +91,33 @@ def _octave(
     start = float(at[0])
     count = int((float(at[-1]) - start) / wavelength) + 5
     values = rng.uniform(-1.0, 1.0, count)
-    knots = np.arange(count) - 2.0 + rng.random()
+    first = rng.random() - 2.0
+    position = np.asarray((at - start) / wavelength, np.float64)
     if sharp:
-        knots += rng.uniform(-0.3, 0.3, count)
-        return np.asarray(np.interp((at - start) / wavelength, knots, values))
-    position = (at - start) / wavelength - knots[0]
-    cell = np.clip(position.astype(int), 1, count - 3)
-    return _cubic(values, cell, position - cell)
+        knots = np.arange(first, first + count - 0.5) + rng.uniform(-0.3, 0.3, count)
+        return np.asarray(np.interp(position, knots, values))
+    position -= first  # from here on at least 1, and at most 2 less than there are values
+    cell = position.astype(np.intp)
+    position -= cell
+    return _cubic(values, cell - 1, position)
 
 
 def _cubic(
-    values: NDArray[np.float64], cell: NDArray[np.int_], share: NDArray[np.floating]
+    values: NDArray[np.float64], cell: NDArray[np.intp], share: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Interpolate with Catmull-Rom, which passes through its values without corners."""
-    a, b, c, d = (values[cell + step] for step in (-1, 0, 1, 2))
-    square, cube = share**2, share**3
-    return np.asarray(
-        0.5
-        * (
-            2 * b
-            + (c - a) * share
-            + (2 * a - 5 * b + 4 * c - d) * square
-            + (3 * b - a - 3 * c + d) * cube
-        )
-    )
+    """Interpolate with Catmull-Rom, which passes through its values without corners.
+
+    Parameters
+    ----------
+    cell : ndarray of int
+        Which value stands before the one that a place follows.
+    share : ndarray of float64
+        How far it lies on the way to the next one.
+    """
+    a, b, c, d = values[:-3], values[1:-2], values[2:-1], values[3:]
+    one, two, three = (c - a) / 2, a - 2.5 * b + 2 * c - d / 2, 1.5 * (b - c) + (d - a) / 2
+    total = three[cell]
+    for step in (two, one, b):
+        total *= share
+        total += step[cell]
+    return total

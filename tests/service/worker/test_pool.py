@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kit.service.worker.pool import JobError, LostError, Pool
+from kit.service.worker.pool import ENVIRONMENT, JobError, LostError, Pool
 from tests.waiting import until
 
 
@@ -231,6 +231,23 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_API_KEY", "of no business to an engine")
+
+    async def work(pool: Pool) -> list[str]:
+        await pool.warm()
+        [child] = pool._idle
+        return Path(f"/proc/{child.process.pid}/environ").read_text().split("\0")
+
+    told = with_pool(work)
+
+    assert {f"{name}={value}" for name, value in ENVIRONMENT.items()} <= set(told)
+    assert not any("KIT_API_KEY" in line or "business" in line for line in told)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")

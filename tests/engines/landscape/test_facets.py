@@ -1,0 +1,25 @@
+"""Facets: what falls off below a crest, strip by strip as in one piece."""
+
+import numpy as np
+
+from kit.engines.landscape.crests import Crest
+from kit.engines.landscape.facets import below, blanket
+
+CREST = Crest(np.linspace(20.0, 44.0, 90).astype(np.float32))
+
+
+def test_weights_fall_from_the_crest_to_the_least_and_are_nothing_above_it() -> None:
+    weights = below(CREST, 10, high=0.9, slope=-0.05, least=0.2, above=1.0)(0, 60)
+    rows = np.arange(10, 70)[:, None] - CREST.y
+
+    assert weights.shape == (60, 90)
+    assert not weights[rows < -1.01].any()
+    under = rows > -0.99
+    expected = np.maximum(0.9 - 0.05 * rows, 0.2)
+    assert np.abs(weights - expected)[under].max() < 1e-5
+
+
+def test_strips_of_snow_fit_together() -> None:
+    snow = blanket(CREST, 10, 30.0)
+
+    assert np.array_equal(np.concatenate([snow(0, 16), snow(16, 60)]), snow(0, 60))
