@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -30,3 +31,14 @@ def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
     """Its awaited twin; close it in the test."""
     client = AsyncClient(settings, sleep=clock.asleep)
     return AsyncStudio(settings, client=client, desk=Desk(settings, policy=policy))
+
+
+@pytest.fixture
+def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
+    """Let what a form does in the background end before the studio is closed."""
+    yield
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+        if thread.name == "kit-form":
+            thread.join(10)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +21,7 @@ from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-@pytest.fixture(autouse=True)
-def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
-    """Let what a form does in the background end before the studio is closed."""
-    yield
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
-        if thread.name == "kit-form":
-            thread.join(10)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def test_a_form_generates_and_shows_the_result(studio: Studio, other: Server) -> None:

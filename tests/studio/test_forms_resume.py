@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,15 +15,7 @@ START = "/v1/creative-studio/generations"
 FILE = "/out/job-1.png"
 
 
-@pytest.fixture(autouse=True)
-def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
-    """Let what a form does in the background end before the studio is closed."""
-    yield
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
-        if thread.name == "kit-form":
-            thread.join(10)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def buttons(run: Run) -> list[str]:

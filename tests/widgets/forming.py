@@ -187,3 +187,8 @@ def button(form: Form, word: str) -> Any:
     """A button of the bar, by its word."""
     bar = form._face._frame[2].children
     return next(w for w in bar if getattr(w, "description", "") == word)
+
+
+def shown(form: Form) -> list[str]:
+    """What the panels below the form say, the newest first."""
+    return [panel.children[0].value for panel in form.children[3:]]

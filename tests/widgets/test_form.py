@@ -14,16 +14,6 @@ from tests.widgets.forming import RULE, Shop, Stage, button, click, control, mod
 BLANK = {"prompt": None, "parameters": {"count": 1, "size": "small"}, "media": {}}
 
 
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
 def formed(stage: Stage, shop: Shop | None = None, initial: Any = None, **facts: Any) -> Form:
     form = Form(model(**facts), initial, service=shop, background=stage.background)
     stage.run()

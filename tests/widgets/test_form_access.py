@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from kit import wire
 from kit.widgets.form import Form
 from kit.widgets.form.access import Access
 from kit.widgets.form.typed import made_to_fit
-from tests.widgets.forming import COUNT, Shop, Stage, button, click, control, model, note, price
+from tests.widgets.forming import COUNT, Shop, Stage, button, click, control, note, price
 
 SHARE = wire.Parameter(name="share", type="number", default=0.5, minimum=-2, maximum=2)
 _FIELD = 1  # of the count, after the prompt
@@ -20,18 +19,6 @@ _FIELD = 1  # of the count, after the prompt
 @pytest.fixture
 def stage() -> Stage:
     return Stage(now=100.0)
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
-@pytest.fixture
-def form(stage: Stage, shop: Shop) -> Form:
-    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
-    stage.run()
-    return form
 
 
 def send(form: Form, **message: Any) -> None:

@@ -44,11 +44,6 @@ class Field:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
 def one(tmp_path: Path) -> Field:
     kept = tmp_path / "kept"
     kept.mkdir()

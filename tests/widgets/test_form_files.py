@@ -35,16 +35,6 @@ def picture() -> bytes:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
-@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the notebook is: pictures, a sound, a folder, and what nobody wants."""
     here = tmp_path / "nb"

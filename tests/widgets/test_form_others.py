@@ -15,17 +15,6 @@ from kit.parameters import PROMPT_LIMIT
 from kit.widgets.form import Form, Presets
 from tests.widgets.forming import SIZE, Shop, Stage, button, click, control, model, note, price
 
-
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
 # ── what they answer ─────────────────────────────────────────────────────────────────────────────
 
 

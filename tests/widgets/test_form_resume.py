@@ -2,37 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import ipywidgets
 import pytest
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.form import Form, Run
-from tests.widgets.forming import Shop, Stage, click, model
-
-
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
-@pytest.fixture
-def form(stage: Stage, shop: Shop) -> Form:
-    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
-    stage.run()
-    return form
-
-
-def shown(form: Form) -> list[str]:
-    """What the panels below the form say, the newest first."""
-    return [panel.children[0].value for panel in form.children[3:]]
+from tests.widgets.forming import Shop, Stage, click, shown
 
 
 def words(run: Run) -> list[str]:

@@ -11,29 +11,7 @@ from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.widgets.form import Form, Request
 from kit.widgets.form.runs import KEPT, MOST
-from tests.widgets.forming import Shop, Stage, click, control, model, price
-
-
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
-@pytest.fixture
-def form(stage: Stage, shop: Shop) -> Form:
-    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
-    stage.run()
-    return form
-
-
-def shown(form: Form) -> list[str]:
-    """What the panels below the form say, the newest first."""
-    return [panel.children[0].value for panel in form.children[3:]]
+from tests.widgets.forming import Shop, Stage, click, control, model, price, shown
 
 
 def test_a_click_returns_at_once_and_the_result_appears(

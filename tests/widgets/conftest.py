@@ -1,0 +1,27 @@
+"""A form, and what stands behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kit.widgets.form import Form
+from tests.widgets.forming import Shop, Stage, model
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+@pytest.fixture
+def form(stage: Stage, shop: Shop) -> Form:
+    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
+    stage.run()
+    return form
