@@ -18,7 +18,7 @@ class Place:
     file : Path
         TOML; it need not exist. `example.toml` beside this module shows what it may hold.
     copies : Path
-        Folder for what other services offer, as last seen.
+        Folder for what other services offer, as last seen, and for notes of what they are making.
     """
 
     file: Path

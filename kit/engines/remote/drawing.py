@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from PIL import Image
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.pictures import opaque
 from kit.engines.remote.exchange import Ask, Reply
+from kit.engines.remote.fields import form, seed
 from kit.engines.remote.http import Caller
 from kit.engines.remote.images import ImagesEntry
 from kit.engines.remote.items import item_of, received
@@ -55,7 +57,7 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
     item = awaited(work, progress, seconds=entry.timeout)
     facts = {"model": entry.model, "service": entry.site().public}
     revised = item.get("revised_prompt")
-    if isinstance(revised, str) and revised:
+    if isinstance(revised, str) and revised not in ("", job.prompt):
         facts["revised_prompt"] = revised[:4000]
     made = asset(job.folder / _NAME, "image", facts)
     progress.report(1.0)
@@ -85,41 +87,48 @@ async def _asked(caller: Caller, entry: ImagesEntry, job: Job) -> Reply:
 
 
 def _request(entry: ImagesEntry, job: Job, response_format: str) -> Ask:
-    fields: dict[str, Any] = {**job.parameters, "model": entry.model, "prompt": job.prompt, "n": 1}
+    fields: dict[str, Any] = {
+        **entry.always,
+        **job.parameters,
+        "model": entry.model,
+        "prompt": job.prompt,
+        "n": 1,
+    }
     if entry.seed:
-        fields["seed"] = job.seed
+        fields["seed"] = seed(job.seed)
     if response_format:
         fields["response_format"] = response_format
-    pictures = job.media.get("image")
-    if not pictures:
+    pictures = job.media.get("image", ())
+    if entry.picture_field and pictures:
+        fields[entry.picture_field] = [b64encode(normal(path)).decode() for path in pictures]
+    if entry.picture_field or not pictures:
         address = "v1/images/generations"
         return Ask(method="POST", path=address, json=fields, quiet=entry.timeout)
+    files = _files(entry, pictures, job.media.get("mask_image", ()))
+    sent = form(fields)
+    return Ask(method="POST", path=entry.edits, data=sent, files=files, quiet=entry.timeout)
+
+
+def _files(entry: ImagesEntry, pictures: Sequence[Path], masks: Sequence[Path]) -> list[Any]:
+    """Return the files of a form; several pictures are named as OpenAI's client names them."""
     name = "image" if len(pictures) == 1 else "image[]"
     files = [(name, (f"{n}.png", normal(p), "image/png")) for n, p in enumerate(pictures)]
-    for path in job.media.get("mask_image", ()):
-        files.append(("mask", ("mask.png", _mask(path, pictures[0]), "image/png")))
-    return Ask(
-        method="POST",
-        path="v1/images/edits",
-        data=form(fields),
-        files=files,
-        quiet=entry.timeout,
-    )
-
-
-def form(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as the fields of a form."""
-    words = {True: "true", False: "false"}
-    return {k: words[v] if isinstance(v, bool) else str(v) for k, v in fields.items()}
+    for path in masks:
+        field = entry.mask_field or "mask"
+        files.append((field, ("mask.png", _mask(path, pictures[0]), "image/png")))
+    return files
 
 
 def _mask(path: Path, picture: Path) -> bytes:
-    """Return a mask the way such endpoints want it: see-through where the picture may change."""
-    pixels = opaque(picture, most=MOST_SIDE)
-    height, width = pixels.shape[:2]
+    """Return a mask as every endpoint reads it: white and see-through where it may change.
+
+    OpenAI looks at what can be seen through alone. Servers on diffusers or stable-diffusion.cpp
+    look at how light it is, and not at that.
+    """
+    height, width = opaque(picture, most=MOST_SIDE).shape[:2]
     white = cv2.cvtColor(opaque(path, most=MOST_SIDE), cv2.COLOR_RGB2GRAY)
     fitted = cv2.resize(white, (width, height), interpolation=cv2.INTER_LINEAR)
-    return _png(Image.fromarray(np.dstack([pixels, 255 - fitted])))
+    return _png(Image.fromarray(np.dstack([fitted, fitted, fitted, 255 - fitted])))
 
 
 def _png(image: Any) -> bytes:

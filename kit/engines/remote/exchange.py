@@ -5,13 +5,21 @@ from __future__ import annotations
 import email.utils
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from kit.errors import EngineError
+
+#: How often a request is sent at most; what is asked of work that is paid for already is sent until
+#: an outage of nearly two minutes is over, at the usual pause.
+TRIES, PATIENT = 5, 17
+#: Where an error has its sentence, the likelier first.
+_SENTENCES = ("message", "detail", "error", "msg", "errors", "code")
+#: How deep it is looked for.
+_DEEP = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +42,10 @@ class Ask:
         Whether a 404 may only mean that it is not there yet.
     once : bool
         Whether it is not sent again, whatever comes of it: somebody waits for the answer.
+    tries : int
+        How often it is sent at most.
+    enough : callable
+        Takes a `Reply` and returns whether it is an answer although its status is an error's.
     """
 
     method: str
@@ -48,6 +60,8 @@ class Ask:
     late: bool = False
     once: bool = False
     quiet: float = 60.0
+    tries: int = TRIES
+    enough: Callable[[Reply], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,7 @@ class Reply:
         """
         try:
             return json.loads(self.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             sentence = "the remote service answered with something that is not JSON"
             raise EngineError(sentence, code="upstream_odd") from None
 
@@ -77,14 +91,9 @@ class Reply:
         """The sentence in an error, in the shapes that services give it; empty without one."""
         try:
             body = json.loads(self.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
-        error = body.get("error", body) if isinstance(body, dict) else ""
-        if isinstance(error, dict):
-            error = error.get("message") or error.get("detail") or ""
-        if isinstance(error, list):
-            return "; ".join(filter(None, map(_problem, error)))
-        return error if isinstance(error, str) else ""
+        return told(body) if isinstance(body, dict) else ""
 
     @property
     def retry_after(self) -> float | None:
@@ -110,10 +119,35 @@ def _dated(text: str) -> float | None:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _problem(problem: Any) -> str:
+def told(error: Any) -> str:
+    """Return the sentence in an error, whatever it is wrapped in; empty without one.
+
+    Examples
+    --------
+    >>> told({"error": {"message": "too long", "code": 400}})
+    'too long'
+    >>> told({"detail": [{"loc": ["body", "n"], "msg": "too many"}]})
+    'n: too many'
+    >>> told({"detail": {"error": "no such model"}})
+    'no such model'
+    """
+    return _told(error, _DEEP)
+
+
+def _told(error: Any, deep: int) -> str:
+    if isinstance(error, str) or deep == 0:
+        return error if isinstance(error, str) else ""
+    if isinstance(error, list):
+        return "; ".join(filter(None, (_problem(problem, deep - 1) for problem in error)))
+    if not isinstance(error, dict):
+        return ""
+    return next(filter(None, (_told(error.get(name), deep - 1) for name in _SENTENCES)), "")
+
+
+def _problem(problem: Any, deep: int) -> str:
     """Return what an entry of a list of problems says, such as ``{"loc": [...], "msg": ...}``."""
     if not isinstance(problem, dict) or not isinstance(problem.get("msg"), str):
-        return problem if isinstance(problem, str) else ""
+        return _told(problem, deep)
     place = problem.get("loc")
     parts = place if isinstance(place, list) else []
     named = ".".join(str(part) for part in parts if part not in ("body", "query", "path"))

@@ -6,65 +6,91 @@ An endpoint may also answer with the clip itself, or with its address.
 from __future__ import annotations
 
 import asyncio
+import json
 from base64 import b64encode
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.remote.drawing import form, normal
-from kit.engines.remote.exchange import Ask
+from kit.engines.remote.drawing import normal
+from kit.engines.remote.exchange import PATIENT, Ask, Reply, told
+from kit.engines.remote.fields import form, seed
 from kit.engines.remote.http import FILE_BYTES, Caller
 from kit.engines.remote.items import item_of, received
 from kit.engines.remote.results import asset
+from kit.engines.remote.underway import Note, order_of, underway
 from kit.engines.remote.videos import VideosEntry
-from kit.engines.remote.waiting import Tell, awaited
+from kit.engines.remote.waiting import GOODBYE_SECONDS, Tell, awaited, undoable
 from kit.errors import EngineError
 from kit.wire import FINISHED
 
 _NAME = "clip"
-#: Seconds that saying goodbye to a canceled clip may take, and the longest pause between two looks.
-_GOODBYE_SECONDS = 0.75
+#: Longest pause between two looks, in seconds.
 _LONGEST_PAUSE = 10.0
 #: Parts of the whole: until it is started, and until it is made.
 _STARTED, _MADE = 0.02, 0.9
 
 
-def film(entry: VideosEntry, job: Job, progress: Progress) -> Asset:
+def film(entry: VideosEntry, job: Job, progress: Progress, notes: Path) -> Asset:
     """Have a job rendered by a video endpoint.
+
+    Parameters
+    ----------
+    notes : Path
+        Folder for what is known of clips that are being made, see `underway`.
 
     Raises
     ------
     EngineError
         The endpoint cannot be reached, refuses the job, fails, or takes too long.
     """
+    target = job.folder / _NAME
+    order = order_of(entry.site(), entry.path, entry.model, job)
 
     async def work(tell: Tell) -> None:
         async with Caller(entry.site()) as caller:
-            started = (await caller.ask(_request(entry, job))).json()
-            tell(_STARTED)
-            if item := item_of(started):
-                await received(caller, item, job.folder / _NAME, most=FILE_BYTES)
-                return
-            address = _address(entry, started)
-            try:
-                await _made(caller, entry, address, started, tell)
-            except asyncio.CancelledError:
-                await _forget(caller, address)
-                raise
-            tell(_MADE)
-            await caller.fetch(f"{address}/content", job.folder / _NAME, late=True)
+            with underway(notes, order) as note:
+                started, address = await _begun(caller, entry, job, note)
+                tell(_STARTED)
+                if item := item_of(started):
+                    await received(caller, item, target, most=FILE_BYTES)
+                    return
+                address = address or _address(entry, started)
+                note.keep(address)
+                made = await _wanted(caller, entry, address, started, tell)
+                tell(_MADE)
+                await _fetch(caller, address, made, target)
 
     awaited(work, progress, seconds=entry.timeout)
     facts = {"model": entry.model, "service": entry.site().public}
-    made = asset(job.folder / _NAME, "video", facts)
+    made = asset(target, "video", facts)
     progress.report(1.0)
     return made
 
 
+async def _begun(caller: Caller, entry: VideosEntry, job: Job, note: Note) -> tuple[Any, str]:
+    """Return the answer to the start of a job; or that on a clip left behind for it, and where."""
+    if note.found:
+        reply = await caller.attempt(_look(note.found))
+        if 200 <= reply.status < 300 and _state(reply.json()) in ("processing", "completed"):
+            return reply.json(), note.found
+
+    async def end(reply: Reply) -> None:
+        await _forget(caller, _address(entry, reply.json()))
+
+    return (await undoable(caller.ask(_request(entry, job)), end)).json(), ""
+
+
 def _request(entry: VideosEntry, job: Job) -> Ask:
-    fields: dict[str, Any] = {**job.parameters, "model": entry.model, "prompt": job.prompt}
+    fields: dict[str, Any] = {
+        **entry.always,
+        **job.parameters,
+        "model": entry.model,
+        "prompt": job.prompt,
+    }
     if entry.seed:
-        fields["seed"] = job.seed
+        fields["seed"] = seed(job.seed)
     if "seconds" in fields:
         fields["seconds"] = str(fields["seconds"])  # the API has it as text
     pictures = job.media.get("image", ())
@@ -74,7 +100,8 @@ def _request(entry: VideosEntry, job: Job) -> Ask:
         return Ask(method="POST", path=entry.path, json=fields, quiet=entry.timeout)
     # A field with a file name of None is a plain one: a form without a file stays multipart.
     parts: list[Any] = [(name, (None, value)) for name, value in form(fields).items()]
-    parts += [("input_reference", ("image.png", normal(p), "image/png")) for p in pictures]
+    name = entry.picture_field or "input_reference"
+    parts += [(name, ("image.png", normal(path), "image/png")) for path in pictures]
     # An endpoint that answers with the clip itself is silent until it is made.
     return Ask(method="POST", path=entry.path, files=parts, quiet=entry.timeout)
 
@@ -86,8 +113,17 @@ def _address(entry: VideosEntry, answer: Any) -> str:
     return f"{entry.path}/{quote(str(found), safe='')}"
 
 
-async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> None:
-    """Wait until a clip is made.
+async def _wanted(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> Any:
+    """Wait until a clip is made, and end it there if nobody wants it any more."""
+    try:
+        return await _made(caller, entry, address, answer, tell)
+    except asyncio.CancelledError:
+        await _forget(caller, address)
+        raise
+
+
+async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> Any:
+    """Wait until a clip is made and return the last answer.
 
     Raises
     ------
@@ -98,21 +134,63 @@ async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, t
     while (state := _state(answer)) == "processing":
         await asyncio.sleep(pause)
         pause = min(_LONGEST_PAUSE, pause * 1.3)
-        answer = (await caller.ask(Ask(method="GET", path=address, again=True))).json()
+        reply = await caller.ask(_look(address))
+        answer = _job(reply) or reply.json()
         tell(_STARTED + (_MADE - _STARTED) * _fraction(answer))
-    if state != "completed":
-        error = answer.get("error")
-        named = error.get("message") or error.get("code") if isinstance(error, dict) else error
-        said = str(named or "")
-        why = caller.reason(said)
-        sentence = f"did not make the clip{f': {why}' if why else ''}"
-        raise caller.failure(sentence, said or "no reason is given")
+    if state == "completed":
+        return answer
+    said = told(answer.get("error"))
+    why = caller.reason(said)
+    sentence = f"did not make the clip{f': {why}' if why else ''}"
+    raise caller.failure(sentence, said or "no reason is given")
+
+
+def _look(address: str) -> Ask:
+    return Ask(method="GET", path=address, again=True, tries=PATIENT, enough=_over)
+
+
+def _over(reply: Reply) -> bool:
+    """Whether an answer tells of a job that is over, whatever its status.
+
+    vLLM-Omni tells of a job that failed under the status of its error, such as 500. Source:
+    vllm-project/vllm-omni 0.30, vllm_omni/entrypoints/openai/api_server.py, retrieve_video.
+    """
+    job = _job(reply)
+    return job is not None and _state(job) != "processing"
+
+
+def _job(reply: Reply) -> dict[str, Any] | None:
+    """Return what an answer tells of a job: as its body, or as LiteLLM repeats it in an error."""
+    for text in (reply.content.decode(errors="replace"), reply.sentence):
+        try:
+            found, _ = json.JSONDecoder().raw_decode(text[max(0, text.find("{")) :])
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and {"id", "status"} <= found.keys():
+            return found
+    return None
 
 
 def _state(answer: Any) -> str:
     if not isinstance(answer, dict):
         raise EngineError("the remote service answered with something odd", code="upstream_odd")
     return FINISHED.get(str(answer.get("status", "")).lower(), "processing")
+
+
+async def _fetch(caller: Caller, address: str, made: Any, target: Path) -> None:
+    """Write a clip to a path.
+
+    SGLang keeps none that it has put into a bucket, and its job names the address there. Source:
+    sgl-project/sglang 0.5, multimodal_gen/runtime/entrypoints/openai/video_api.py.
+    """
+    url = made.get("url")
+    item = {"url": url} if isinstance(url, str) and url else None
+    try:
+        await caller.fetch(f"{address}/content", target, late=item is None)
+    except EngineError as error:
+        if item is None or error.code != "upstream_rejected":
+            raise
+        await received(caller, item, target, most=FILE_BYTES)
 
 
 def _fraction(answer: Any) -> float:
@@ -123,7 +201,7 @@ def _fraction(answer: Any) -> float:
 async def _forget(caller: Caller, address: str) -> None:
     """Tell the endpoint that nobody wants a clip any more; it may not care."""
     try:
-        async with asyncio.timeout(_GOODBYE_SECONDS):
+        async with asyncio.timeout(GOODBYE_SECONDS):
             await caller.attempt(Ask(method="DELETE", path=address))
     except (EngineError, TimeoutError):
         pass

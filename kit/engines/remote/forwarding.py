@@ -18,18 +18,17 @@ from pydantic import ValidationError
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.inspection import MAGIC
-from kit.engines.remote.exchange import Ask, Reply
+from kit.engines.remote.exchange import PATIENT, Ask, Reply
 from kit.engines.remote.http import Caller
 from kit.engines.remote.results import asset
 from kit.engines.remote.site import Site
-from kit.engines.remote.waiting import Tell, awaited
+from kit.engines.remote.waiting import GOODBYE_SECONDS, Tell, awaited, undoable
 from kit.errors import EngineError
 from kit.wire import Generation, Model, Receipt, Shape, Ticket
 
 W = TypeVar("W", bound=Shape)
 _ROOT = "v1/creative-studio"
 _NAME = "output"
-_GOODBYE_SECONDS = 0.75
 _LONGEST_PAUSE = 10.0
 #: Orders of the same content that may have ended badly before one is given up.
 _ORDERS = 20
@@ -126,9 +125,13 @@ async def _made(
     caller: Caller, site: Site, body: Mapping[str, Any], seed: int, tell: Tell
 ) -> Generation:
     """Start a generation, or find the one that was started before, and wait for its end."""
+
+    async def end(reply: Reply) -> None:
+        await _cancel(caller, _read(Receipt, reply))
+
     for number in range(_ORDERS):
         key = _key(body, str(seed), number)
-        reply = await caller.ask(_post(f"{_ROOT}/generations", body, key))
+        reply = await undoable(caller.ask(_post(f"{_ROOT}/generations", body, key)), end)
         receipt = _read(Receipt, reply)
         try:
             generation = await _followed(caller, site, receipt, tell)
@@ -149,7 +152,7 @@ async def _made(
 async def _followed(caller: Caller, site: Site, receipt: Receipt, tell: Tell) -> Generation:
     address, pause = _status(caller, receipt), site.pause
     while True:
-        reply = await caller.ask(Ask(method="GET", path=address, again=True))
+        reply = await caller.ask(Ask(method="GET", path=address, again=True, tries=PATIENT))
         generation = _read(Generation, reply)
         if generation.finished:
             return generation
@@ -171,7 +174,7 @@ async def _cancel(caller: Caller, receipt: Receipt) -> None:
     """Pass a cancel on; a service that knows no cancel goes on for nobody."""
     path = f"{_own_path(receipt)}/cancel"
     try:
-        async with asyncio.timeout(_GOODBYE_SECONDS):
+        async with asyncio.timeout(GOODBYE_SECONDS):
             await caller.attempt(_post(path, None, _key({"id": receipt.id}, "cancel", 0)))
     except (EngineError, TimeoutError):
         pass

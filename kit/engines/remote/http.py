@@ -19,7 +19,8 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from kit.engines.remote import reasons
-from kit.engines.remote.exchange import Ask, Lost, Reply
+from kit.engines.remote.again import wait_before
+from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply
 from kit.engines.remote.site import Site, origin
 from kit.errors import EngineError
 from kit.version import __version__
@@ -28,19 +29,12 @@ from kit.version import __version__
 ANSWER_BYTES = 96_000_000
 FILE_BYTES = 1_000_000_000
 _CHUNK = 1 << 16
-_ATTEMPTS = 5
-#: A wait that is longer than this is somebody else's problem: the job fails and is refunded.
-_LONGEST_WAIT = 60.0
 _TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
 _AGENT = f"creative-studio-kit/{__version__}"
 
 #: Answers that say where a file is, and how often that is believed.
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _REDIRECTS = 4
-#: Answers that say "not now": nothing was done, so asking again does no harm.
-_BUSY = frozenset({429, 503})
-#: Answers after which only a request that may be repeated is sent again.
-_FAILED = frozenset({408, 500, 502, 504})
 
 
 class Caller:
@@ -121,7 +115,7 @@ class Caller:
             (the model, or the path), ``upstream_failed``, ``upstream_odd`` (an answer of no use).
         """
         reply = await self.attempt(ask)
-        if 200 <= reply.status < 300:
+        if 200 <= reply.status < 300 or ask.enough(reply):
             return reply
         raise self.refusal(reply, ask.method)
 
@@ -182,7 +176,9 @@ class Caller:
         return EngineError(whole, code=code, detail=f"{self._site.name}: {self.told(detail)}")
 
     async def _downloaded(self, url: str, target: Path, most: int, late: bool) -> Reply:
-        ask = Ask(method="GET", path=url, again=True, bare=not self.own(url), late=late)
+        own = self.own(url)
+        tries = PATIENT if own else TRIES
+        ask = Ask(method="GET", path=url, again=True, bare=not own, late=late, tries=tries)
         outcome = await self._attempted(ask, partial(self._to_file, target=target, most=most))
         if isinstance(outcome, Lost):
             sentence = "made a file that did not arrive"
@@ -193,8 +189,8 @@ class Caller:
         self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]
     ) -> Reply | Lost:
         outcome = await send(ask)
-        for attempt in range(0 if ask.once else _ATTEMPTS - 1):
-            wait = self._wait(ask, outcome, attempt)
+        for attempt in range(0 if ask.once else PATIENT - 1):
+            wait = wait_before(ask, outcome, attempt, self._site.pause)
             if wait is None:
                 break
             await asyncio.sleep(wait)
@@ -240,20 +236,6 @@ class Caller:
             headers=headers,
             timeout=httpx.Timeout(read=ask.quiet, **_TIMEOUT),
         )
-
-    def _wait(self, ask: Ask, outcome: Reply | Lost, attempt: int) -> float | None:
-        """Return the seconds until the next attempt, or None if there is to be none."""
-        backoff = self._site.pause * 2.0**attempt
-        if isinstance(outcome, Lost):
-            return backoff if ask.again or not outcome.sent else None
-        if ask.late and outcome.status == 404:
-            return backoff
-        asked = outcome.retry_after
-        running = outcome.status == 409 and asked is not None and ask.again
-        if outcome.status not in _BUSY and not running:
-            return backoff if ask.again and outcome.status in _FAILED else None
-        wait = backoff if asked is None else asked
-        return wait if wait <= _LONGEST_WAIT else None
 
 
 async def _read(response: httpx.Response, most: int) -> bytes:

@@ -16,14 +16,12 @@ from pydantic import AfterValidator, Field, model_validator
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
+from kit.engines.remote.fields import Below, FieldName, taken
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
 
 #: Fields of a request that the engine fills in itself.
-_TAKEN = Taken(
-    ("prompt", "model", "n", "image", "mask", "response_format"),
-    "that field of a request is filled in already",
-)
+_FILLED = ("prompt", "model", "n", "image", "mask", "response_format")
 
 
 def _sizes(sizes: list[str]) -> list[str]:
@@ -61,6 +59,15 @@ class ImagesEntry(ModelEntry, SiteEntry):
     response_format : str
         ``b64_json`` or ``url``; empty where the endpoint refuses the field. One that refuses it in
         so many words is asked again without it.
+    always : table
+        Fields of every request that are no settings, such as ``{ generator_device = "cpu" }``.
+    edits : str
+        Where jobs with a picture go, below the address: ``v1/images/inpainting`` for LocalAI.
+    mask_field : str
+        The field of the mask: ``mask_image`` for vLLM-Omni, which ignores ``mask``.
+    picture_field : str
+        Where jobs with a picture are JSON like those without: the field that holds them in base64,
+        as a list. ``ref_images`` or ``files`` for LocalAI; such jobs bring no mask.
     """
 
     model: str
@@ -71,12 +78,20 @@ class ImagesEntry(ModelEntry, SiteEntry):
     pictures_required: bool = False
     mask: bool = False
     response_format: Literal["b64_json", "url", ""] = "b64_json"
+    always: dict[str, Any] = Field(default_factory=dict)
+    edits: Below = "v1/images/edits"
+    mask_field: FieldName = "mask"
+    picture_field: FieldName = ""
 
     @model_validator(mode="after")
     def _takes_pictures(self) -> Self:
-        wanted = [name for name in ("pictures_required", "mask") if getattr(self, name)]
+        wanted = [
+            name for name in ("pictures_required", "mask", "picture_field") if getattr(self, name)
+        ]
         if wanted and not self.pictures:
             raise ValueError(f"{wanted[0]!r} makes no sense without 'pictures' of at least 1")
+        if self.mask and self.picture_field:
+            raise ValueError("'mask' and 'picture_field' make no sense together")
         return self
 
 
@@ -85,7 +100,7 @@ class Images(Engine):
 
     def __init__(self, entry: ImagesEntry) -> None:
         self._entry = entry
-        self.definition = usable(checked(_definition(entry)), _TAKEN)
+        self.definition = usable(checked(_definition(entry)), _taken(entry))
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Send the job to the endpoint and take the picture that it answers with."""
@@ -103,6 +118,11 @@ def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[En
         The entry makes no sense.
     """
     return (Images(read(ImagesEntry, data)),)
+
+
+def _taken(entry: ImagesEntry) -> Taken:
+    """Return the names of the fields of a request that no setting may have."""
+    return taken((*_FILLED, entry.mask_field, entry.picture_field), entry.always)
 
 
 def sizes_of(sizes: Sequence[str]) -> list[Parameter]:

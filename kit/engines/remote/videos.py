@@ -8,7 +8,6 @@ machine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,16 +17,10 @@ from pydantic import AfterValidator, Field
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
+from kit.engines.remote.fields import Below, FieldName, taken
 from kit.engines.remote.images import Sizes, sizes_of, where
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
-
-
-def _below(path: str) -> str:
-    written = re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII)
-    if not written or {".", ".."} & set(path.split("/")):
-        raise ValueError("must be a path below the address, such as v1/videos")
-    return path.strip("/")
 
 
 def _lengths(seconds: list[int]) -> list[int]:
@@ -60,7 +53,11 @@ class VideosEntry(ModelEntry, SiteEntry):
     path : str
         Where clips are started, below the address: ``video`` for LocalAI.
     picture_field : str
-        The field of a JSON job that holds the picture in base64: ``start_image`` for LocalAI.
+        The field of the picture: ``image`` for Xinference, where it is a file; ``start_image`` for
+        LocalAI, where the job is JSON and it holds base64. Without it a job with a picture has it
+        as a file ``input_reference``.
+    always : table
+        Fields of every request that are no settings, such as ``{ fps = 16 }``.
     """
 
     model: str
@@ -70,22 +67,24 @@ class VideosEntry(ModelEntry, SiteEntry):
     seed: bool = False
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"
-    path: Annotated[str, AfterValidator(_below)] = "v1/videos"
-    picture_field: str = Field(default="", pattern="^[A-Za-z0-9_]*$")
+    path: Below = "v1/videos"
+    picture_field: FieldName = ""
+    always: dict[str, Any] = Field(default_factory=dict)
 
 
 class Videos(Engine):
     """Has its clips made by another machine."""
 
-    def __init__(self, entry: VideosEntry) -> None:
+    def __init__(self, entry: VideosEntry, copies: Path) -> None:
         self._entry = entry
+        self._notes = copies / "underway"
         self.definition = usable(checked(_definition(entry)), _taken(entry))
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Have the endpoint make the clip, wait for it, and fetch it."""
         from kit.engines.remote.filming import film
 
-        return film(self._entry, job, progress)
+        return film(self._entry, job, progress, self._notes)
 
 
 def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
@@ -96,7 +95,7 @@ def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[En
     ConfigError
         The entry makes no sense.
     """
-    return (Videos(read(VideosEntry, data)),)
+    return (Videos(read(VideosEntry, data), copies),)
 
 
 def _definition(entry: VideosEntry) -> Definition:
@@ -119,9 +118,8 @@ def _definition(entry: VideosEntry) -> Definition:
 
 
 def _taken(entry: VideosEntry) -> Taken:
-    """Return the names of the fields of a request that the engine fills in itself."""
-    names = ("prompt", "model", "input_reference", entry.picture_field)
-    return Taken(tuple(filter(None, names)), "that field of a request is filled in already")
+    """Return the names of the fields of a request that no setting may have."""
+    return taken(("prompt", "model", "input_reference", entry.picture_field), entry.always)
 
 
 def _seconds(choices: Sequence[int]) -> list[Parameter]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from kit.engines.base import Progress
@@ -11,6 +12,8 @@ from kit.errors import EngineError
 
 T = TypeVar("T")
 _LOOK_EVERY = 0.2
+#: Seconds that saying goodbye to the other machine may take: a cancel takes effect within one.
+GOODBYE_SECONDS = 0.75
 
 #: Tells how far the work is, 0 to 1.
 Tell = Callable[[float], None]
@@ -30,6 +33,24 @@ def awaited(work: Callable[[Tell], Awaitable[T]], progress: Progress, *, seconds
         The work took longer than `seconds` (``timed_out``), or raised it.
     """
     return asyncio.run(_watched(work, progress, seconds))
+
+
+async def undoable(step: Awaitable[T], undo: Callable[[T], Awaitable[None]]) -> T:
+    """Return what a step returns that has the other machine begin something.
+
+    Where a cancel comes in the middle of it, its answer is waited for a moment longer and undone:
+    else what was begun would be made, and paid for, for nobody.
+    """
+    task = asyncio.ensure_future(step)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                await undo(await task)
+        raise
+    finally:
+        task.cancel()
 
 
 async def _watched(work: Callable[[Tell], Awaitable[T]], progress: Progress, seconds: float) -> T:

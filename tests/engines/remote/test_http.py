@@ -92,6 +92,13 @@ def test_a_date_is_measured_by_the_other_clock(ahead: int) -> None:
             "size.0: no; nor",
         ),
         (b'{"detail": [{"loc": 3, "msg": "no"}, 7, {"msg": 8}]}', "no"),
+        (b'{"error": {"message": "no", "type": "x", "param": null, "code": 400}}', "no"),
+        (b'{"statusCode": 400, "message": "no", "error": "Bad Request"}', "no"),
+        (b'{"detail": {"error": "no"}}', "no"),
+        (b'{"detail": {"error": {"message": "no"}}}', "no"),
+        (b'{"errors": [{"message": "no"}, "nor"]}', "no; nor"),
+        (b'{"error": ' * 9 + b'"deep"' + b"}" * 9, ""),
+        (b'{"error": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", ""),
         (b"<html>no</html>", ""),
         (b"[1]", ""),
         (b"\xff", ""),
@@ -99,6 +106,11 @@ def test_a_date_is_measured_by_the_other_clock(ahead: int) -> None:
 )
 def test_the_sentence_of_an_error_is_found(content: bytes, sentence: str) -> None:
     assert replied(400, content).sentence == sentence
+
+
+def test_an_answer_that_is_nested_without_end_is_a_clear_error() -> None:
+    with pytest.raises(EngineError, match="not JSON"):
+        replied(200, b"[" * 200_000 + b"]" * 200_000).json()
 
 
 @pytest.mark.parametrize("key", ["", "  ", "with\nbreak", "schlüssel"])
@@ -154,6 +166,18 @@ def test_what_does_no_harm_is_sent_again(
 
     assert len(server.asked) == sent
     assert isinstance(outcome, Reply) is (sent == 2)
+
+
+def test_an_answer_that_is_huge_is_not_read_to_its_end(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kit.engines.remote.http.ANSWER_BYTES", 100_000)
+    server.on("GET", "/x", Answer(body=b" " * 300_000))
+
+    with pytest.raises(EngineError, match="sends more than") as caught:
+        asked(Site(server.url, **QUICK), Ask(method="GET", path="x", again=True))
+    assert caught.value.code == "upstream_odd"
+    assert len(server.asked) == 1
 
 
 def test_a_file_may_have_moved_within_the_site_only(

@@ -170,7 +170,8 @@ def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_p
     start = asked.body.index(b"\x89PNG", asked.body.index(b'name="mask"'))
     sent = np.asarray(Image.open(io.BytesIO(asked.body[start:])))
     assert sent.shape == (20, 40, 4)
-    assert (sent[..., 3] == 0).all()  # white: it may change
+    assert (sent[..., 3] == 0).all()  # see-through, as OpenAI has it: it may change
+    assert (sent[..., :3] == 255).all()  # and white, as everybody else has it
 
 
 def test_a_mask_alone_is_refused_before_anything_is_sent(

@@ -1,5 +1,6 @@
 """Another service of this API: its models here, jobs there, paid for once."""
 
+import threading
 import time
 from collections.abc import Callable
 from decimal import Decimal
@@ -147,6 +148,34 @@ def test_a_cancel_is_passed_on(
         engine.render(job(parameters=flat(does="hangs")), progress)
     (there,) = http.get(START[1]).json()
     assert there["status"] == "canceled"
+
+
+def test_an_order_that_is_canceled_while_it_is_placed_is_canceled_there(
+    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    engine = listed(odd, tmp_path)["there-m"]
+    placed = threading.Event()
+    server.arrived.clear()
+    body = {"id": "gen_1", "status": "processing"}
+    server.on(*START, Answer(202, body, waits=placed))
+    progress = Progress()
+    ended: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            engine.render(job(), progress)
+        except CanceledError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert server.arrived.wait(10)
+    progress.cancel()
+    threading.Timer(0.35, placed.set).start()
+    thread.join(10)
+
+    assert ended
+    assert len(server.to("POST", f"{LOOK[1]}/cancel")) == 1
 
 
 def test_an_account_without_credits_there_is_a_clear_error(
@@ -304,6 +333,19 @@ def test_a_start_is_repeated_under_its_key(
     keys = {asked.headers["Idempotency-Key"] for asked in server.to(*START)}
     assert len(server.to(*START)) == 4
     assert len(keys) == 1
+
+
+def test_an_order_that_is_paid_for_outlasts_an_outage(
+    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+) -> None:
+    engine = listed({**odd, "pause": 0.001}, tmp_path)["there-m"]
+    server.on(*START, started())
+    done = {"id": "gen_1", "status": "done", "outputUrl": "/out.png"}
+    server.on(*LOOK, *[Answer(502)] * 12, Answer(body=done))
+    server.on("GET", "/out.png", *[Answer(504)] * 12, Answer(body=png()))
+
+    assert engine.render(job(), Progress()).width == 8
+    assert len(server.to(*START)) == 1
 
 
 @pytest.mark.parametrize(

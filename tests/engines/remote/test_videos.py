@@ -42,7 +42,7 @@ def state(status: str, progress: Any = None, **more: Any) -> Answer:
 
 
 def render(data: dict[str, Any], job: Job, progress: Progress | None = None) -> Asset:
-    (engine,) = engines(data, Path(), False)
+    (engine,) = engines(data, job.folder.parent / "copies", False)
     return engine.render(job, progress or Progress())
 
 
@@ -100,6 +100,15 @@ def test_looking_and_fetching_survive_what_passes(server: Server, job: Jobs, mp4
     server.on(*FETCH, Answer(500), Answer(body=mp4[:100], claims=len(mp4)), Answer(body=mp4))
 
     assert render(entry(server), job()).width == 32
+    assert len(server.to(*START)) == 1
+
+
+def test_a_clip_that_is_paid_for_outlasts_an_outage(server: Server, job: Jobs, mp4: bytes) -> None:
+    server.on(*START, state("queued"))
+    server.on(*LOOK, *[Answer(502)] * 12, state("completed"))
+    server.on(*FETCH, *[Answer(503)] * 12, Answer(body=mp4))
+
+    assert render(entry(server, pause=0.001), job()).width == 32
     assert len(server.to(*START)) == 1
 
 

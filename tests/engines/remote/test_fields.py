@@ -1,0 +1,88 @@
+"""What an entry may say of the fields of a request, and what is sent for it."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Engine, Job, Progress
+from kit.engines.remote import fields, images, videos
+from kit.errors import ConfigError, EngineError
+from tests.engines.remote.conftest import Server
+
+Jobs = Callable[..., Job]
+
+
+def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
+    data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
+    (engine,) = kind.engines(data, folder / "copies", False)
+    found: Engine = engine
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "sent"), [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, 0), (2**32 - 1, 2**31 - 1)]
+)
+def test_a_seed_fits_where_numbers_have_a_sign(number: int, sent: int) -> None:
+    assert fields.seed(number) == sent
+
+
+def test_a_form_has_words_numbers_and_tables_as_text() -> None:
+    sent = fields.form({"a": "x", "b": 1.5, "c": False, "d": ["x", 2], "e": {"f": None}})
+
+    assert sent == {"a": "x", "b": "1.5", "c": "false", "d": '["x", 2]', "e": '{"f": null}'}
+
+
+@pytest.mark.parametrize("kind", [images, videos])
+def test_what_every_request_has_is_sent_and_is_no_setting(
+    server: Server, job: Jobs, kind: Any
+) -> None:
+    """SGLang draws its noise on a GPU unless ``generator_device`` says otherwise."""
+    always = {"generator_device": "cpu", "extra_params": {"shift": 3}}
+    engine = model(server, kind, job().folder, always=always)
+    assert engine.definition.settings == ()
+
+    with pytest.raises(EngineError):
+        engine.render(job(), Progress())
+
+    body = server.asked[0].body
+    assert b"generator_device" in body
+    assert b'"shift"' in body
+
+
+@pytest.mark.parametrize("kind", [images, videos])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"always": {"prompt": "x"}}, "'always.prompt': that field"),
+        (
+            {"always": {"fps": 16}, "parameters": [{"name": "fps", "type": "integer"}]},
+            "no parameter may be called 'fps'",
+        ),
+    ],
+)
+def test_what_every_request_has_is_said_once(
+    kind: Any, change: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        model(Server("http://host"), kind, tmp_path, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"picture_field": "files"}, "'picture_field' makes no sense without 'pictures'"),
+        (
+            {"picture_field": "files", "pictures": 1, "mask": True},
+            "'mask' and 'picture_field' make no sense together",
+        ),
+        ({"edits": "http://elsewhere.org/x"}, "must be a path below the address"),
+    ],
+)
+def test_fields_that_make_no_sense_are_refused(
+    change: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        model(Server("http://host"), images, tmp_path, **change)

@@ -1,0 +1,173 @@
+"""Clips that were left behind: followed by whoever takes the job over, and made once."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.remote.site import Site
+from kit.engines.remote.underway import Note, order_of, underway
+from kit.engines.remote.videos import engines
+from kit.errors import EngineError
+from tests.engines.remote.conftest import Answer, Server, png
+
+START = ("POST", "/v1/videos")
+LEFT = ("GET", "/v1/videos/left")
+Jobs = Callable[..., Job]
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    return tmp_path / "copies"
+
+
+@pytest.fixture
+def notes(copies: Path) -> Path:
+    return copies / "underway"
+
+
+def render(server: Server, copies: Path, job: Job) -> Asset:
+    data = {"id": "film", "url": server.url, "model": "film-1", "price": 1, "pause": 0.01}
+    (engine,) = engines(data, copies, False)
+    return engine.render(job, Progress())
+
+
+def left_behind(server: Server, notes: Path, job: Job) -> Path:
+    """Leave what a process leaves that is killed after a clip was started."""
+    notes.mkdir(parents=True)
+    path = notes / f"{order_of(Site(server.url), 'v1/videos', 'film-1', job)}.clip"
+    path.write_text("v1/videos/left")
+    return path
+
+
+def clip(name: str, status: str, **more: Any) -> Answer:
+    return Answer(body={"id": name, "status": status, **more})
+
+
+def test_a_clip_that_was_left_behind_is_followed_and_not_made_again(
+    server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path
+) -> None:
+    ordered = job()
+    note = left_behind(server, notes, ordered)
+    server.on(*LEFT, clip("an-alias", "in_progress"), clip("an-alias", "completed"))
+    server.on("GET", "/v1/videos/left/content", Answer(body=mp4))
+
+    assert render(server, copies, ordered).width == 32
+    assert server.to(*START) == []
+    assert not note.exists()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(404, {"detail": "Video not found"}),
+        clip("left", "failed"),
+        Answer(500, {"id": "left", "status": "failed"}),
+    ],
+)
+def test_a_clip_that_is_lost_or_failed_is_made_anew(
+    server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path, answer: Answer
+) -> None:
+    ordered = job()
+    left_behind(server, notes, ordered)
+    server.on(*LEFT, answer)
+    server.on(*START, clip("new", "completed"))
+    server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
+
+    assert render(server, copies, ordered).width == 32
+    assert len(server.to(*START)) == 1
+
+
+def test_another_job_does_not_take_it(
+    server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path
+) -> None:
+    note = left_behind(server, notes, job(seed=1))
+    server.on(*START, clip("new", "completed"))
+    server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
+
+    render(server, copies, job(seed=2))
+
+    assert server.to(*LEFT) == []
+    assert note.exists()
+
+
+def test_the_note_is_there_while_the_clip_is_made_and_gone_after_a_failure(
+    server: Server, job: Jobs, copies: Path, notes: Path
+) -> None:
+    found: list[str] = []
+    server.on(*START, clip("new", "queued"))
+    server.on("GET", "/v1/videos/new", clip("new", "failed"))
+    answer = server.answer
+
+    def looked(asked: Any) -> Answer:
+        if asked.method == "GET":
+            found.extend(path.read_text() for path in notes.glob("*"))
+        return answer(asked)
+
+    server.answer = looked  # type: ignore[method-assign]
+    with pytest.raises(EngineError, match="did not make the clip"):
+        render(server, copies, job())
+
+    assert found == ["v1/videos/new"]
+    assert list(notes.iterdir()) == []
+
+
+def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) -> None:
+    with underway(tmp_path, "order") as first:
+        first.keep("v1/videos/first")
+        with underway(tmp_path, "order") as second:
+            assert second.found == ""
+            second.keep("v1/videos/second")
+        assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
+
+
+def test_a_clip_is_made_where_no_note_can_be(
+    server: Server, job: Jobs, mp4: bytes, copies: Path
+) -> None:
+    copies.write_bytes(b"a file where the folder should be")
+    server.on(*START, clip("new", "completed"))
+    server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
+
+    assert render(server, copies, job()).width == 32
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_a_note_that_cannot_be_written_does_no_harm() -> None:
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        Note("", full).keep("v1/videos/new")
+
+
+def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.clip", tmp_path / "new.clip"
+    for path in (old, new):
+        path.write_text("v1/videos/x")
+    os.utime(old, (time.time() - 90_000,) * 2)
+
+    with underway(tmp_path, "other"):
+        assert not old.exists()
+        assert new.exists()
+
+
+def test_an_order_is_told_by_everything_that_makes_the_clip(job: Jobs, tmp_path: Path) -> None:
+    site = Site("https://host")
+    one, two = tmp_path / "1", tmp_path / "2"
+    one.write_bytes(png(8))
+    two.write_bytes(png(9))
+    jobs = [
+        job("a"),
+        job("b"),
+        job("a", seed=8),
+        job("a", parameters={"seconds": 4}),
+        job("a", media={"image": [one]}),
+        job("a", media={"image": [two]}),
+    ]
+    orders = {order_of(site, "v1/videos", "m", each) for each in jobs}
+    orders |= {order_of(Site("https://other"), "v1/videos", "m", jobs[0])}
+    orders |= {order_of(site, "v1/videos", "n", jobs[0]), order_of(site, "video", "m", jobs[0])}
+
+    assert len(orders) == 9
+    assert order_of(site, "v1/videos", "m", job("a")) in orders
