@@ -87,9 +87,11 @@ def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     folder = Path(task["folder"])
     # It stays from job to job: to make one each time would nearly double what a flush takes.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.chdir(folder)  # a file that an engine names without a folder is its job's
     try:
         return _rendered(task, folder, progress)
     finally:
+        os.chdir(folder.parent)  # Windows removes no folder that somebody is in
         if any(folder.iterdir()):  # what an engine left, or one that failed
             shutil.rmtree(folder)
 
@@ -140,7 +142,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     """Serve tasks until the parent is gone."""
     _limit(memory)
     _give_way()
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()
     line = Line(socket.socket(fileno=descriptor))
     line.send({"result": {"process": os.getpid()}})
     pulse = line.pulse()
@@ -177,9 +179,21 @@ def _has_children() -> bool:
     return True
 
 
-def _end_with_parent() -> None:
-    """End the process, whatever it is doing, when the other end of its standard input is gone."""
-    while os.read(0, 1):
+def _input() -> int:
+    """Return what standard input was; from now on an engine that asks for any finds it at its end.
+
+    Nobody is there to answer: it would wait until its time is up.
+    """
+    parent = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return parent
+
+
+def _end_with_parent(parent: int) -> None:
+    """End the process, whatever it is doing, when the other end of a pipe is gone."""
+    while os.read(parent, 1):
         pass
     _end()
 

@@ -233,7 +233,8 @@ def _spawned(
     limits = (descriptor, memory, cpu_seconds)
     with log.open("ab") if log else nullcontext() as said:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-            [sys.executable, "-m", "kit.service.worker.child", *map(str, limits)],
+            # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
+            [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
             pass_fds=(descriptor,),
             stdin=subprocess.PIPE,  # never written to: it ends when we do
             stdout=subprocess.DEVNULL,

@@ -166,3 +166,35 @@ def test_mischief_fails_and_is_refunded(
     assert (bad["status"], bad["errorCode"]) == ("failed", code)
     assert sentence in bad["error"]
     assert (good["status"], balance(http)) == ("completed", 99.5)
+
+
+def test_an_engine_that_asks_is_not_waited_for(tmp_path: Path) -> None:
+    asked, good = done(tmp_path, "asks", "behaves")
+
+    assert str(asked) == "the engine failed (EOFError)"
+    assert good
+
+
+def test_what_an_engine_writes_just_so_is_its_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "notebooks"
+    here.mkdir()
+    monkeypatch.chdir(here)
+
+    first, away, second, good = done(tmp_path, "writes here", "wanders", "writes here", "behaves")
+
+    assert not [end for end in (first, away, second, good) if isinstance(end, Exception)]
+    assert not list(here.iterdir())
+    assert not list((tmp_path / "scratch").rglob("note.txt"))
+
+
+def test_render_processes_import_nothing_from_where_the_service_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise ImportError('of the folder, not of the library')")
+    monkeypatch.chdir(tmp_path)
+
+    [good] = done(tmp_path, "behaves")
+
+    assert good["process"]

@@ -143,6 +143,21 @@ def _shout(job: Job, progress: Progress) -> Asset:
     raise EngineError("no\ud800\x1b[31m " * 100_000, code="odd code\n<b>", detail="d" * 1_000_000)
 
 
+def _ask(job: Job, progress: Progress) -> Asset:
+    return _pixel(job, answer=input("Are you sure? "))
+
+
+def _write_here(job: Job, progress: Progress) -> Asset:
+    Path("note.txt").write_text("left behind")
+    Path("mine.png").write_bytes(_PIXEL)
+    return Asset(path=Path("mine.png"), content_type="image/png", width=1, height=1)
+
+
+def _wander(job: Job, progress: Progress) -> Asset:
+    os.chdir("/")
+    return _pixel(job)
+
+
 class _Panic(BaseException):
     """What bindings to other languages raise when those give up."""
 
@@ -152,6 +167,7 @@ def _panic(job: Job, progress: Progress) -> Asset:
 
 
 _DEEDS: dict[str, Callable[[Job, Progress], Asset]] = {
+    "asks": _ask,
     "behaves": _behave,
     "forks": _fork,
     "forks and raises": _fork_and_raise,
@@ -170,5 +186,7 @@ _DEEDS: dict[str, Callable[[Job, Progress], Asset]] = {
     "leaves a process": _leave_a_process,
     "hoards": _hoard,
     "shouts": _shout,
+    "wanders": _wander,
+    "writes here": _write_here,
     "panics": _panic,
 }
