@@ -12,6 +12,7 @@ import typer
 
 import kit
 from kit import wire
+from kit.commands.absent import absent
 from kit.commands.options import Data, Json, show_json, show_table
 from kit.widgets.rates import usual
 
@@ -39,7 +40,7 @@ def command(
     if asset_type not in (None, "image", "video"):
         raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
     if gallery is not None:
-        show(gallery, model or ())
+        show(gallery, model or (), data=data)
         return
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
@@ -55,6 +56,8 @@ def command(
     else:
         lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
         show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
+        for sentence in absent(data):
+            typer.echo(sentence, err=True)
 
 
 def show(target: Path, only: Sequence[str], **how: Any) -> None:

@@ -6,21 +6,31 @@ a sentence for whoever runs the service; no plug-in keeps the other engines from
 
 from __future__ import annotations
 
+import inspect
 import re
 import traceback
 from importlib.metadata import EntryPoint
-from typing import Any
 
 from pydantic import ValidationError
 
-from kit.engines.base import Engine
+from kit.engines.base import Definition, Engine
 from kit.engines.configured.entries import checked
-from kit.engines.configured.inputs import usable
+from kit.engines.configured.inputs import Taken, usable
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError, KitError
 from kit.wire import Model, Parameter, Rule
 
 _BUILT_IN = "kit.engines."
+#: As in the file of configured models: an id is part of addresses and of file names.
+_ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,99}")
+_SETTINGS = ("string", "integer", "number", "boolean")
+_MEDIA = ("image", "video", "audio")
+_TAKEN = Taken(("prompt",), "say supports_prompt instead")
+_NOT_PLAIN = (
+    inspect.iscoroutinefunction,
+    inspect.isasyncgenfunction,
+    inspect.isgeneratorfunction,
+)
 #: How the package is called that the built-in engines come from.
 _OURS = "creative-studio-kit"
 
@@ -90,25 +100,60 @@ def _check(engine: Engine, name: str) -> None:
     definition = getattr(engine, "definition", None)
     if definition is None:
         raise ConfigError("it has no definition")
+    if not isinstance(definition, Definition):
+        raise ConfigError(
+            f"its definition is no Definition, but of type {type(definition).__name__!r}"
+        )
     if definition.id != name:
-        raise ConfigError(f"its model's id is {definition.id!r}")
+        raise ConfigError(
+            f"its model's id is {definition.id!r}; the entry point must have the same name"
+        )
+    if not _ID.fullmatch(name):
+        raise ConfigError("a model's id has small letters, digits, dots and dashes only")
+    _check_render(engine)
     _check_kinds(definition)
     checked(definition)
-    usable(definition)
+    usable(definition, _TAKEN)
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
 
 
-def _check_kinds(definition: Any) -> None:
+def _check_render(engine: Engine) -> None:
+    """Refuse a method that would fail at every job, after it was paid for."""
+    render = engine.render
+    if any(is_kind(render) for is_kind in _NOT_PLAIN):
+        raise ConfigError("its render is no plain method: write 'def', return an Asset, no 'yield'")
+    try:
+        inspect.signature(render).bind(None, None)
+    except TypeError:
+        raise ConfigError("its render cannot be called as render(job, progress)") from None
+
+
+def _check_kinds(definition: Definition) -> None:
     """Refuse what a type checker would have: the wire forgives much, for other services' sake."""
     for name in ("title", "description"):
         if not isinstance(getattr(definition, name), str):
             raise ConfigError(f"its {name} is no text")
-    for parameter in (*definition.media, *definition.settings):
-        if not isinstance(parameter, Parameter):
-            raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
+    for media, inputs in ((True, definition.media), (False, definition.settings)):
+        for parameter in inputs:
+            if not isinstance(parameter, Parameter):
+                raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
+            _check_input(parameter, media)
     if not isinstance(definition.pricing, Rule | None):
         raise ConfigError("its price rule is no Rule")
+
+
+def _check_input(parameter: Parameter, media: bool) -> None:
+    whose = f"its parameter {parameter.name!r}"
+    known = _MEDIA if media else _SETTINGS
+    if not parameter.name.isidentifier():
+        raise ConfigError(f"{whose} cannot be typed as a name: use letters, digits and underscores")
+    if parameter.media != media:
+        wrong = "is not marked media=True" if media else "is a medium, and stands in the settings"
+        raise ConfigError(f"{whose} {wrong}")
+    if parameter.type not in known:
+        kinds = ", ".join(known)
+        raise ConfigError(f"{whose} has the type {parameter.type!r}, which is none of {kinds}")
 
 
 def _package(point: EntryPoint) -> str:

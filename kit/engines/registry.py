@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from time import perf_counter
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import LeftOut, Listing, Place
@@ -18,6 +19,8 @@ from kit.engines.plugins import is_built_in, left_out, loaded, rank, said, vette
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
+#: Seconds that an engine may take to load without a word.
+_SLOW = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -54,16 +57,33 @@ def survey(place: Place | None = None) -> Listing:
     ConfigError
         A built-in engine is broken.
     """
+    listing = look(place)
+    for sentence in (*listing.left_out, *listing.remarks):
+        _log.warning("%s", sentence)
+    return listing
+
+
+def look(place: Place | None = None, *, refresh: bool = True) -> Listing:
+    """Return what `survey` does, anew and without a word in the log.
+
+    Parameters
+    ----------
+    refresh : bool
+        Whether to ask other services what they offer now; else what they last said is taken.
+
+    Raises
+    ------
+    ConfigError
+        A built-in engine is broken.
+    """
     engines, broken = _plugged(sorted(entry_points(group=GROUP), key=rank))
-    listing = _configured(place)
+    listing = _configured(place, refresh=refresh)
     for name, engine in listing.engines.items():
         if name in engines:
             what, why = f"the configured model {name!r}", "an installed engine has this id"
             broken.append(LeftOut(what, why, listing.remedy))
         engines.setdefault(name, engine)
     broken += listing.left_out
-    for sentence in (*broken, *listing.remarks):
-        _log.warning("%s", sentence)
     return Listing(dict(sorted(engines.items())), tuple(broken), listing.remarks)
 
 
@@ -80,7 +100,7 @@ def engine_for(model_id: str, place: Place | None = None) -> Engine:
         engine = _loaded(point)
         if isinstance(engine, Engine):
             return engine
-    listing = _configured(place, only=model_id)
+    listing = _configured(place, only=model_id, refresh=False)
     if model_id in listing.engines:
         return listing.engines[model_id]
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
@@ -96,12 +116,21 @@ def _plugged(points: Iterable[EntryPoint]) -> tuple[dict[str, Engine], list[Left
             other = "a built-in engine" if is_built_in(owner) else whose(owner)
             broken.append(left_out(point, f"{other} has this id"))
             continue
+        started = perf_counter()
         engine = _loaded(point)
         if isinstance(engine, LeftOut):
             broken.append(engine)
         else:
+            _note_slow(point, perf_counter() - started)
             engines[point.name], owners[point.name] = engine, point
     return engines, broken
+
+
+def _note_slow(point: EntryPoint, seconds: float) -> None:
+    """Tell whose module everybody waits for, who only lists models."""
+    if seconds > _SLOW and not is_built_in(point):
+        sentence = "%s takes %.1f s to load: import what is heavy inside its render"
+        _log.warning(sentence, whose(point), seconds)
 
 
 def _loaded(point: EntryPoint) -> Engine | LeftOut:
@@ -114,10 +143,10 @@ def _loaded(point: EntryPoint) -> Engine | LeftOut:
         raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
 
 
-def _configured(place: Place | None, only: str | None = None) -> Listing:
+def _configured(place: Place | None, *, only: str | None = None, refresh: bool) -> Listing:
     if place is None or not place.file.exists():
         return Listing({})
     # Imported here: most services have no such file.
     from kit.engines.configured.listing import listed
 
-    return listed(place, only=only, refresh=only is None)
+    return listed(place, only=only, refresh=refresh)

@@ -18,6 +18,7 @@ from kit import local, wire
 from kit.client import downloads
 from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.closeup import closeup
+from kit.commands.gallery.configured import configured
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
@@ -25,6 +26,7 @@ from kit.engines.media import sound, stills
 from kit.engines.media.encoding import Track, container_at
 from kit.engines.media.footage import Footage
 from kit.errors import ConfigError, GenerationFailedError, KitError
+from kit.service import settings as service_settings
 from kit.studio.generation import Generation
 from kit.widgets import media as pictures
 
@@ -32,6 +34,7 @@ __all__ = ["make"]
 
 #: Bytes of a picture inside the page, and pixels across.
 _LIMIT, _ACROSS = 60_000, 480
+_ELSEWHERE = "not shown, because they cost credits elsewhere"
 Say = Callable[[str], None]
 
 
@@ -41,6 +44,7 @@ def make(
     *,
     say: Say = lambda _: None,
     planned: Callable[[Iterable[wire.Model]], Sequence[Example]] = plan,
+    data: Path | None = None,
 ) -> int:
     """Write the page and return how many examples failed.
 
@@ -49,11 +53,14 @@ def make(
     target : Path
         The HTML file; videos and sounds go into a folder beside it, ``NAME_files``.
     only : sequence of str
-        Ids of the models to show; all of them when empty.
+        Ids of the models to show; when empty all of them, but for those that another service
+        renders: it would be paid for.
     say : callable
         Told in a line what was made.
     planned : callable
         Chooses the examples of some models, model by model.
+    data : Path, optional
+        The data folder whose configured models are shown, too.
 
     Raises
     ------
@@ -64,9 +71,13 @@ def make(
         raise ConfigError(f"the folder {target.absolute().parent} does not exist")
     with tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
+        distant = configured(service_settings.load(data=data), folder / "data", say)
         try:
             with kit.connect(*local.embedded(folder / "data"), data=folder / "data") as studio:
-                chosen = {name: studio.models[name] for name in only or studio.models}
+                if distant and not only:
+                    say(f"{_ELSEWHERE}: {', '.join(sorted(distant))}; --model ID shows one")
+                every = [name for name in studio.models if name not in distant]
+                chosen = {name: studio.models[name] for name in only or every}
                 models = [model for model in studio.models.values() if model.id in chosen]
                 return _make(studio, planned(models), target, folder, say)
         finally:

@@ -148,7 +148,8 @@ def _modest(model: wire.Model) -> dict[str, Any]:
 def _filled(model: wire.Model) -> dict[str, tuple[str, ...]]:
     """Return the samples for what a model must have, or for the first of several alternatives."""
     needed = [p for p in model.media_parameters if p.required]
-    if not any(p.type in _VISUAL for p in needed):
+    # What makes pictures from words is shown doing that, whatever else it can take.
+    if not model.prompt_required and not any(p.type in _VISUAL for p in needed):
         alternatives = [p for p in model.media_parameters if p.type in _VISUAL]
         needed += alternatives[:1] if len(alternatives) > 1 else []
     return {parameter.name: _sample(parameter) for parameter in needed}

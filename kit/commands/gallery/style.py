@@ -145,7 +145,7 @@ nav details{margin:0}
 summary{cursor:pointer;color:var(--faint);font-size:.875rem;width:fit-content;padding:.2rem 0}
 summary:hover{color:var(--ink)}
 .wide-table{overflow-x:auto;margin-top:.5rem}
-table{border-collapse:collapse;font-size:.8125rem;width:100%;min-width:44rem}
+table{border-collapse:collapse;font-size:.8125rem;width:100%;min-width:40rem}
 th,td{padding:.5rem 1rem .5rem 0;text-align:left;vertical-align:top;
 border-top:1px solid var(--line);font-weight:400}
 thead th{color:var(--faint);border-top:0}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from kit.engines.configured.entries import ModelEntry
+from kit.engines.diffusers.folder import INDEX, check, class_name
 from kit.errors import ConfigError
-
-_INDEX = "model_index.json"
 
 
 def _absolute(path: Path) -> Path:
@@ -22,6 +20,23 @@ def _absolute(path: Path) -> Path:
 
 
 Scalar = bool | int | float | str
+
+
+_LOADING = {
+    "path",
+    "hub_id",
+    "hub",
+    "revision",
+    "variant",
+    "pipeline",
+    "device",
+    "dtype",
+    "offload",
+    "vae_tiling",
+    "vae_slicing",
+    "attention_slicing",
+    "threads",
+}
 
 
 class PipelineEntry(ModelEntry):
@@ -36,7 +51,8 @@ class PipelineEntry(ModelEntry):
     revision, variant : str
         Of the weights on the hub; which files to take, e.g. ``fp16``.
     pipeline : str
-        Class name; needed where ``model_index.json`` is not on this machine yet.
+        Class name, where it is to be another one than ``model_index.json`` says, or where that file
+        is not on this machine yet.
     device, dtype : str
         ``auto`` is the first GPU in 16-bit floats, else the processor in 32-bit ones.
     offload : str
@@ -97,24 +113,36 @@ class PipelineEntry(ModelEntry):
         """The folder or the name on the hub."""
         return str(self.path or self.hub_id)
 
+    @property
+    def weights(self) -> str:
+        """What is loaded and how, as text: entries that share it share what is loaded."""
+        return self.model_dump_json(include=_LOADING)
+
     def class_name(self) -> str:
         """Return the pipeline's class, from the entry or from the index beside the weights.
 
         Raises
         ------
         ConfigError
-            Neither says it.
+            Neither says it, or the pipeline brings code of its own.
         """
-        if self.pipeline:
-            return self.pipeline
-        index = self.path / _INDEX if self.path else self._cached_index()
-        try:
-            name = json.loads(index.read_text(encoding="utf-8"))["_class_name"]
-        except (OSError, ValueError, KeyError, TypeError):
-            raise ConfigError(f"{index} is missing, or is not the index of a pipeline") from None
-        if not isinstance(name, str):
-            raise ConfigError("the pipeline brings code of its own, which is never run")
-        return name
+        if self.path:
+            found = class_name(self.path / INDEX)
+            return self.pipeline or found
+        return self.pipeline or class_name(self._cached_index())
+
+    def check_files(self) -> None:
+        """Look at the weights, where all of them should be on this machine.
+
+        Raises
+        ------
+        ConfigError
+            Something is missing, or could not be loaded.
+        """
+        if self.path:
+            check(self.path, self.variant)
+        elif not self.hub:
+            check(self._cached_index().parent, self.variant)
 
     def _cached_index(self) -> Path:
         # Imported here: the hub's library is part of the extra.
@@ -124,7 +152,7 @@ class PipelineEntry(ModelEntry):
             from kit.engines.diffusers.library import MISSING
 
             raise ConfigError(MISSING) from None
-        found = try_to_load_from_cache(str(self.hub_id), _INDEX, revision=self.revision)
+        found = try_to_load_from_cache(str(self.hub_id), INDEX, revision=self.revision)
         if not isinstance(found, str):
             raise ConfigError(
                 f"{self.hub_id} is not in the local hub cache: fetch it first, or name its "

@@ -81,6 +81,17 @@ def siblings(pipeline: str) -> Mapping[str, str]:
     }
 
 
+def folders() -> frozenset[str]:
+    """Return the names of the library's own modules of pipelines, which may bring parts.
+
+    Raises
+    ------
+    ConfigError
+        The library is not installed.
+    """
+    return frozenset(path.name for path in (_root() / "pipelines").iterdir() if path.is_dir())
+
+
 def _arguments(found: ast.arguments) -> Iterator[Argument]:
     positional = [*found.posonlyargs, *found.args]
     missing: list[ast.expr | None] = [None] * (len(positional) - len(found.defaults))

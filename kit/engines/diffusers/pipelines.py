@@ -11,9 +11,12 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.diffusers.families import needs_tiles
+from kit.engines.diffusers.folder import INDEX, class_name
 from kit.engines.diffusers.library import MISSING
 from kit.errors import EngineError
 
@@ -27,7 +30,7 @@ class Loaded:
     Parameters
     ----------
     key : str
-        The entry as text: what it was loaded from and how.
+        What it was loaded from and how.
     place : callable
         Puts a pipeline where it computes.
     """
@@ -60,10 +63,10 @@ def loaded(entry: PipelineEntry) -> Loaded:
     Raises
     ------
     EngineError
-        The libraries are missing (``not_installed``), or the weights cannot be loaded
-        (``not_loadable``).
+        The libraries are missing (``not_installed``), the weights cannot be loaded, or not where
+        they should compute (``not_loadable``), or not for want of memory (``out_of_memory``).
     """
-    key = entry.model_dump_json()
+    key = entry.weights
     if not _held or _held[0].key != key:
         _drop()
         _held.append(_load(entry, key))
@@ -94,24 +97,51 @@ def _load(entry: PipelineEntry, key: str) -> Loaded:
         library.utils.logging.set_verbosity_error()
     torch.set_num_threads(entry.threads or os.cpu_count() or 1)
     device = _device(entry, torch)
+
+    def place(pipeline: Any) -> Any:
+        return _placed(pipeline, entry, device)
+
     try:
-        found = diffusers.DiffusionPipeline.from_pretrained(
+        found = _class(entry, diffusers).from_pretrained(
             entry.source,
             dtype=_dtype(entry, device, torch),
             use_safetensors=True,
             local_files_only=not entry.hub,
             **_given(revision=entry.revision, variant=entry.variant),
         )
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
-        # What the library says names folders; the log is for whoever runs the service.
-        _log.warning("the model %r cannot be loaded: %s", entry.id, error)
-        sentence = "the model's weights cannot be loaded; the service's log says why"
-        raise EngineError(sentence, code="not_loadable") from None
+        return Loaded(key, {"text": _quiet(place(found))}, place)
+    except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
+        raise _unloadable(entry, error) from None
 
-    def place(pipeline: Any) -> Any:
-        return _placed(pipeline, entry, device)
 
-    return Loaded(key, {"text": _quiet(place(found))}, place)
+def short_of_memory(error: Exception) -> bool:
+    """Whether that is what an error of the library is about."""
+    said = str(error).lower()
+    return "out of memory" in said or "can't allocate" in said
+
+
+def _unloadable(entry: PipelineEntry, error: Exception) -> EngineError:
+    # What the library says names folders; the log is for whoever runs the service.
+    _log.warning("the model %r cannot be loaded: %s", entry.id, error)
+    if short_of_memory(error):
+        return EngineError("the model needs more memory than there is", code="out_of_memory")
+    sentence = "the model's weights cannot be loaded; the service's log says why"
+    return EngineError(sentence, code="not_loadable")
+
+
+def _class(entry: PipelineEntry, diffusers: Any) -> Any:
+    """Return the class of an entry's pipeline; code that comes with weights is refused here, too.
+
+    Where weights may be fetched, this is the first look at their index.
+    """
+    if entry.hub_id:
+        from huggingface_hub import hf_hub_download
+
+        fetched = hf_hub_download(
+            entry.hub_id, INDEX, revision=entry.revision, local_files_only=not entry.hub
+        )
+        class_name(Path(fetched))
+    return getattr(diffusers, entry.class_name())
 
 
 def _device(entry: PipelineEntry, torch: Any) -> str:
@@ -137,7 +167,7 @@ def _placed(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
         pipeline.enable_sequential_cpu_offload(device=device)
     vae = getattr(pipeline, "vae", None)
     for wanted, part, switch in (
-        (entry.vae_tiling, vae, "enable_tiling"),
+        (entry.vae_tiling or needs_tiles(entry.class_name()), vae, "enable_tiling"),
         (entry.vae_slicing, vae, "enable_slicing"),
         (entry.attention_slicing, pipeline, "enable_attention_slicing"),
     ):

@@ -7,33 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kit.engines.base import Definition, seed_parameter
 from kit.engines.configured.entries import checked
+from kit.engines.configured.inputs import usable
+from kit.engines.diffusers import families
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.library import Argument, arguments, siblings
 from kit.errors import ConfigError
 from kit.parameters import suggest
-from kit.wire import AssetType, Parameter
+from kit.wire import AssetType, Parameter, Rule
 
-#: Sizes are rounded down to a multiple of this, by the beginning of the class's name.
-_MULTIPLES = {"LTX": 32, "": 16}
-#: Frames per second that a family was trained on, by the beginning of the class's name.
-_RATES = {"Wan": 16, "CogVideoX": 8, "AnimateDiff": 8, "StableVideoDiffusion": 7, "": 24}
-_FAMILIES_OF_MANY_PICTURES = ("QwenImageEditPlus", "Flux2")
 _MOST_PICTURES = 4
-#: Parts of class names whose pipelines cannot do without a picture, though the default is None.
-_NEED_A_PICTURE = (
-    "Img2Img",
-    "Image2Image",
-    "ImageToVideo",
-    "VideoToVideo",
-    "Inpaint",
-    "Edit",
-    "InstructPix2Pix",
-    "Upscale",
-    "ControlNet",
-)
 
 
 def _number(low: float, high: float, description: str, kind: str = "number") -> Parameter:
@@ -45,10 +31,12 @@ def _count(low: int, high: int, description: str) -> Parameter:
 
 
 SETTINGS: Mapping[str, Parameter] = {
-    "negative_prompt": Parameter(name="", description="What should not be seen"),
+    "negative_prompt": Parameter(name="", description="What should not be seen{guided}"),
     "width": _count(64, 4096, "Width in pixels, rounded down to a multiple of {multiple}"),
     "height": _count(64, 4096, "Height in pixels, rounded down to a multiple of {multiple}"),
-    "num_frames": _count(1, 257, "Length of the clip in frames"),
+    "num_frames": _count(1, 257, "Length of the clip in frames{rounded}"),
+    "frames": _count(1, 257, "Length of the clip in frames{rounded}"),
+    "video_length": _count(1, 257, "Length of the clip in frames{rounded}"),
     "frame_rate": _number(1, 60, "Frames per second"),
     "fps": _count(1, 60, "Frames per second"),
     "num_inference_steps": _count(1, 150, "Steps from noise to picture; more take longer"),
@@ -75,6 +63,10 @@ MEDIA: Mapping[str, str] = {
     "control_image": "Edges, depth or a pose to follow, as the model was trained for",
     "video": "The clip to change; of a long one only the beginning is used",
 }
+#: The settings that say how many frames a clip has.
+LENGTHS = ("num_frames", "frames", "video_length")
+#: The guidance that a negative prompt needs, the most telling one first.
+_GUIDANCE = ("true_cfg_scale", "guidance_scale")
 #: Arguments that are given by whoever calls.
 _FILLED = {"prompt", "generator", "output_type", "return_dict", "callback_on_step_end"}
 _SIDES = ("width", "height")
@@ -100,6 +92,8 @@ class Shape:
         Sibling pipelines that share its weights: ``image``, ``inpaint`` to class names.
     multiple : int
         What sizes are rounded down to.
+    stride : int
+        What the frames of a clip are a multiple of, beside the first one.
     fps : int
         Of the clip, where no setting says so.
     """
@@ -109,6 +103,7 @@ class Shape:
     names: frozenset[str]
     also: Mapping[str, str]
     multiple: int
+    stride: int
     fps: int
 
 
@@ -123,23 +118,26 @@ def shape_of(entry: PipelineEntry) -> Shape:
     pipeline = entry.class_name()
     found = arguments(pipeline)
     names = frozenset(argument.name for argument in found)
-    if not names & {"height", "width", "image"} or "Audio" in pipeline:
-        raise ConfigError(f"{pipeline} makes neither pictures nor video")
+    if not names & {"height", "width", "image"} or families.makes_no_picture(pipeline):
+        raise ConfigError(f"{pipeline} makes neither pictures nor video by itself")
     given = {*MEDIA, *_FILLED, *entry.always, *SETTINGS}
-    if lacking := [a.name for a in found if a.required and a.name not in given]:
+    needed = {a.name for a in found if a.required} | families.needed(names)
+    if lacking := [a.name for a in found if a.name in needed - given]:
         raise ConfigError(f"{pipeline} needs {lacking[0]!r}, which a job cannot bring")
     free = names - _FILLED
     if strange := [name for name in entry.always if name not in free]:
         hint = suggest(strange[0], free)
         raise ConfigError(f"'always.{strange[0]}': {pipeline} takes no such argument{hint}")
-    video = "num_frames" in names or "Video" in pipeline
+    video = bool(names & {*LENGTHS}) or "Video" in pipeline
+    shares = entry.edit and not video and families.shares_its_weights(pipeline)
     return Shape(
         pipeline=pipeline,
         asset_type="video" if video else "image",
         names=names,
-        also=siblings(pipeline) if entry.edit and not video else {},
-        multiple=_family(_MULTIPLES, pipeline),
-        fps=entry.fps or _family(_RATES, pipeline),
+        also=siblings(pipeline) if shares else {},
+        multiple=families.multiple(pipeline),
+        stride=families.stride(pipeline),
+        fps=entry.fps or families.rate(pipeline),
     )
 
 
@@ -148,37 +146,86 @@ def definition_of(entry: PipelineEntry, shape: Shape) -> Definition:
     found = arguments(shape.pipeline)
     media = tuple(_media(entry, shape, found))
     settings = [*_settings(shape, found), *([_FORMAT] if shape.asset_type == "image" else [])]
+    settings = _adjusted(entry, settings)
+    pricing = _priced(entry, settings)
     needs_picture = any(p.required for p in media)
     category = {"image": "Editing" if needs_picture else "Generation", "video": "Video Generation"}
     about = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
-    return checked(
-        Definition(
-            id=entry.id,
-            title=entry.title or entry.id,
-            asset_type=shape.asset_type,
-            category=entry.category or category[shape.asset_type],
-            description=entry.description or f"{about}depends on what they were trained on.",
-            pricing=entry.price.rule(),
-            settings=(*_adjusted(entry, settings), seed_parameter()),
-            media=media,
-            supports_prompt="prompt" in shape.names,
-            prompt_required="prompt" in shape.names,
+    return usable(
+        checked(
+            Definition(
+                id=entry.id,
+                title=entry.title or entry.id,
+                asset_type=shape.asset_type,
+                category=entry.category or category[shape.asset_type],
+                description=entry.description or f"{about}depends on what they were trained on.",
+                pricing=pricing,
+                settings=(*settings, seed_parameter()),
+                media=media,
+                supports_prompt="prompt" in shape.names,
+                prompt_required="prompt" in shape.names,
+            )
         )
     )
 
 
+def _priced(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:
+    """Return the price rule, if a job that leaves everything out pays for what it gets."""
+    silent = {p.name for p in settings if p.default is None and not p.required}
+    rule = entry.price.rule()
+    for unit in rule.units:
+        if unit.parameter in silent:
+            raise ConfigError(
+                f"'price': {unit.parameter!r} has no default, so a job that leaves it out would"
+                " not pay for it; give it one in 'defaults'"
+            )
+    return rule
+
+
 def _settings(shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
+    words = _words(shape)
     for argument in found:
-        known = SETTINGS.get(argument.name)
-        if known is not None:
-            words = known.description.format(multiple=shape.multiple)
-            if argument.name in _SIDES and argument.default is None:
-                words += "; left out, it is what the model was trained on"
-            default = argument.default if argument.default != "" else None
-            changes = {"name": argument.name, "default": default, "description": words}
-            yield known.model_copy(update=changes)
+        if argument.name in SETTINGS:
+            yield _setting(argument, words)
     if shape.also and "strength" not in shape.names:
-        yield SETTINGS["strength"].model_copy(update={"name": "strength"})
+        yield _setting(Argument("strength", _strength(shape), False), words)
+
+
+def _setting(argument: Argument, words: Mapping[str, Any]) -> Parameter:
+    known, default = SETTINGS[argument.name], argument.default
+    if known.type == "integer" and isinstance(default, float) and default.is_integer():
+        default = int(default)
+    description = known.description.format_map(words)
+    if argument.name in _SIDES and default is None:
+        description += "; left out, it is what the model was trained on, or the picture's"
+    changes = {
+        "name": argument.name,
+        "default": None if default == "" else default,
+        "description": description,
+    }
+    if known.maximum is not None and default is not None:
+        changes["maximum"] = max(known.maximum, default)
+    return known.model_copy(update=changes)
+
+
+def _strength(shape: Shape) -> Any:
+    """Return what the siblings of a pipeline take where nobody says it, if that is one value."""
+    found = {
+        a.default for name in shape.also.values() for a in arguments(name) if a.name == "strength"
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _words(shape: Shape) -> Mapping[str, Any]:
+    """Return what descriptions say of a pipeline that is not the same for all."""
+    guidance = next((name for name in _GUIDANCE if name in shape.names), None)
+    steps = shape.stride
+    few = ", ".join(str(1 + steps * count) for count in range(1, 4))
+    return {
+        "multiple": shape.multiple,
+        "guided": f"; it counts where {guidance} is above 1" if guidance else "",
+        "rounded": f"; rounded down to {few} and so on" if steps > 1 else "",
+    }
 
 
 def _media(entry: PipelineEntry, shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
@@ -190,8 +237,8 @@ def _media(entry: PipelineEntry, shape: Shape, found: Sequence[Argument]) -> Ite
     if strange := [name for name in entry.required if name not in names]:
         hint = suggest(strange[0], names)
         raise ConfigError(f"'required': the model takes no {strange[0]!r}{hint}")
-    needed = not shape.also and any(part in shape.pipeline for part in _NEED_A_PICTURE)
-    several = shape.pipeline.startswith(_FAMILIES_OF_MANY_PICTURES)
+    needed = not shape.also and families.needs_a_picture(shape.pipeline)
+    several = families.takes_several_pictures(shape.pipeline)
     for name, required in names.items():
         yield Parameter(
             name=name,
@@ -225,7 +272,3 @@ def _adjusted(entry: PipelineEntry, settings: Sequence[Parameter]) -> list[Param
     for name, choices in entry.choices.items():
         known[name] = known[name].model_copy(update={"enum": choices})
     return [parameter for name, parameter in known.items() if name not in entry.hidden]
-
-
-def _family(table: Mapping[str, int], pipeline: str) -> int:
-    return next(value for start, value in table.items() if pipeline.startswith(start))

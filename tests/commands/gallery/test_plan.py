@@ -156,3 +156,19 @@ def test_a_title_is_a_caption_and_settings() -> None:
     assert Example(model=model, caption="A face").title == "A face"
     assert Example(model=model, told={"a": 1}).title == "a=1"
     assert Example(model=model).title == ""
+
+
+def test_what_paints_from_words_is_shown_without_the_pictures_that_it_could_take() -> None:
+    media = [wire.Parameter(name=name, type="image", media=True) for name in ("image", "mask")]
+
+    def shown(prompt_required: bool) -> set[str]:
+        model = wire.Model(
+            id="new",
+            media_parameters=media,
+            supports_prompt=True,
+            prompt_required=prompt_required,
+        )
+        return {*plan([model])[0].media}
+
+    assert shown(True) == set()
+    assert shown(False) == {"image"}

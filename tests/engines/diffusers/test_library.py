@@ -1,8 +1,6 @@
 """What a library offers is read from its source, so these tests need none installed."""
 
 import json
-from collections.abc import Iterator
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -15,63 +13,7 @@ from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import definition_of, shape_of
 from kit.errors import ConfigError
 
-AUTO = """
-from collections import OrderedDict
-AUTO_TEXT2IMAGE_PIPELINES_MAPPING = OrderedDict([("plain", PlainPipeline), ("lone", LonePipeline)])
-AUTO_IMAGE2IMAGE_PIPELINES_MAPPING = OrderedDict([("plain", PlainImg2ImgPipeline)])
-AUTO_INPAINT_PIPELINES_MAPPING = OrderedDict([("plain", PlainInpaintPipeline)])
-SOMETHING_ELSE = 7
-"""
-SOURCE = """
-import torch  # is not there, and nobody minds
-
-class PlainPipeline(DiffusionPipeline):
-    @torch.no_grad()
-    def __call__(self, prompt=None, height=None, width=512, num_inference_steps: int = 30,
-                 guidance_scale: float = 7, negative_prompt="", sigmas=None, latents=None,
-                 size=(1, 2), mode=torch.float32, *, clip_skip=None, **kwargs):
-        pass
-
-class PlainImg2ImgPipeline(PlainPipeline):
-    def __call__(self, prompt=None, image=None, strength=0.8): pass
-
-class PlainInpaintPipeline(PlainPipeline): pass
-class LonePipeline(PlainPipeline): pass
-class WanThingPipeline:
-    def __call__(self, image, prompt=None, num_frames=81, last_image=None, height=480, width=832):
-        pass
-class LTXThingPipeline:
-    def __call__(self, prompt, num_frames=161, frame_rate=25, height=512, width=704): pass
-class StableAudioPipeline:
-    def __call__(self, prompt=None, width=1): pass
-class TextPipeline:
-    def __call__(self, prompt=None): pass
-class PoseVideoPipeline:
-    def __call__(self, pose_video, height=1, width=1): pass
-class SilentPipeline: pass
-class Flux2ThingPipeline:
-    def __call__(self, image=None, prompt=None, height=None, width=None): pass
-"""
-
-
-def _forget() -> None:
-    for cached in (library.arguments, library.siblings, library._files, library._tables):
-        cached.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def _library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A library of a few pipelines, as source text."""
-    pipelines = tmp_path / "diffusers" / "pipelines"
-    (pipelines / "plain").mkdir(parents=True)
-    (pipelines / "auto_pipeline.py").write_text(AUTO)
-    (pipelines / "plain" / "pipeline_plain.py").write_text(SOURCE)
-    spec = ModuleSpec("diffusers", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path / "diffusers")]
-    monkeypatch.setattr(library, "find_spec", lambda _: spec)
-    _forget()
-    yield
-    _forget()
+pytestmark = pytest.mark.usefixtures("fake_library")
 
 
 def entry(pipeline: str, **more: Any) -> PipelineEntry:
@@ -155,6 +97,70 @@ def test_media_are_required_where_the_pipeline_cannot_do_without() -> None:
     assert media("Flux2ThingPipeline") == [("image", False, 4)]
 
 
+def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings() -> None:
+    assert library.siblings("PlainControlNetPipeline")  # the library says so; they need more
+    made = entry("PlainControlNetPipeline")
+
+    assert [(p.name, p.required) for p in definition_of(made, shape_of(made)).media] == [
+        ("image", True)
+    ]
+
+
+def test_a_pipeline_that_fills_needs_a_picture_and_a_mask() -> None:
+    made = entry("PlainFillPipeline")
+    found = definition_of(made, shape_of(made))
+
+    assert [(p.name, p.required) for p in found.media] == [("image", True), ("mask_image", True)]
+    assert found.category == "Editing"
+
+
+def test_the_length_of_a_clip_has_several_names() -> None:
+    sana, plain = settings("SanaVideoPipeline"), settings("LengthyPipeline")
+
+    assert "rounded down to 5, 9, 13 and so on" in sana["frames"].description
+    assert sana["frames"].default == 81
+    assert plain["video_length"].description == "Length of the clip in frames"
+    assert shape_of(entry("LengthyPipeline")).asset_type == "video"
+
+
+def test_a_negative_prompt_says_when_it_counts() -> None:
+    def told(pipeline: str) -> str:
+        return str(settings(pipeline)["negative_prompt"].description)
+
+    assert told("PlainPipeline").endswith("it counts where guidance_scale is above 1")
+    assert told("PlainFillPipeline").endswith("it counts where true_cfg_scale is above 1")
+
+
+def test_defaults_are_of_their_settings_kind_and_within_bounds() -> None:
+    steps = settings("PlainFillPipeline")["num_inference_steps"]
+
+    assert (steps.default, steps.maximum) == (250, 250)
+    assert repr(settings("SanaVideoPipeline")["fps"].default) == "24"
+    assert settings("PlainPipeline")["strength"].default == 0.8  # its siblings'
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"defaults": {"width": 5000}}, "the default of its parameter 'width'"),
+        ({"defaults": {"num_inference_steps": "many"}}, "the default of its parameter"),
+        ({"limits": {"width": [512, 128]}}, "a minimum of 512, above its maximum of 128"),
+        ({"choices": {"width": []}}, "an empty list of choices"),
+    ],
+)
+def test_settings_that_can_never_be_used_are_refused(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        settings("PlainPipeline", **change)
+
+
+def test_a_price_by_a_setting_without_a_default_is_refused() -> None:
+    price = {"units": [{"parameter": "height", "credits": 0.01}]}
+
+    with pytest.raises(ConfigError, match="'price': 'height' has no default, so a job that leaves"):
+        settings("PlainPipeline", price=price)
+    assert settings("PlainPipeline", price=price, defaults={"height": 512})["height"].default == 512
+
+
 def test_clips_have_the_rate_of_their_family() -> None:
     assert shape_of(entry("WanThingPipeline")).fps == 16
     assert shape_of(entry("WanThingPipeline", fps=30)).fps == 30
@@ -167,6 +173,8 @@ def test_clips_have_the_rate_of_their_family() -> None:
         ("StableAudioPipeline", "neither pictures nor video"),
         ("TextPipeline", "neither pictures nor video"),
         ("PoseVideoPipeline", "needs 'pose_video'"),
+        ("PosedPipeline", "needs 'conditioning_frames'"),
+        ("PlainPriorPipeline", "neither pictures nor video by itself"),
     ],
 )
 def test_what_is_no_model_of_ours_is_refused(pipeline: str, sentence: str) -> None:
@@ -175,8 +183,10 @@ def test_what_is_no_model_of_ours_is_refused(pipeline: str, sentence: str) -> No
 
 
 def test_the_class_is_in_the_index_beside_the_weights(tmp_path: Path) -> None:
-    (tmp_path / "model_index.json").write_text(json.dumps({"_class_name": "LonePipeline"}))
-    facts = {"id": "a", "path": str(tmp_path), "price": 0.5, "title": "Lone"}
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    (folder / "model_index.json").write_text(json.dumps({"_class_name": "LonePipeline"}))
+    facts = {"id": "a", "path": str(folder), "price": 0.5, "title": "Lone"}
 
     (engine,) = engines(facts, Path(), False)
     assert engine.definition.title == "Lone"

@@ -1,0 +1,175 @@
+"""What a pipeline is called with: a job's settings and pictures, in sizes that it can work with."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageOps
+
+from kit.engines.base import Job
+from kit.engines.configured.pictures import opaque
+from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.diffusers.shape import LENGTHS, MEDIA, Shape
+from kit.engines.media.footage import Footage
+from kit.errors import EngineError
+
+_OWN = {"seed", "format"}  # settings that are not the pipeline's
+_OWN_SIZE = ("Edit", "SuperResolution")
+_SIDES = ("width", "height")
+_STRIDES = (
+    "vae_scale_factor_temporal",
+    "vae_temporal_compression_ratio",
+    "vae_temporal_scale_factor",
+)
+_MOST_SIDE = 4096  # of a side that follows from the other one
+_MOST_FRAMES = 81  # of an input clip, where no setting says how many
+
+
+def task(shape: Shape, job: Job) -> str:
+    """Return which of the pipelines on one set of weights a job is for.
+
+    Raises
+    ------
+    EngineError
+        There is a mask without its image, or an image without the mask that it needs.
+    """
+    image, mask = job.media.get("image"), job.media.get("mask_image")
+    if mask and not image:
+        raise EngineError("a mask needs the image that it is for", code="missing_image")
+    if not shape.also or not image:
+        return "text"
+    if mask and "inpaint" in shape.also:
+        return "inpaint"
+    if "image" not in shape.also:
+        raise EngineError("this model takes an image only with a mask", code="missing_mask")
+    return "image"
+
+
+def arguments(
+    entry: PipelineEntry, shape: Shape, job: Job, pipeline: Any, step: Callable[..., Any]
+) -> dict[str, Any]:
+    """Return what to call a pipeline with.
+
+    Parameters
+    ----------
+    step : callable
+        Called by the pipeline after each of its steps.
+
+    Raises
+    ------
+    EngineError
+        The settings do not go together, or a medium cannot be read.
+    """
+    import torch
+
+    shape = replace(shape, stride=_stride(shape, pipeline))
+    takes = inspect.signature(type(pipeline).__call__).parameters
+    values = {name: value for name, value in job.parameters.items() if name not in _OWN}
+    values |= dict(_sizes(shape, values))
+    pictures = dict(_pictures(entry, shape, job, values))
+    values |= _sides_of(pictures, shape, values) | pictures
+    values |= {
+        "prompt": job.prompt,
+        "generator": torch.Generator("cpu").manual_seed(job.seed),
+        "output_type": "np",
+        "callback_on_step_end": step,
+    }
+    values = {name: value for name, value in values.items() if name in takes}
+    _check_steps({name: argument.default for name, argument in takes.items()} | values)
+    return {**entry.always, **values}
+
+
+def _stride(shape: Shape, pipeline: Any) -> int:
+    """Return what the frames are a multiple of with these weights, or else as usual."""
+    if shape.stride == 1:
+        return 1
+    return next((int(n) for name in _STRIDES if (n := getattr(pipeline, name, 0))), shape.stride)
+
+
+def _sizes(shape: Shape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the settings that are rounded down, rounded."""
+    for side in _SIDES:
+        if values.get(side) is not None:
+            yield side, _rounded(values[side], shape)
+    for length in LENGTHS:
+        if values.get(length) is not None:
+            yield length, _frames(values[length], shape)
+
+
+def _rounded(side: float, shape: Shape) -> int:
+    return max(1, int(side) // shape.multiple) * shape.multiple
+
+
+def _frames(count: int, shape: Shape) -> int:
+    return max(0, count - 1) // shape.stride * shape.stride + 1
+
+
+def _check_steps(values: Mapping[str, Any]) -> None:
+    """Refuse a strength that leaves not even one step: the library fails on it, unreadably."""
+    if values.get("image") is None:
+        return
+    steps, strength = values.get("num_inference_steps"), values.get("strength")
+    if isinstance(steps, int) and isinstance(strength, (int, float)) and int(steps * strength) < 1:
+        sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
+        raise EngineError(sentence, code="bad_parameters")
+
+
+def _pictures(
+    entry: PipelineEntry, shape: Shape, job: Job, values: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the input media by argument, all cut to the size of the result."""
+    size = None
+    for name in MEDIA:
+        if not (paths := job.media.get(name)):
+            continue
+        found = []
+        for image in _opened(name, paths, entry, shape, values):
+            size = size or _size(image.size, shape, values)
+            found.append(ImageOps.fit(image, size, Image.Resampling.LANCZOS))
+        if name == "video":
+            yield name, found[: _frames(len(found), shape)]
+        else:
+            yield name, found if len(found) > 1 else found[0]
+
+
+def _size(image: tuple[int, int], shape: Shape, values: Mapping[str, Any]) -> tuple[int, int]:
+    """Return width and height of the result: as asked for, and in the proportions of a picture."""
+    width, height = (values.get(side) for side in _SIDES)
+    if width and height:
+        return width, height
+    scale = width / image[0] if width else height / image[1] if height else 1.0
+    across, down = (min(_rounded(side * scale, shape), _MOST_SIDE) for side in image)
+    return width or across, height or down
+
+
+def _sides_of(
+    pictures: Mapping[str, Any], shape: Shape, values: Mapping[str, Any]
+) -> dict[str, int]:
+    """Return the sides that nobody asked for: the library would press any picture into a square.
+
+    Pipelines that edit know better: they choose sizes that the model was trained on. Those that
+    enlarge have a size of their own.
+    """
+    first = next(iter(pictures.values()), None)
+    image = first[0] if isinstance(first, list) and first else first
+    if not image or any(part in shape.pipeline for part in _OWN_SIZE):
+        return {}
+    return {s: size for s, size in zip(_SIDES, image.size, strict=True) if values.get(s) is None}
+
+
+def _opened(
+    name: str, paths: Sequence[Path], entry: PipelineEntry, shape: Shape, values: Mapping[str, Any]
+) -> Iterator[Any]:
+    if name == "video":
+        most = next((values[n] for n in LENGTHS if values.get(n)), _MOST_FRAMES)
+        with Footage(paths[0]) as footage:
+            for pixels in itertools.islice(footage.frames(shape.fps), most):
+                yield Image.fromarray(pixels)
+    else:
+        for path in paths:
+            yield Image.fromarray(opaque(path, most=entry.most_side))

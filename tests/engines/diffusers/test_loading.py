@@ -1,0 +1,169 @@
+"""Weights: which are read, that they are read once, and how much memory they may take."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.engines.base import Asset
+from kit.engines.diffusers import pipelines
+from kit.engines.diffusers.engine import engines
+from kit.errors import ConfigError, EngineError
+
+pytest.importorskip("torch")
+pytest.importorskip("diffusers")
+pytest.importorskip("transformers")
+
+from tests.engines.diffusers.tiny import torch
+from tests.engines.diffusers.tiny_engines import Weights, engine
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+
+
+def test_a_pipeline_that_brings_code_is_refused(tmp_path: Path) -> None:
+    index = {"_class_name": ["my_pipeline", "MyPipeline"]}
+    (tmp_path / "model_index.json").write_text(json.dumps(index))
+
+    with pytest.raises(ConfigError, match="never run"):
+        engines({"id": "mine", "path": str(tmp_path), "price": 1}, Path(), False)
+
+
+def test_weights_that_could_hold_code_are_not_read(
+    weights: Weights, render: Callable[..., Asset], tmp_path: Path
+) -> None:
+    folder = tmp_path / "pickled"
+    shutil.copytree(weights("sd"), folder)
+    entry = {"id": "pickled", "path": str(folder), "price": 1}
+    (made,) = engines(entry, Path(), False)
+    for file in folder.rglob("*.safetensors"):
+        torch.save({}, file.with_suffix(".bin"))
+        file.unlink()
+
+    with pytest.raises(ConfigError, match="'text_encoder' are not in safetensors files"):
+        engines(entry, Path(), False)
+    with pytest.raises(EngineError, match="cannot be loaded") as caught:
+        render(made)
+    assert caught.value.code == "not_loadable"
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_code_that_is_fetched_with_weights_is_not_run(
+    weights: Weights,
+    render: Callable[..., Asset],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cached = tmp_path / "hub" / "models--someone--something"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text("abc123")
+    folder = cached / "snapshots" / "abc123"
+    shutil.copytree(weights("sd"), folder)
+    index = json.loads((folder / "model_index.json").read_text())
+    index["unet"] = ["planted", "Net"]
+    (folder / "model_index.json").write_text(json.dumps(index))
+    (tmp_path / "planted.py").write_text("raise SystemExit('ran')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "hub": True}
+    # The class is named, so nothing of the index is looked at before the first job.
+    (made,) = engines(entry | {"pipeline": "StableDiffusionPipeline"}, Path(), False)
+
+    with pytest.raises(EngineError, match="cannot be loaded"):
+        render(made)
+    assert "planted" not in sys.modules
+
+
+def test_weights_in_the_hub_cache_need_no_network(
+    weights: Weights,
+    render: Callable[..., Asset],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cached = tmp_path / "hub" / "models--someone--something"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text("abc123")
+    shutil.copytree(weights("sd"), cached / "snapshots" / "abc123")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "threads": 1}
+    (made,) = engines(entry, Path(), False)
+
+    assert render(made).width == 64
+
+
+def test_weights_are_loaded_once_and_one_model_is_held(
+    weights: Weights, render: Callable[..., Asset]
+) -> None:
+    made = engine(weights, "wan")
+    render(made)
+    (held,) = pipelines._held
+    render(made, seed=9)
+    assert pipelines._held[0] is held
+
+    render(engine(weights, "wan", title="Wan, cheaper", price=0.05, defaults={"num_frames": 9}))
+    assert pipelines._held[0] is held
+
+    render(engine(weights, "ltx"))
+    assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["LTXPipeline"]
+
+
+def test_memory_options_are_switched_on(weights: Weights, render: Callable[..., Asset]) -> None:
+    made = engine(weights, "sd", vae_tiling=True, vae_slicing=True, attention_slicing=True)
+
+    assert render(made).width == 64
+    vae = pipelines._held[0].pipeline("text").vae
+    assert vae.use_tiling
+    assert vae.use_slicing
+
+
+def test_half_precision_gives_a_picture(weights: Weights, render: Callable[..., Asset]) -> None:
+    assert render(engine(weights, "sd", dtype="bfloat16")).width == 64
+    assert str(pipelines._held[0].pipeline("text").unet.dtype) == "torch.bfloat16"
+
+
+def test_listing_does_not_import_the_library(weights: Weights) -> None:
+    entry = {"id": "sd", "path": str(weights("sd")), "price": 0.1}
+    script = (
+        "import sys; from pathlib import Path;"
+        "from kit.engines.diffusers.engine import engines;"
+        f"print(engines({entry!r}, Path(), False)[0].definition.id);"
+        "print(sorted({'torch', 'diffusers', 'transformers', 'numpy'} & sys.modules.keys()))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert told.stdout.splitlines() == ["sd", "[]"], told.stderr
+
+
+def test_an_entry_may_name_another_pipeline_for_the_same_weights(
+    weights: Weights, render: Callable[..., Asset], photo: Path
+) -> None:
+    made = engine(weights, "ltx", pipeline="LTXImageToVideoPipeline")
+
+    assert [(p.name, p.required) for p in made.definition.media] == [("image", True)]
+    assert render(made, media={"image": [photo]}).content_type == "video/mp4"
+    assert type(pipelines._held[0].pipeline("text")).__name__ == "LTXImageToVideoPipeline"
+
+
+def test_a_processor_that_is_not_there_is_told(
+    weights: Weights, render: Callable[..., Asset]
+) -> None:
+    with pytest.raises(EngineError, match="cannot be loaded") as caught:
+        render(engine(weights, "sd", device="cuda:9"))
+    assert caught.value.code == "not_loadable"
+
+
+def test_too_little_memory_for_the_weights_is_told(
+    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    monkeypatch.setattr(pipelines, "_placed", full)
+    with pytest.raises(EngineError, match="more memory") as caught:
+        render(engine(weights, "sd", threads=2))
+    assert caught.value.code == "out_of_memory"

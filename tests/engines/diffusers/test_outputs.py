@@ -1,0 +1,83 @@
+"""What a pipeline returns becomes a file, or a sentence on why there is none."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.diffusers.outputs import written
+from kit.engines.diffusers.shape import Shape
+from kit.errors import EngineError
+
+
+def asset(folder: Path, asset_type: Any = "image", **made: Any) -> Asset:
+    shape = Shape(
+        pipeline="Plain",
+        asset_type=asset_type,
+        names=frozenset(),
+        also={},
+        multiple=16,
+        stride=1,
+        fps=10,
+    )
+    return written(
+        SimpleNamespace(**made), shape, Job(prompt="", parameters={}, folder=folder), Progress()
+    )
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_a_picture_of_any_number_of_channels_is_shown(tmp_path: Path, channels: int) -> None:
+    found = asset(tmp_path, images=np.full((1, 32, 48, channels), 0.5))
+
+    with Image.open(found.path) as image:
+        assert (image.size, image.mode) == ((48, 32), "RGB")
+        assert image.getpixel((9, 9)) == (128, 128, 128)
+
+
+def test_a_clip_of_odd_sides_loses_a_line(tmp_path: Path) -> None:
+    found = asset(tmp_path, "video", frames=np.full((1, 5, 33, 49, 3), 0.5))
+
+    assert (found.width, found.height, found.duration_seconds) == (48, 32, 0.5)
+
+
+@pytest.mark.parametrize("name", ["nsfw_content_detected", "nsfw_detected"])
+def test_what_a_safety_checker_finds_is_held_back(tmp_path: Path, name: str) -> None:
+    with pytest.raises(EngineError, match="safety checker") as caught:
+        asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [True]})
+    assert caught.value.code == "held_back"
+    assert asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [False]}).width == 8
+    assert asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: None}).width == 8
+
+
+@pytest.mark.parametrize(
+    ("asset_type", "shape"), [("image", (1, 8, 8, 3)), ("video", (1, 2, 8, 8, 3))]
+)
+def test_numbers_that_overflowed_are_no_black_picture(
+    tmp_path: Path, asset_type: str, shape: tuple[int, ...]
+) -> None:
+    name = "images" if asset_type == "image" else "frames"
+
+    with pytest.raises(EngineError, match="overflowed") as caught:
+        asset(tmp_path, asset_type, **{name: np.full(shape, np.nan)})
+    assert "dtype" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"prediction": np.zeros((1, 8, 8, 3))},
+        {"images": []},
+        {"images": None},
+        {"images": [[np.zeros((8, 8, 3))] * 4]},
+        {"images": ["words"]},
+        {"images": np.zeros((1, 8, 8, 7))},
+    ],
+)
+def test_what_is_no_picture_is_refused(tmp_path: Path, made: dict[str, Any]) -> None:
+    with pytest.raises(EngineError, match="the model made no picture") as caught:
+        asset(tmp_path, **made)
+    assert caught.value.code == "engine_failed"

@@ -1,0 +1,119 @@
+"""Jobs on pipelines that are called off, refused, or too large."""
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kit.engines.base import Asset, CanceledError, Progress
+from kit.engines.diffusers import drawing, pipelines
+from kit.errors import EngineError
+
+pytest.importorskip("torch")
+pytest.importorskip("diffusers")
+pytest.importorskip("transformers")
+
+from tests.engines.diffusers.tiny_engines import Weights, engine
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+
+
+def test_a_cancel_between_steps_ends_the_job_and_leaves_the_model_sound(
+    weights: Weights, render: Callable[..., Asset]
+) -> None:
+    made = engine(weights, "wan")
+    before = render(made)
+    progress = Progress(lambda fraction: progress.cancel() if fraction > 0.05 else None)
+
+    with pytest.raises(CanceledError):
+        render(made, progress=progress, num_inference_steps=150)
+    assert render(made).path.read_bytes() == before.path.read_bytes()
+
+
+def test_a_cancel_is_heard_while_the_model_is_busy(
+    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(weights, "wan")
+    busy, release = threading.Event(), threading.Event()
+
+    def slow(entry: Any) -> Any:
+        busy.set()
+        release.wait(20)
+        raise EngineError("never heard")
+
+    monkeypatch.setattr("kit.engines.diffusers.drawing.loaded", slow)
+    progress = Progress(lambda _: progress.cancel() if busy.is_set() else None)
+
+    with pytest.raises(CanceledError):
+        render(made, progress=progress)
+    release.set()
+
+
+def test_what_a_pipeline_refuses_is_told(weights: Weights, render: Callable[..., Asset]) -> None:
+    made = engine(weights, "sd", always={"callback_on_step_end_tensor_inputs": ["no_such"]})
+
+    with pytest.raises(EngineError, match="refuses the job") as caught:
+        render(made)
+    assert caught.value.code == "bad_parameters"
+
+
+def test_too_little_memory_is_told(
+    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(weights, "sd")
+    render(made)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    monkeypatch.setattr(pipelines._held[0].pipeline("text").vae, "decode", full)
+    with pytest.raises(EngineError, match="more memory") as caught:
+        render(made)
+    assert caught.value.code == "out_of_memory"
+
+
+class Scheduler:
+    timesteps = range(4)
+
+    def step(self) -> None: ...
+
+
+class Silent:
+    """A pipeline that calls nobody after a step, and takes as many as it is let."""
+
+    def __init__(self) -> None:
+        self.scheduler = Scheduler()
+
+    def pipeline(self, _: str) -> "Silent":
+        return self
+
+    def __call__(self, prompt: str, num_inference_steps: int = 4) -> Any:
+        while num_inference_steps:
+            self.scheduler.step()
+            num_inference_steps -= num_inference_steps < 150
+        return SimpleNamespace(images=np.full((1, 64, 64, 3), 0.5))
+
+
+def test_a_pipeline_that_tells_nobody_of_its_steps_is_watched_all_the_same(
+    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent, made = Silent(), engine(weights, "sd")
+    monkeypatch.setattr(drawing, "loaded", lambda _: silent)
+    seen: list[float] = []
+
+    def stop(fraction: float) -> None:
+        seen.append(fraction)
+        if fraction > 0.5:
+            progress.cancel()
+
+    progress = Progress(stop)
+    with pytest.raises(CanceledError):
+        render(made, progress=progress, num_inference_steps=150)
+
+    # The thread of the library is free again, though that pipeline never ends by itself.
+    assert drawing._lane.submit(lambda: 7).result(timeout=20) == 7
+    assert render(made).width == 64
+    assert vars(silent.scheduler) == {}
