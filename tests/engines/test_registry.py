@@ -95,7 +95,7 @@ ODD = "odd = more:Odd"
         ("odd = not an object", "", "AttributeError"),
         ("odd = demo_engines:Flat", "", "its model's id is 'flat'"),
         (ODD, ENGINE, "it has no definition"),
-        (ODD, f"{ENGINE}    definition = 7\n", "AttributeError"),
+        (ODD, f"{ENGINE}    definition = 7\n", "no Definition, but of type 'int'"),
         (
             ODD,
             f"{ENGINE}    @property\n    def definition(self): raise SystemError('no')",
@@ -127,8 +127,54 @@ ODD = "odd = more:Odd"
         (
             ODD,
             f"{ENGINE}    definition = definition("
-            "settings=[Parameter(name='x', type='matrix', default=object())])",
-            "Unable to serialize",
+            "settings=[Parameter(name='x', enum=['a', float('nan')], type='number')])",
+            "a choice of its parameter 'x'",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(settings=[Parameter(name='x', type='int')])",
+            "the type 'int', which is none of string, integer, number, boolean",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(settings=[Parameter(name='my size')])",
+            "'my size' cannot be typed as a name",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(settings=[Parameter(name='prompt')])",
+            "no parameter may be called 'prompt'",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition(media=[Parameter(name='x', type='image')])",
+            "'x' is not marked media=True",
+        ),
+        (
+            ODD,
+            f"{ENGINE}    definition = definition("
+            "settings=[Parameter(name='x', type='image', media=True)])",
+            "'x' is a medium, and stands in the settings",
+        ),
+        (
+            "Odd_1 = more:Odd",
+            f"{ENGINE}    definition = definition(id='Odd_1')",
+            "small letters, digits, dots and dashes only",
+        ),
+        (
+            ODD,
+            f"{ENGINE.replace('def render', 'async def render')}    definition = definition()",
+            "its render is no plain method",
+        ),
+        (
+            ODD,
+            ENGINE.replace("...", "yield 1") + "    definition = definition()",
+            "its render is no plain method",
+        ),
+        (
+            ODD,
+            f"{ENGINE.replace('job, progress', 'job')}    definition = definition()",
+            "cannot be called as render(job, progress)",
         ),
     ],
 )
@@ -141,7 +187,7 @@ def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
     assert {"flat", "poster"} <= set(told.stdout.split())
     assert "odd" not in told.stdout.split()
     [line] = [line for line in told.stderr.splitlines() if "'more'" in line]
-    assert line.startswith("the engine 'odd' of the package 'more' (")
+    assert line.startswith(f"the engine {points.split()[0]!r} of the package 'more' (")
     assert sentence in line
 
 
@@ -181,6 +227,17 @@ def test_of_two_engines_for_one_model_the_first_is_served_and_the_built_in_one_w
     assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in told.stderr
     assert sentence in told.stderr
     assert "Stolen" not in told.stdout
+
+
+def test_a_plug_in_that_everybody_waits_for_is_named(tmp_path: Path) -> None:
+    slow = "from kit.engines import registry; registry._SLOW = 0"
+    told = listed(tmp_path, ODD, f"{ENGINE}    definition = definition()", f"{slow}; {_LISTED}")
+
+    assert "odd" in told.stdout.split()
+    [line] = [line for line in told.stderr.splitlines() if "'more'" in line]
+    assert "(more:Odd) takes " in line
+    assert line.endswith("s to load: import what is heavy inside its render")
+    assert "poster" not in told.stderr
 
 
 def test_a_plug_in_cannot_pass_for_a_built_in_engine(tmp_path: Path) -> None:

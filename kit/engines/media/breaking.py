@@ -7,12 +7,17 @@ slash, a dot), and only where it has none in the middle of its letters, with a h
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
+from kit.errors import EngineError
+
+_MOST_PIECES = 160
 _LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
+_LYING = ("Mn", "Me", "Cf")  # categories of what is no letter of its own
 _SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
 
 #: Widest line, sum of squares, and where the lines break.
@@ -45,6 +50,38 @@ def pieces(text: str) -> list[Piece]:
     ['a', 'well-known', 'self-driving-car-', 'software']
     """
     return [piece for word in text.split() for piece in _word(word)]
+
+
+def clusters(text: str) -> list[str]:
+    """Return the letters of a text, each with the marks that lie on it.
+
+    Examples
+    --------
+    >>> clusters("ax\u0327o")
+    ['a', 'x̧', 'o']
+    """
+    found: list[str] = []
+    for sign in text:
+        if found and (unicodedata.combining(sign) or unicodedata.category(sign) in _LYING):
+            found[-1] += sign
+        else:
+            found.append(sign)
+    return found
+
+
+def check_words(parts: Sequence[Piece]) -> None:
+    """Refuse a text of so many pieces that nobody could read it in a picture.
+
+    Raises
+    ------
+    EngineError
+        With code ``text_too_long``.
+    """
+    if len(parts) > _MOST_PIECES:
+        raise EngineError(
+            f"the text has more than {_MOST_PIECES} words; it would not be readable",
+            code="text_too_long",
+        )
 
 
 def broken(
@@ -113,9 +150,10 @@ def _runs(word: str) -> Iterator[str]:
 
 def _cut(run: str) -> Iterator[Piece]:
     """Yield a run of letters in parts of about the same length."""
-    parts = -(-len(run) // _LONGEST)
-    length = -(-len(run) // parts)
-    cuts = [run[start : start + length] for start in range(0, len(run), length)]
+    letters = clusters(run)
+    parts = -(-len(letters) // _LONGEST)
+    length = -(-len(letters) // parts)
+    cuts = ["".join(letters[at : at + length]) for at in range(0, len(letters), length)]
     for cut in cuts[:-1]:
         yield Piece(cut, "", "-")
     yield Piece(cuts[-1], "")

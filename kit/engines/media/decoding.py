@@ -7,7 +7,7 @@ of an interlaced frame and takes an untagged large picture for BT.709.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ _PACKETS = 20_000
 #: Numbers of ITU-T H.273: matrix of BT.709, and "not told".
 _BT709, _UNTOLD = 1, 2
 _HD_ROWS = 720
+#: Codec -> the decoder that knows of its transparency; the usual one shows what is hidden by it.
+_SEE_THROUGH = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
 #: Kind of file -> what can be read of it.
 _READ = {
     "video": "a video in MP4, QuickTime or WebM",
@@ -53,6 +55,17 @@ def shown(container: Any) -> Any:
         raise EngineError("the file holds no video", code="wrong_type")
     best = container.streams.best("video")
     return best if best in streams else streams[0]
+
+
+def decoder(stream: Any) -> Callable[[Any], Iterable[Any]]:
+    """Return what makes frames of a stream's packets, with their transparency if they have any."""
+    context = stream.codec_context
+    if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
+        context = av.CodecContext.create(_SEE_THROUGH[context.name], "r")
+    context.thread_type = "AUTO"
+    context.thread_count = 2
+    frames: Callable[[Any], Iterable[Any]] = context.decode
+    return frames
 
 
 def unreadable(path: Path, kind: str) -> EngineError:

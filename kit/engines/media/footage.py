@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import Weaver, ends, quick, rgb, shown, unreadable
+from kit.engines.media.decoding import Weaver, decoder, ends, quick, rgb, shown, unreadable
 from kit.engines.media.hdr import Tones
 from kit.engines.media.inspection import SECONDS, bounded, container_of, length, undecodable
 from kit.errors import EngineError
@@ -209,8 +209,6 @@ class Footage:
     def _decoded(
         self, container: Any, stream: Any, check: Callable[[], None]
     ) -> Iterator[tuple[float, Any]]:
-        stream.thread_type = "AUTO"
-        stream.codec_context.thread_count = 2
         step = 1 / self.fps
         end, last = 0.0, -1.0
         for frame in self._whole(container, stream):
@@ -236,10 +234,10 @@ class Footage:
         yield from weaver.rest()
 
     def _frames(self, container: Any, stream: Any) -> Iterator[Any]:
-        faults = 0
+        faults, decoded = 0, decoder(stream)
         for packet in container.demux(stream):
             try:
-                yield from packet.decode()
+                yield from decoded(packet)
             except av.InvalidDataError:
                 faults += 1
                 if faults > _FAULTS:

@@ -6,8 +6,10 @@ while decoding; demuxers are named, because a playlist that calls itself a video
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from kit.errors import EngineError
 PIXELS = 50_000_000
 FRAMES = 600  # of an animated image
 SECONDS = 3600
-_STREAMS = 8
+_STREAMS = 32
+#: Held while Pillow's bound, which is one for the whole process, is out of force.
+_OPENING = threading.Lock()
 
 #: First bytes of each kind of file, as (offset, bytes).
 MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
@@ -58,24 +62,46 @@ def inspect(path: Path, content_type: str) -> dict[str, Any]:
 
 
 def _image(path: Path, content_type: str) -> dict[str, Any]:
+    try:
+        with picture_in(path, [IMAGES[content_type]]) as image:
+            if getattr(image, "n_frames", 1) > FRAMES:
+                raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
+            with warnings.catch_warnings():
+                # Pillow warns of oddities that it then decodes.
+                warnings.simplefilter("ignore")
+                image.load()
+            return {"width": image.width, "height": image.height}
+    except (OSError, SyntaxError, ValueError):
+        raise undecodable() from None
+
+
+@contextmanager
+def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
+    """Give a picture of which no pixel is decoded yet, and which has no more of them than allowed.
+
+    Pillow has a bound of its own, at which it writes to the screen; it does not come to that.
+
+    Parameters
+    ----------
+    formats : sequence of str
+        What it may be, as Pillow calls it.
+
+    Raises
+    ------
+    EngineError
+        It has too many pixels (``too_large``). Anything else is Pillow's error.
+    """
     from PIL import Image
 
-    with warnings.catch_warnings():
-        # Pillow only warns between one and two times its bound.
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        Image.MAX_IMAGE_PIXELS = PIXELS
+    with _OPENING:
+        theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            with Image.open(path, formats=[IMAGES[content_type]]) as image:
-                if getattr(image, "n_frames", 1) > FRAMES:
-                    raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
-                image.load()
-                return {"width": image.width, "height": image.height}
-        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-            megapixels = PIXELS // 1_000_000
-            sentence = f"the image has more than {megapixels} megapixels"
-            raise EngineError(sentence, code="too_large") from None
-        except (OSError, SyntaxError, ValueError):
-            raise undecodable() from None
+            image = Image.open(path, formats=list(formats))
+        finally:
+            Image.MAX_IMAGE_PIXELS = theirs
+    with image:
+        bounded(image.width * image.height)
+        yield image
 
 
 def _video(path: Path, content_type: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
+from kit.engines.media.breaking import clusters
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fonts import FACES
 from kit.engines.media.typesetting import Block, balanced, extent, font_of, ink, placed, span
@@ -122,10 +123,13 @@ def _draw(
 ) -> None:
     font = font_of(block.face, block.size)
     if not block.tracking:
-        pen.text(at, line, fill=255, font=font, anchor="ls", stroke_width=stroke)
+        way = block.direction
+        pen.text(at, line, 255, font, anchor="ls", direction=way, stroke_width=stroke)
         return
-    for number, letter in enumerate(line):
-        x = at[0] + font.getlength(line[: number + 1]) - font.getlength(letter)
+    end = 0
+    for number, letter in enumerate(clusters(line)):
+        end += len(letter)
+        x = at[0] + font.getlength(line[:end]) - font.getlength(letter)
         place = (x + number * block.tracking * block.size, at[1])
         pen.text(place, letter, fill=255, font=font, anchor="ls", stroke_width=stroke)
 

@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image, ImageCms, ImageOps
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.inspection import IMAGES, bounded, undecodable
+from kit.engines.media.inspection import IMAGES, MAGIC, picture_in, undecodable
 from kit.errors import EngineError
 
 _OPAQUE = 255
@@ -70,19 +70,15 @@ def opened(path: Path, *, most: int | None = None) -> Still:
 
 def _decoded(path: Path, most: int | None) -> Still:
     with warnings.catch_warnings():
-        # Pillow warns of oddities that it then decodes; the size is checked here.
+        # Pillow warns of oddities that it then decodes.
         warnings.simplefilter("ignore")
         try:
-            with Image.open(path, formats=list(IMAGES.values())) as image:
-                bounded(image.width * image.height)
+            with picture_in(path, list(IMAGES.values())) as image:
                 if most is not None:
                     # JPEG halves while it decodes: less work, and never below what is asked for.
                     image.draft(None, (most, most))
                 return _still(image)
         except (EngineError, MemoryError):
-            raise
-        except Image.DecompressionBombError:
-            bounded(1 << 62)
             raise
         except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
             raise undecodable() from None
@@ -98,13 +94,42 @@ class Origin:
 
 
 def origin(path: Path) -> Origin:
-    """Return what a file holds that `opened` takes; its pixels are not decoded."""
+    """Return what a file holds that `opened` takes; its pixels are not decoded.
+
+    Raises
+    ------
+    EngineError
+        As `opened`, but for damage to the pixels.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with Image.open(path, formats=list(IMAGES.values())) as image:
-            turned = image.getexif().get(_ORIENTATION, 1) in _SIDEWAYS
-            width, height = reversed(image.size) if turned else image.size
-            return Origin(width, height, getattr(image, "n_frames", 1))
+        try:
+            return _origin(path)
+        except EngineError:
+            raise
+        except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
+            raise undecodable() from None
+
+
+def _origin(path: Path) -> Origin:
+    with picture_in(path, list(IMAGES.values())) as image:
+        # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
+        ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
+        turned = ask(image).get(_ORIENTATION, 1) in _SIDEWAYS
+        width, height = reversed(image.size) if turned else image.size
+        return Origin(width, height, getattr(image, "n_frames", 1))
+
+
+def _ends_in_exif(path: Path) -> bool:
+    """Tell whether a file is a PNG that has its Exif data behind its pixels."""
+    behind = False
+    with path.open("rb") as file:
+        if file.read(8) != MAGIC["image/png"][0][1]:
+            return False
+        while len(head := file.read(8)) == 8 and not (behind and head[4:] == b"eXIf"):
+            behind = behind or head[4:] == b"IDAT"
+            file.seek(int.from_bytes(head[:4], "big") + 4, 1)
+    return head[4:] == b"eXIf"
 
 
 def _still(image: Any) -> Still:

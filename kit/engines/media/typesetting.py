@@ -14,12 +14,12 @@ from functools import lru_cache
 import numpy as np
 from PIL import ImageFont
 
-from kit.engines.media.breaking import Piece, broken, pieces
+from kit.engines.media.breaking import Piece, broken, check_words, clusters, pieces
+from kit.engines.media.direction import in_sight, leftward
 from kit.engines.media.fonts import path_of, with_letters
 from kit.errors import EngineError
 
 _MEASURE = 100
-_MOST_WORDS = 160
 _UNDER = 0.4  # share of the descenders that counts: few of them meet a tall letter below
 _CLOSE = 1.06  # a further line must make the letters this much larger
 #: Share of the largest possible size above which given lines are kept, and words whole.
@@ -42,6 +42,8 @@ class Block:
         Added between letters, in ems; scripts that join their letters have none.
     carried : tuple of int
         Numbers of the lines that begin within a word of the line before.
+    left : bool or None
+        Whether the lines run from right to left; None: as most of their letters do.
     """
 
     lines: tuple[str, ...]
@@ -50,6 +52,13 @@ class Block:
     gap: float = 0.2
     tracking: float = 0.0
     carried: tuple[int, ...] = ()
+    left: bool | None = None
+
+    @property
+    def direction(self) -> str:
+        """How raqm calls the way that the lines run: ``rtl`` or ``ltr``."""
+        left = leftward("".join(self.lines)) if self.left is None else self.left
+        return "rtl" if left else "ltr"
 
 
 def balanced(
@@ -63,6 +72,7 @@ def balanced(
     smallest: float = 8,
     gap: float = 0.2,
     tracking: float = 0.0,
+    left: bool | None = None,
 ) -> Block:
     """Return a text in lines of nearly equal length, as large as the space allows.
 
@@ -74,6 +84,8 @@ def balanced(
         The space in pixels; without a height only the width and `largest` bound the size.
     largest, smallest : float
         Bounds of the size in pixels an em.
+    left : bool, optional
+        Whether it runs from right to left; left out, as most of its letters do.
 
     Raises
     ------
@@ -87,6 +99,7 @@ def balanced(
     """
     text = unicodedata.normalize("NFC", text).strip()
     face = with_letters(text, face)
+    left = leftward(text) if left is None else left
     tracking = tracking if _separate(text) else 0.0
     limit = width if largest is None else min(largest, width)
     space = (width, height if height is not None else 1e9)
@@ -94,7 +107,7 @@ def balanced(
     def fitted(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
         best: Block | None = None
         for lines, carried in ways:
-            block = Block(lines, face, _MEASURE, gap, tracking, carried)
+            block = Block(lines, face, _MEASURE, gap, tracking, carried, left)
             block = replace(block, size=int(min(_fit(block, space), limit)))
             if block.size >= smallest and (best is None or block.size > best.size * _CLOSE):
                 best = block
@@ -124,7 +137,8 @@ def extent(block: Block) -> tuple[int, int, float]:
 def ink(block: Block) -> tuple[float, float]:
     """Return how far ink reaches above (negative) and below the baseline in any of the lines."""
     font = font_of(block.face, block.size)
-    boxes = [font.getbbox(line, anchor="ls") for line in block.lines]
+    way = block.direction
+    boxes = [font.getbbox(line, anchor="ls", direction=way) for line in block.lines]
     return min(box[1] for box in boxes), max(box[3] for box in boxes)
 
 
@@ -149,22 +163,19 @@ def span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[fl
     def width(text: str) -> float:
         return _width(text, block.face, block.size, block.tracking)
 
-    half = width("a a") - width("aa")
-    start = width(" ".join(words[:number])) + (half if number else 0.0) - half / 2
-    end = width(" ".join(words[: number + 1])) + half / 2
-    return (width(line) - end, width(line) - start) if leftward(line) else (start, end)
+    space = width("a a") - width("aa")
+    order = in_sight(words, left=block.direction == "rtl")
+    at = order.index(number)
+    start = sum(width(words[other]) + space for other in order[:at])
+    # Letters that move closer over a space make the line a little narrower than its words.
+    scale = width(line) / max(1e-6, sum(map(width, words)) + space * (len(words) - 1))
+    return (start - space / 2) * scale, (start + width(words[number]) + space / 2) * scale
 
 
 @lru_cache(256)
 def font_of(face: str, size: int) -> ImageFont.FreeTypeFont:
     """Return a face at a size in pixels an em."""
     return ImageFont.truetype(path_of(face), size, layout_engine=ImageFont.Layout.RAQM)
-
-
-def leftward(line: str) -> bool:
-    """Return whether a line runs from right to left: its first strong letter decides."""
-    kinds = (unicodedata.bidirectional(letter) for letter in line)
-    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"
 
 
 def _ways(
@@ -178,11 +189,7 @@ def _ways(
     if 1 < len(given) <= most_lines:
         yield _GIVEN, [(given, ())]
     parts, words = pieces(text), [Piece(word) for word in text.split()]
-    if len(parts) > _MOST_WORDS:
-        raise EngineError(
-            f"the text has more than {_MOST_WORDS} words; it would not be readable",
-            code="text_too_long",
-        )
+    check_words(parts)
     for share, units in ((_WHOLE, words), (0.0, parts)):
         counts = range(1, min(most_lines, len(units)) + 1)
         yield share, (broken(units, count, width) for count in counts)
@@ -201,7 +208,7 @@ def _pitch(block: Block) -> float:
 
 
 def _width(text: str, face: str, size: int, tracking: float) -> float:
-    extra = tracking * size * max(0, len(text) - 1)
+    extra = tracking * size * max(0, len(clusters(text)) - 1) if tracking else 0.0
     return font_of(face, size).getlength(text) + extra if text else 0.0
 
 

@@ -246,3 +246,15 @@ def test_the_rate_of_the_fast_stretches_is_known(tmp_path: Path) -> None:
         assert footage.fps < 45
     with Footage(even) as footage:
         assert footage.quick == footage.fps == 25
+
+
+def test_what_a_webm_hides_is_not_shown(tmp_path: Path) -> None:
+    pixels = np.full((48, 64, 4), 255, np.uint8)
+    pixels[:, :32, 3] = 0
+    path = tmp_path / "a.webm"
+    filmed(path, [pixels] * 5, codec="libvpx-vp9", pixel_format="yuva420p")
+
+    shown = read(path, 30)[2]
+
+    assert shown[:, 4:24].max() < 12
+    assert shown[:, 40:60].min() > 240

@@ -2,7 +2,9 @@
 
 import wave
 from pathlib import Path
+from typing import Any
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -45,3 +47,30 @@ def test_a_recording_without_a_sample_is_called_empty(tmp_path: Path) -> None:
         file.setframerate(48_000)
 
     assert told(path, "audio/wav") == "the recording is empty"
+
+
+@pytest.mark.parametrize("side", [8000, 10_000, 14_000])
+def test_a_picture_that_is_too_large_is_told_in_our_words_alone(tmp_path: Path, side: int) -> None:
+    path, theirs = tmp_path / "a", Image.MAX_IMAGE_PIXELS
+    Image.new("1", (side, side)).save(path, "PNG")
+
+    with pytest.raises(EngineError, match="megapixels") as caught:
+        inspect(path, "image/png")
+    assert caught.value.code == "too_large"
+    assert theirs == Image.MAX_IMAGE_PIXELS
+
+
+def test_a_phone_may_write_more_tracks_than_a_player_shows(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        pictures: Any = container.add_stream("libx264", rate=25)
+        pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
+        tracks: list[Any] = [container.add_stream("pcm_s16le", rate=48_000) for _ in range(9)]
+        for track in tracks:
+            sound = av.AudioFrame.from_ndarray(np.zeros((1, 3840), np.int16), layout="stereo")
+            sound.sample_rate = 48_000
+            container.mux(track.encode(sound))
+        frame = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8))
+        container.mux([*pictures.encode(frame), *pictures.encode(None)])
+
+    assert inspect(path, "video/webm")["width"] == 64

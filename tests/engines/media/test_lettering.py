@@ -171,3 +171,24 @@ def test_a_stamp_blends_by_its_alpha() -> None:
     stamp(pixels, picture, 0, 0)
 
     assert abs(int(pixels[0, 0, 0]) - 150) <= 1
+
+
+@pytest.mark.parametrize("tracking", [0.0, 0.2])
+def test_marks_stay_on_their_letters(tracking: float) -> None:
+    # Neither of them exists as one sign.
+    plain = mask(Block(("ab",), "inter-bold", 60, tracking=tracking))
+    marked = mask(Block(("a\u0327b",), "inter-bold", 60, tracking=tracking))
+
+    assert marked.shape[1] == pytest.approx(plain.shape[1], abs=2)
+    assert balanced("q\u0301" * 30, "inter-bold", 300).lines[1].startswith("q")
+
+
+def test_an_accent_finds_its_word_in_a_line_that_runs_both_ways() -> None:
+    block = Block(("we say שלום עולם",), "rubik", 50)
+    picture = sprite(block, accent=(255, 0, 0), accented=(2,))
+
+    solid = picture[..., 3] > 200
+    red = np.nonzero(solid & (picture[..., 1] < 60))[1]
+    white = np.nonzero(solid & (picture[..., 1] > 200))[1]
+    # The first Hebrew word is the last one to the right.
+    assert red.min() > white.max()

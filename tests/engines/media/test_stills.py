@@ -168,6 +168,8 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, si
     with pytest.raises(EngineError, match="megapixels") as told:
         opened(tmp_path / "a")
     assert told.value.code == "too_large"
+    with pytest.raises(EngineError, match="megapixels"):
+        origin(tmp_path / "a")
 
 
 def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_path: Path) -> None:
@@ -180,3 +182,22 @@ def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_
     assert origin(tmp_path / "turned.jpg") == Origin(20, 30)
     assert opened(tmp_path / "turned.jpg").pixels.shape == (30, 20, 3)
     assert origin(tmp_path / "moving.gif") == Origin(9, 5, 3)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_png_tells_its_upright_size_without_being_decoded(tmp_path: Path, behind: bool) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = saved(tmp_path / "a", corner(), exif=exif)
+    content = path.read_bytes()
+    at = content.index(b"eXIf") - 4
+    length = 12 + int.from_bytes(content[at : at + 4], "big")
+    rest = content[:at] + content[at + length :]
+    end = rest.index(b"IEND") - 4
+    if behind:
+        path.write_bytes(rest[:end] + content[at : at + length] + rest[end:])
+    else:
+        # Cut in the pixels: whoever decodes it fails.
+        path.write_bytes(content[: content.index(b"IDAT") + 6])
+
+    assert origin(path) == Origin(20, 40)

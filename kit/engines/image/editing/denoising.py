@@ -23,6 +23,9 @@ SIDE = 8
 _STEPS = ((2, 2), (2, 4), (2, 4))
 _WIDEST = 4  # of the steps
 _AT_ONCE = 4096  # squares: about what the processor's cache holds
+#: Squares that are multiplied at once: of more, BLAS makes work for several threads, and that they
+#: wait for each other takes ten times as long as the work.
+_COLUMNS = 64
 _CLEAR = 2.6  # times the noise, at half strength: what is weaker goes
 _FLAT = 0.25  # of the squares, the plainest, show the noise
 _MOST = 32.0  # tones: what is stronger is a pattern
@@ -127,7 +130,7 @@ class _Clearing:
         waves, unit = _waves(), np.maximum(limits, 1e-6)
         # Measured in their limits, all waves are compared with 1.
         self._ahead, self._back = waves / unit[:, None], (waves * unit[:, None]).T.copy()
-        self._memory = np.empty((3, SIDE * SIDE * most), np.float32)
+        self._memory = np.zeros((3, SIDE * SIDE * _whole(most)), np.float32)
 
     def __call__(self, squares: Floats) -> tuple[Floats, Floats]:
         """Return squares without their weak waves, times how far they are trusted, and that.
@@ -138,10 +141,11 @@ class _Clearing:
             The pixels of a square in the first four axes, the squares in the last two.
         """
         count = squares.shape[4] * squares.shape[5]
-        flat = (part[: SIDE * SIDE * count].reshape(-1, count) for part in self._memory)
+        whole = _whole(count)
+        flat = (part[: SIDE * SIDE * whole].reshape(-1, whole) for part in self._memory)
         pixels, found, strong = flat
-        pixels.reshape(squares.shape)[:] = squares
-        np.matmul(self._ahead, pixels, out=found)
+        pixels[:, :count].reshape(squares.shape)[:] = squares
+        np.matmul(self._ahead, _in_blocks(pixels), out=_in_blocks(found))
         np.multiply(found, found, out=strong)
         cv2.threshold(strong, 1.0, 1.0, cv2.THRESH_BINARY, dst=strong)
         strong[0] = 1.0  # its mean
@@ -149,5 +153,16 @@ class _Clearing:
         # A square that a few waves describe is trusted more than one with an edge.
         trust = np.float32(1.0) / strong.sum(axis=0)
         found *= trust
-        np.matmul(self._back, found, out=pixels)
-        return pixels.reshape(squares.shape), trust.reshape(squares.shape[4:])
+        np.matmul(self._back, _in_blocks(found), out=_in_blocks(pixels))
+        back = pixels[:, :count].reshape(squares.shape)
+        return back, trust[:count].reshape(squares.shape[4:])
+
+
+def _whole(count: int) -> int:
+    """Return a number of squares that can be multiplied in blocks."""
+    return count + -count % _COLUMNS
+
+
+def _in_blocks(flat: Floats) -> Floats:
+    """See a matrix of 64 rows in blocks of `_COLUMNS`, shape (blocks, 64, columns)."""
+    return flat.reshape(len(flat), -1, _COLUMNS).transpose(1, 0, 2)

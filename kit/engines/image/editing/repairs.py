@@ -17,7 +17,9 @@ from kit.engines.media.color import Bytes
 from kit.engines.media.stills import Still, origin
 from kit.errors import EngineError
 
-_MOST_PIXELS = 40_000_000  # of an enlarged picture: encoders take many times its memory
+#: Pixels of an enlarged picture: encoders take many times its memory, that of WebP most where it
+#: is see-through.
+_MOST_PIXELS, _MOST_CLEAR = 40_000_000, 24_000_000
 _ROWS = 160  # of a band: a fraction of a second of the slowest work
 
 
@@ -26,6 +28,10 @@ def repair(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     operation = job.parameters["operation"]
     most, clear = _BOUNDS[operation]
+    if operation == "upscale" and job.media.get("image"):
+        # What would be too large is told before it is decoded.
+        found = origin(job.media["image"][0])
+        _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
     still = source(job, most=most, clear=clear)
     progress.report(0.05)
     done = _OPERATIONS[operation](job, still, progress.part(0.05, 0.85))
@@ -113,19 +119,26 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
 def _upscale(job: Job, still: Still, progress: Progress) -> Still:
     times = job.parameters["scale"]
     height, width = still.pixels.shape[:2]
-    if times * times * height * width > _MOST_PIXELS or times * max(height, width) > MOST_IN_BANDS:
-        raise EngineError(
-            f"{width} x {height} pixels, {times} times as wide and high, are more than the"
-            f" {_MOST_PIXELS // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a result"
-            " may have: take a smaller picture or scale",
-            code="too_large",
-        )
+    if still.alpha is not None and job.parameters["format"] == "webp":
+        _check_enlarged(width, height, times, _MOST_CLEAR)
     pixels = np.empty((times * height, times * width, 3), np.uint8)
     for read, written, part in bands(height, _ROWS, 12):
         band = enlarged(still.pixels[read], times, job.parameters["strength"])
         pixels[_times(written, times)] = band[_times(part, times)]
         progress.report(written.stop / height)
     return Still(pixels, _enlarged_alpha(still.alpha, times))
+
+
+def _check_enlarged(width: int, height: int, times: int, most: int) -> None:
+    if times * times * height * width <= most and times * max(height, width) <= MOST_IN_BANDS:
+        return
+    kind = "see-through webp" if most == _MOST_CLEAR else "result"
+    raise EngineError(
+        f"{width} x {height} pixels, {times} times as wide and high, are more than the"
+        f" {most // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a {kind} may have:"
+        f" take a smaller picture or scale{', or png' if most == _MOST_CLEAR else ''}",
+        code="too_large",
+    )
 
 
 def _enlarged_alpha(alpha: Bytes | None, times: int) -> Bytes | None:

@@ -40,8 +40,9 @@ class Retouch(Engine):
             "Erases what a mask covers, reduces noise, enlarges or sharpens. Erasing continues the"
             " surroundings with patches of the same picture; it does not imagine objects. Upscaling"
             " keeps edges crisp and free of halos but invents no detail; its result has at most 40"
-            " megapixels. A picture of more than 4,096 pixels a side is made smaller for erasing,"
-            " and where it has transparency also for denoise and sharpen."
+            " megapixels, and 24 as a webp with transparency. A picture of more than 4,096 pixels a"
+            " side is made smaller for erasing, and where it has transparency also for denoise and"
+            " sharpen."
         ),
         settings=(
             settings.choice(

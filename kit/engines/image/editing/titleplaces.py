@@ -17,8 +17,8 @@ from kit.engines.image.editing.titlesetting import Stack, Title, margin_of, stac
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
+from kit.engines.media.direction import leftward
 from kit.engines.media.lettering import Block
-from kit.engines.media.typesetting import leftward
 from kit.errors import EngineError
 
 #: Height of a title on the picture -> share of the free room above it, and what it costs.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.media.breaking import check_words, pieces
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
+from kit.errors import EngineError
 from kit.parameters import Problem
 
 #: The style of a title where none is asked for.
@@ -35,12 +37,20 @@ def subtitle_of(text: str, style: str) -> Wording:
 
 def headline_problems(name: str, text: str, face: str, style: str) -> Iterator[Problem]:
     """Yield that a headline, the value of `name`, cannot be set."""
-    yield from wording_problems(name, *_headline(text, face, style))
+    yield from _problems(name, *_headline(text, face, style))
 
 
 def subtitle_problems(name: str, text: str, style: str) -> Iterator[Problem]:
     """Yield that a subtitle, the value of `name`, cannot be set."""
-    yield from wording_problems(name, *_subtitle(text, style))
+    yield from _problems(name, *_subtitle(text, style))
+
+
+def _problems(name: str, text: str, face: str) -> Iterator[Problem]:
+    yield from wording_problems(name, text, face)
+    try:
+        check_words(pieces(text))
+    except EngineError as error:
+        yield name, str(error)
 
 
 def _headline(text: str, face: str, style: str) -> tuple[str, str]:

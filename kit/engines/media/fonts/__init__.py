@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = ["FACES", "fallbacks", "letters", "path_of", "with_letters"]
+__all__ = ["FACES", "able", "fallbacks", "letters", "path_of", "with_letters"]
 
 #: Name -> file in this folder.
 FACES = {
@@ -41,6 +41,18 @@ def fallbacks(face: str) -> tuple[str, ...]:
     return (face, *_WIDE)
 
 
+def able(text: str, face: str) -> tuple[str, ...]:
+    """Return the faces that have all letters of a text, the one that was asked for first.
+
+    Examples
+    --------
+    >>> able("Hello", "anton"), able("Привет", "anton"), able("שלום", "anton")
+    (('anton', 'inter-bold', 'rubik'), ('inter-bold', 'rubik'), ('rubik',))
+    """
+    needed = _needed(text)
+    return tuple(name for name in fallbacks(face) if needed <= letters(name))
+
+
 def with_letters(text: str, face: str) -> str:
     """Return the face to set a text in: the one given, or another that has all its letters.
 
@@ -49,16 +61,18 @@ def with_letters(text: str, face: str) -> str:
     EngineError
         No face has them all; the message names those that are missing.
     """
-    needed = {letter for letter in text if not _silent(letter)}
-    for name in fallbacks(face):
-        if all(ord(letter) in letters(name) for letter in needed):
-            return name
-    found = frozenset().union(*map(letters, fallbacks(face)))
-    missing = sorted(letter for letter in needed if ord(letter) not in found)
-    shown = " ".join(missing[:_MOST_NAMED])
-    if not missing:
-        raise EngineError("no font has all the scripts of this text at once", code="no_letters")
-    raise EngineError(f"no font has these characters: {shown}", code="no_letters")
+    names = able(text, face)
+    if names:
+        return names[0]
+    needed = _needed(text)
+    missing = needed - frozenset().union(*map(letters, fallbacks(face)))
+    if missing:
+        raise EngineError(f"no font has these characters: {_named(missing)}", code="no_letters")
+    others = min((needed - letters(name) for name in fallbacks(face)), key=len)
+    raise EngineError(
+        f"no font has these characters together with the others: {_named(others)}",
+        code="no_letters",
+    )
 
 
 @cache
@@ -117,6 +131,14 @@ def _groups(data: bytes, at: int) -> set[int]:
 
 #: Format of a subtable -> how its code points are read; other formats repeat what these hold.
 _READERS = {4: _segments, 12: _groups}
+
+
+def _needed(text: str) -> set[int]:
+    return {ord(letter) for letter in text if not _silent(letter)}
+
+
+def _named(codes: set[int]) -> str:
+    return " ".join(map(chr, sorted(codes)[:_MOST_NAMED]))
 
 
 def _silent(letter: str) -> bool:

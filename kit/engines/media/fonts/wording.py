@@ -65,7 +65,7 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     >>> wording("Good morning 🌅!", "anton")
     Wording(text='Good morning!', left_out=('🌅',))
     """
-    text = unicodedata.normalize("NFC", text).strip()
+    text = _without_controls(unicodedata.normalize("NFC", text)).strip()
     has = _having(text, face, together=together)
     signs = [sign for sign in _SIGN.findall(text) if _is_symbol(sign)]
     lost = tuple(dict.fromkeys(sign for sign in signs if not has.issuperset(_needed(sign))))
@@ -139,6 +139,11 @@ def _needed(text: Iterable[str]) -> set[int]:
 
 def _is_symbol(sign: str) -> bool:
     return unicodedata.category(sign[0]) in _SYMBOLS
+
+
+def _without_controls(text: str) -> str:
+    """Return a text without control characters, which fonts draw as boxes; lines stay apart."""
+    return "".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc")
 
 
 def _bare(text: str) -> str:

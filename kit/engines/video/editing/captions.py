@@ -7,8 +7,6 @@ of the frame and only where it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 import cv2
@@ -18,110 +16,19 @@ from PIL import Image, ImageDraw
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.fonts import with_letters
-from kit.engines.media.fonts.wording import capitals
-from kit.engines.media.lettering import Color, balanced, sprite
-from kit.engines.video.editing.captionwords import CAPTION_FACES
-from kit.engines.video.editing.pauses import ENDS
+from kit.engines.media.lettering import balanced, sprite
+from kit.engines.video.editing.captiongroups import STYLES, Group, Style, grouped, written
 from kit.engines.video.editing.spoken import Word
 from kit.engines.video.sheets import views
 
 _WIDTH = 0.88  # of the frame, for the letters
-_LINGER = 0.18  # seconds that a group stays after its last word
-_BRIDGE = 0.7  # a shorter gap between two groups is closed
-_BREATH = 0.45  # a longer gap between two words begins a new group
 _POP, _POP_FROM = 0.1, 0.84  # seconds in which a group grows, and from which size
 _PLACES = {"bottom": (0.87, 0.75), "middle": (0.5, 0.5), "top": (0.13, 0.16)}  # wide, tall
 
+__all__ = ["STYLES", "Captions", "grouped", "lettered"]
+
 #: Multiplied color and what is left of the frame, for luma and both chromas; left and top.
 Patch: TypeAlias = tuple[tuple[tuple[Bytes, Bytes], ...], int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """How captions look.
-
-    Parameters
-    ----------
-    size : float
-        Of the letters, in shares of the frame's shorter side.
-    words, letters : int
-        At most in a group.
-    said : bool
-        Whether words that were said keep the color.
-    stroke, shadow : float
-        In ems.
-    card : float
-        How opaque the card behind the words is, 0 to 1.
-    """
-
-    face: str
-    size: float
-    words: int
-    letters: int
-    color: Color
-    accent: Color
-    said: bool = False
-    stroke: float = 0.0
-    shadow: float = 0.0
-    card: float = 0.0
-    capitals: bool = False
-    pop: bool = False
-
-
-STYLES = {
-    "bold": Style(
-        face=CAPTION_FACES["bold"],
-        size=0.112,
-        words=3,
-        letters=17,
-        color=(255, 255, 255),
-        accent=(255, 214, 10),
-        stroke=0.075,
-        shadow=0.07,
-        capitals=True,
-        pop=True,
-    ),
-    "clean": Style(
-        face=CAPTION_FACES["clean"],
-        size=0.062,
-        words=4,
-        letters=28,
-        color=(214, 214, 214),
-        accent=(255, 255, 255),
-        shadow=0.14,
-    ),
-    "karaoke": Style(
-        face=CAPTION_FACES["karaoke"],
-        size=0.066,
-        words=4,
-        letters=26,
-        color=(255, 255, 255),
-        accent=(120, 220, 255),
-        said=True,
-        card=0.62,
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Words that are shown together, from and to when."""
-
-    words: tuple[Word, ...]
-    start: float
-    end: float
-
-
-def grouped(words: Sequence[Word], style: Style) -> list[Group]:
-    """Return words in groups as a style shows them; a group ends where a sentence does."""
-    parts = [part for phrase in _phrases(words) for part in _divided(phrase, style)]
-    starts = [part[0].start for part in parts] + [float("inf")]
-    groups = []
-    for part, (_, following) in zip(parts, pairwise(starts), strict=True):
-        end = part[-1].end
-        bridged = following if following - end < _BRIDGE else end + _LINGER
-        groups.append(Group(tuple(part), part[0].start, bridged))
-    return groups
 
 
 class Captions:
@@ -140,7 +47,7 @@ class Captions:
         self._groups = grouped(words, self._style)
         for group in self._groups:
             # A letter that no font has is told now, not after minutes of rendering.
-            with_letters("".join(word.text for word in group.words), self._style.face)
+            with_letters(_text(group, self._style), self._style.face)
         self._size = size
         wide, tall = _PLACES[position]
         self._middle = wide if size[0] >= size[1] else tall
@@ -180,18 +87,19 @@ class Captions:
 
 def lettered(group: Group, style: Style, said: int, size: tuple[int, int]) -> Bytes:
     """Return a group as a picture, shape (h, w, 4), with the word number `said` in its color."""
-    texts = [_shown(word.text, style) for word in group.words]
     side = min(size)
     block = balanced(
-        " ".join(texts),
+        _text(group, style),
         style.face,
         _WIDTH * size[0],
         most_lines=2,
         largest=max(10, round(style.size * side)),
-        smallest=4,
+        # Unreadable in a tiny film, but a job does not fail for it.
+        smallest=1,
+        left=group.left,
     )
     # A word may be two on the block; count those before.
-    firsts = np.cumsum([0, *(len(text.split()) for text in texts)])
+    firsts = np.cumsum([0, *(len(written(word, style).split()) for word in group.words)])
     begin = 0 if style.said else int(firsts[said])
     picture = sprite(
         block,
@@ -204,37 +112,8 @@ def lettered(group: Group, style: Style, said: int, size: tuple[int, int]) -> By
     return _carded(picture, style.card, block.size) if style.card else picture
 
 
-def _phrases(words: Sequence[Word]) -> list[list[Word]]:
-    """Divide words where a sign of punctuation or a silence does."""
-    phrases: list[list[Word]] = []
-    for word in words:
-        last = phrases[-1][-1] if phrases else None
-        if last is None or last.text.endswith(ENDS) or word.start - last.end > _BREATH:
-            phrases.append([])
-        phrases[-1].append(word)
-    return phrases
-
-
-def _divided(phrase: Sequence[Word], style: Style) -> list[Sequence[Word]]:
-    """Divide a phrase into as few groups as a style allows, all of about the same length."""
-    # best[end]: groups, unevenness, and where they end, for the words before `end`.
-    best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
-    for end in range(1, len(phrase) + 1):
-        ways = []
-        for start in range(max(0, end - style.words), end):
-            letters = sum(len(word.text) + 1 for word in phrase[start:end]) - 1
-            if letters <= style.letters or end - start == 1:
-                groups, uneven, ends = best[start]
-                ways.append((groups + 1, uneven + letters * letters, (*ends, end)))
-        best.append(min(ways))
-    return [phrase[a:b] for a, b in pairwise((0, *best[-1][2]))]
-
-
-def _shown(text: str, style: Style) -> str:
-    if not style.capitals:
-        return text
-    # Capitals in large letters need no commas and full stops; questions stay questions.
-    return capitals(text.rstrip(".,;:…")) or text
+def _text(group: Group, style: Style) -> str:
+    return " ".join(written(word, style) for word in group.words)
 
 
 def _carded(picture: Bytes, opacity: float, size: int) -> Bytes:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 
-from kit.engines.media.fonts.wording import Wording, wording, wording_problems
+from kit.engines.media.breaking import pieces
+from kit.engines.media.fonts import able, with_letters
+from kit.engines.media.fonts.wording import Wording, wording
+from kit.errors import EngineError
 from kit.parameters import Problem
 
 #: Style of captions -> face.
 CAPTION_FACES = {"bold": "anton", "clean": "inter", "karaoke": "inter-bold"}
+#: Characters of captions: more than anybody says in the longest clip.
+LONGEST_TEXT = 30_000
+
+_LONGEST_WORD = 44  # letters; what is longer is shown in parts, one after another
+_SPACES = re.compile(r"[^\S\u00a0\u202f]+")  # those that are no part of a number or a sign
+_READ = frozenset("&@#%*/")  # signs that are read as words
+_OPENING = ("Ps", "Pi")  # categories of signs that belong to the word behind them
 
 
 def caption_words(text: str, style: str) -> Wording:
@@ -17,11 +29,67 @@ def caption_words(text: str, style: str) -> Wording:
     Raises
     ------
     EngineError
-        They have letters that no font has, or nothing but symbols (``no_letters``).
+        They have letters that no font has, or nothing but symbols (``no_letters``); or there are
+        too many (``captions_too_long``).
     """
-    return wording(text, CAPTION_FACES[style], together=False) if text.strip() else Wording("")
+    if not text.strip():
+        return Wording("")
+    if len(text) > LONGEST_TEXT:
+        sentence = f"the captions have {len(text):,} characters, at most {LONGEST_TEXT:,} are"
+        raise EngineError(f"{sentence} possible", code="captions_too_long")
+    face = CAPTION_FACES[style]
+    found = wording(text, face, together=False)
+    # What one font has as a whole it has word by word.
+    for word, _ in () if able(found.text, face) else spoken_words(found.text):
+        with_letters(word, face)
+    return found
 
 
 def caption_problems(name: str, text: str, style: str) -> Iterator[Problem]:
     """Yield that captions, the value of `name`, cannot be set."""
-    yield from wording_problems(name, text, CAPTION_FACES[style], together=False)
+    try:
+        caption_words(text, style)
+    except EngineError as error:
+        yield name, str(error)
+
+
+def spoken_words(text: str) -> list[tuple[str, bool]]:
+    r"""Return the words of a text that are shown as one, and whether a line ends with each.
+
+    Signs that stand alone, as before a French question mark, stay with the word beside them.
+
+    Examples
+    --------
+    >>> spoken_words("« Ça va ?\nOui")
+    [('« Ça', False), ('va ?', True), ('Oui', True)]
+    """
+    return [
+        (part, number == len(line) - 1)
+        for line in map(_line, text.splitlines())
+        for number, part in enumerate(line)
+    ]
+
+
+def _line(text: str) -> list[str]:
+    words: list[str] = []
+    ahead = ""
+    for token in filter(None, _SPACES.split(text)):
+        if not _is_sign(token):
+            words += _parts(f"{ahead}{token}")
+            ahead = ""
+        elif words and not ahead and unicodedata.category(token[-1]) not in _OPENING:
+            words[-1] += f" {token}"
+        else:
+            ahead += f"{token} "
+    return [*words, ahead.strip()] if ahead else words
+
+
+def _is_sign(token: str) -> bool:
+    return all(unicodedata.category(s).startswith("P") and s not in _READ for s in token)
+
+
+def _parts(word: str) -> list[str]:
+    """Return a word, or what it is shown as if it is too long to be read at once."""
+    if len(word) <= _LONGEST_WORD:
+        return [word]
+    return [piece.text + piece.tail for piece in pieces(word)]

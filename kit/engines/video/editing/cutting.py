@@ -26,10 +26,8 @@ from kit.engines.video.editing.plan import Plan, check_work, plan_of
 from kit.engines.video.editing.settings import QUALITIES
 from kit.engines.video.editing.spoken import timed
 from kit.engines.video.editing.survey import Survey, survey
-from kit.errors import EngineError
 
 _POSTER = 0.35  # the preview shows this moment of the result
-_LONGEST_TEXT = 12_000
 #: Share of the work that the first look takes, where one is needed.
 _FIRST_LOOK = 0.4
 
@@ -161,9 +159,6 @@ def _captions(job: Job, plan: Plan, spoken: Sound | None) -> Captions | None:
     text = values.get("captions", "").strip()
     if not text:
         return None
-    if len(text) > _LONGEST_TEXT:
-        sentence = f"the captions have {len(text):,} characters, at most {_LONGEST_TEXT:,} are"
-        raise EngineError(f"{sentence} possible", code="captions_too_long")
     text = caption_words(text, values["caption_style"]).text
     words = timed(text, plan.seconds, spoken)
     size = (plan.width, plan.height)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kit.engines.media.color import Floats
 from kit.engines.media.sound import RATE, Sound
 from kit.engines.text import speech
+from kit.engines.video.editing.captionwords import spoken_words
 from kit.engines.video.editing.pauses import ENDS, STOPS, Line, anchored
 from kit.errors import EngineError
 
@@ -41,6 +42,7 @@ class Word:
     text: str
     start: float
     end: float
+    ends_line: bool = False
 
 
 def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
@@ -64,9 +66,10 @@ def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
     >>> [word.text for word in timed("Honey never spoils.", 3.0)]
     ['Honey', 'never', 'spoils.']
     """
-    texts = text.split()
-    if not texts:
+    parts = spoken_words(text)
+    if not parts:
         return []
+    texts = [part for part, _ in parts]
     heard = None if sound is None else _heard(sound, seconds)
     if heard is not None and sum(map(_spoken, texts)) > _HURRIED * heard.sum() * _STEP:
         heard = None  # too short for these words: what is heard is something else
@@ -78,7 +81,7 @@ def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
     bounds = np.concatenate([[0.0], ends * (whole / ends[-1])])
     if heard is not None:
         bounds = anchored(bounds, texts, _pauses(active, clock))
-    return _placed(texts, bounds, clock)
+    return _placed(parts, bounds, clock)
 
 
 def _heard(sound: Sound, seconds: float) -> NDArray[np.bool_] | None:
@@ -140,7 +143,7 @@ def _pauses(active: NDArray[np.bool_], clock: Line) -> list[float]:
     return [float(clock[edge]) for edge in edges if 0 < clock[edge] < clock[-1] - 1e-6]
 
 
-def _placed(texts: Sequence[str], bounds: Line, clock: Line) -> list[Word]:
+def _placed(parts: Sequence[tuple[str, bool]], bounds: Line, clock: Line) -> list[Word]:
     """Turn bounds in heard time into times of the clip."""
     hair = 1e-6
     times = np.arange(len(clock)) * _STEP
@@ -149,6 +152,8 @@ def _placed(texts: Sequence[str], bounds: Line, clock: Line) -> list[Word]:
     stops = times[np.clip(np.searchsorted(clock, bounds[1:] - hair), 0, len(times) - 1)]
     starts = np.concatenate([starts, [np.inf]])
     return [
-        Word(text, float(start), float(max(start + _STEP, min(stop, following))))
-        for text, stop, (start, following) in zip(texts, stops, pairwise(starts), strict=True)
+        Word(text, float(start), float(max(start + _STEP, min(stop, following))), last)
+        for (text, last), stop, (start, following) in zip(
+            parts, stops, pairwise(starts), strict=True
+        )
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from kit.engines.base import CanceledError, Progress
 from kit.engines.image.editing.denoising import denoised, noise_of
-from kit.engines.image.editing.repairs import enlarged, sharpened
+from kit.engines.image.editing.repairs import sharpened
 from kit.engines.image.editing.retouch import Retouch
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
@@ -154,46 +154,20 @@ def test_a_tiny_picture_is_filled_too(tmp_path: Path, size: tuple[int, int]) -> 
     assert erase(tmp_path, pixels, mask).max() < 120
 
 
-@pytest.mark.parametrize("scale", [2, 4])
-def test_an_enlarged_picture_shrinks_back_to_what_it_was(scale: int) -> None:
-    pixels = cv2.GaussianBlur(ball(), (0, 0), 1)
-    large = enlarged(pixels, scale, 0.5)
+def test_no_product_of_denoising_is_large_enough_for_several_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    widths, product = [], np.matmul
 
-    height, width = pixels.shape[:2]
-    back = cv2.resize(large, (width, height), interpolation=cv2.INTER_AREA)
-    assert large.shape == (scale * height, scale * width, 3)
-    assert np.abs(back.astype(int) - pixels).mean() < 1.0
+    def watched(one: np.ndarray, other: np.ndarray, **asked: np.ndarray) -> np.ndarray:
+        widths.append(other.shape[-1])
+        return product(one, other, **asked)
 
+    monkeypatch.setattr(np, "matmul", watched)
+    pixels = ball(501, 83)
 
-def test_bands_of_an_enlarged_picture_meet_without_a_seam(tmp_path: Path) -> None:
-    pixels = ball(60, 400)
-    image = saved(pixels, tmp_path / "in.png")
-
-    asset = render(Retouch(), tmp_path / "out", media={"image": image}, operation="upscale")
-
-    whole = enlarged(pixels, 2, 0.5)
-    assert np.abs(pixels_of(asset).astype(int) - whole).max() <= 1
-
-
-def test_upscaling_keeps_transparency(tmp_path: Path) -> None:
-    pixels = np.dstack([ball(40, 30), np.full((30, 40), 255, np.uint8)])
-    pixels[:, :20, 3] = 0
-    image = saved(pixels, tmp_path / "in.png")
-
-    out = pixels_of(render(Retouch(), tmp_path / "out", media={"image": image}, scale=4))
-
-    assert out.shape == (120, 160, 4)
-    assert out[60, 10, 3] == 0
-    assert out[60, 150, 3] == 255
-
-
-def test_a_result_of_more_than_40_megapixels_is_refused(tmp_path: Path) -> None:
-    image = saved(np.zeros((1500, 1800, 3), np.uint8), tmp_path / "in.png")
-
-    with pytest.raises(EngineError, match="1800 x 1500") as caught:
-        render(Retouch(), tmp_path / "out", media={"image": image}, scale=4)
-
-    assert caught.value.code == "too_large"
+    assert denoised(pixels, noise_of(pixels), 0.5).shape == pixels.shape
+    assert set(widths) == {64}
 
 
 def test_denoising_takes_out_noise_and_leaves_edges(tmp_path: Path) -> None:

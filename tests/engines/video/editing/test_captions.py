@@ -138,3 +138,34 @@ def test_other_scripts_and_long_words_fit(text: str) -> None:
     assert where.any()
     assert not where[:, :3].any()
     assert not where[:, -3:].any()
+
+
+def test_scripts_that_share_no_font_are_shown_one_after_the_other() -> None:
+    texts = [
+        [word.text for word in group.words]
+        for group in grouped(words("Γειά σου שלום עולם"), STYLES["bold"])
+    ]
+
+    assert texts == [["Γειά", "σου"], ["שלום", "עולם"]]
+
+
+def test_a_line_of_the_script_ends_a_group() -> None:
+    groups = grouped(words("Roses are\nred"), STYLES["clean"])
+
+    assert [len(group.words) for group in groups] == [2, 1]
+
+
+def test_a_hebrew_sentence_that_begins_in_latin_runs_to_the_left() -> None:
+    group = grouped(words("iPhone הוא טלפון"), STYLES["bold"])[0]
+    picture = lettered(group, STYLES["bold"], 0, WIDE)
+
+    solid = picture[..., 3] > 200
+    yellow = solid & (picture[..., 2] < 60) & (picture[..., 0] > 200)
+    white = solid & (picture[..., 2] > 200)
+    assert np.nonzero(yellow)[1].min() > np.nonzero(white)[1].max()
+
+
+def test_thousands_of_words_without_a_stop_are_grouped_at_once() -> None:
+    groups = grouped(words("honey never spoils " * 1000, 600.0), STYLES["bold"])
+
+    assert sum(len(group.words) for group in groups) == 3000
