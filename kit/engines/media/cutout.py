@@ -1,21 +1,21 @@
 """Cutouts: which pixels belong to the subject of a picture.
 
-There is no trained network here: a color model of subject and background is fitted to the picture
-(GrabCut), started from faces or from what stands out against the edges of the frame. It does well
-where the two differ in color, and guesses where they do not.
+No trained network draws the outline: a color model of subject and background is fitted to the
+picture (GrabCut), started from faces, from several guesses at a thing, or from where a caller says
+that it is. It does well where the two differ in color, and guesses where they do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 import cv2
 import numpy as np
 
-from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.cutout_marks import BACK, FRONT, MAYBE_FRONT, Box, marked
+from kit.engines.media.cutout_marks import Box, people
+from kit.engines.media.faces import find
+from kit.engines.media.guesses import around, fitted, guessed
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.outlines import whole
 
@@ -25,19 +25,21 @@ _SIDE = 352  # of the picture that the color model is fitted to
 _EDGE_SIDE = 2048  # of the picture that leads the edges
 _INNER_SIDE = 1200  # of the picture that the subject's own colors are spread in
 _SURELY = 250  # coverage from which on a pixel shows nothing but the subject
-_ROUNDS = 3
+_ROUNDS = 2
 _RADIUS = 7  # of the guided filter, at that size
 _SMOOTH = 1e-3
 _EMPTY = 0.004  # a smaller subject is none
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
-#: A face without eyes is looked at again, from so far away in its widths, so large in pixels; a
-#: pattern that was taken for one looks otherwise in most of these. None is told from small ones.
-_AGAIN, _AGAIN_SIDE, _MISSES, _SMALLEST = (1.5, 2.0, 2.6), 200, 1, 0.15
-_FACES_SIDE = 864  # of the picture that is looked at again
+_SMALLEST = 0.1  # of the shorter side: who has a smaller face may be anywhere in a scene
 _CROWD = 6  # faces at most that make a person each
 
 
-def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) -> Bytes:
+def subject(
+    pixels: Bytes,
+    on_report: Callable[[float], None] = lambda _: None,
+    *,
+    near: Bytes | None = None,
+) -> Bytes:
     """Return how far each pixel belongs to the subject.
 
     Parameters
@@ -46,6 +48,9 @@ def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) 
         Shape (height, width, 3), RGB.
     on_report : callable
         Called with the share of the work done, 0 to 1; what it raises passes through.
+    near : ndarray of uint8, optional
+        Shape (height, width), over 127 about where the subject is: nothing else is looked for, and
+        its outline is looked for near the one that is told.
 
     Returns
     -------
@@ -59,12 +64,7 @@ def subject(pixels: Bytes, on_report: Callable[[float], None] = lambda _: None) 
     scale = min(1.0, _SIDE / max(height, width))
     size = (max(16, round(width * scale)), max(16, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    people = _faces(pixels, small)
-    marks = marked(small, people)
-    on_report(0.3)
-    found = _fitted(small, marks, on_report)
-    if found.any():
-        found = whole(small, found, sure=bool(people))
+    found = _found(pixels, small, near, on_report)
     if found.mean() < _EMPTY:
         return np.zeros((height, width), np.uint8)
     guide = cv2.resize(pixels, _bounded(pixels.shape, _EDGE_SIDE)[0], interpolation=cv2.INTER_AREA)
@@ -110,18 +110,29 @@ def _bounded(shape: tuple[int, ...], side: int) -> tuple[tuple[int, int], float]
     return (max(1, round(shape[1] * scale)), max(1, round(shape[0] * scale))), scale
 
 
-def _fitted(small: Bytes, marks: Bytes, on_report: Callable[[float], None]) -> Bytes:
-    """Return 1 for the subject and 0 for the rest after fitting the color models."""
-    if not ((marks == FRONT) | (marks == MAYBE_FRONT)).any() or (marks != BACK).all():
-        return np.zeros(marks.shape, np.uint8)
-    cv2.setRNGSeed(0)  # the models start from random clusters
-    models = np.zeros((2, 1, 65))
-    mode = cv2.GC_INIT_WITH_MASK
-    for number in range(_ROUNDS):
-        cv2.grabCut(small, marks, None, models[0], models[1], 1, mode)
-        mode = cv2.GC_EVAL
-        on_report(0.3 + 0.5 * (number + 1) / _ROUNDS)
-    return np.asarray((marks == FRONT) | (marks == MAYBE_FRONT), np.uint8)
+def _found(
+    pixels: Bytes, small: Bytes, near: Bytes | None, on_report: Callable[[float], None]
+) -> Bytes:
+    """Return 1 where the subject is in the small picture, 0 elsewhere."""
+    if near is not None:
+        size = (small.shape[1], small.shape[0])
+        told = cv2.resize(near, size, interpolation=cv2.INTER_AREA) > 127
+        return _tried(small, around(told.astype(np.uint8)), True, on_report)
+    boxes = _faces(pixels, small)
+    on_report(0.3)
+    if boxes:
+        return _tried(small, people(small, boxes), True, on_report)
+    found = np.zeros(small.shape[:2], np.uint8)
+    for marks in guessed(small, lambda: on_report(0.3)):
+        found = _tried(small, marks, False, on_report)
+        if found.mean() >= _EMPTY:
+            break
+    return found
+
+
+def _tried(small: Bytes, marks: Bytes, sure: bool, on_report: Callable[[float], None]) -> Bytes:
+    found = fitted(small, marks, _ROUNDS, lambda: on_report(0.6))
+    return whole(small, found, sure=sure) if found.any() else found
 
 
 def _faces(pixels: Bytes, small: Bytes) -> list[Box]:
@@ -129,42 +140,10 @@ def _faces(pixels: Bytes, small: Bytes) -> list[Box]:
     scale = small.shape[1] / pixels.shape[1]
     boxes = [
         (face.x * scale, face.y * scale, face.width * scale, face.height * scale)
-        for face in faces.find(pixels)[:_CROWD]
-        if face.eyes is not None or _confirmed(pixels, face)
+        for face in find(pixels)[:_CROWD]
     ]
-    return [box for box in boxes if box[2] > _BESIDE * boxes[0][2]]
-
-
-def _confirmed(pixels: Bytes, face: faces.Face) -> bool:
-    """Return whether a face is found again in nearly all closer looks, and in their mirror images.
-
-    A rock or a cloud makes a face once in a while; a person cut out of it tears the picture.
-    """
-    if face.width < _SMALLEST * min(pixels.shape[:2]):
-        return False
-    size, scale = _bounded(pixels.shape, _FACES_SIDE)
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    missed = 0
-    for away, step in product(_AGAIN, (1, -1)):
-        missed += not _seen(small, face, scale, away, step)
-        if missed > _MISSES:
-            return False
-    return True
-
-
-def _seen(small: Bytes, face: faces.Face, scale: float, away: float, step: int) -> bool:
-    """Return whether a face is in the middle of the square around it, mirrored by a step of -1."""
-    side, middle = _AGAIN_SIDE, _AGAIN_SIDE / 2
-    wide = side / away  # of the face as it is seen now
-    zoom = wide / (face.width * scale)
-    x, y = (middle - zoom * scale * place for place in face.center)
-    way = np.array([[zoom, 0.0, x], [0.0, zoom, y]])
-    square = cv2.warpAffine(small, way, (side, side), borderMode=cv2.BORDER_REPLICATE)
-    return any(
-        max(abs(place - middle) for place in other.center) < 0.3 * wide
-        and 0.6 < other.width / wide < 1.6
-        for other in faces.find(np.ascontiguousarray(square[:, ::step]))
-    )
+    least = max(_BESIDE * boxes[0][2], _SMALLEST * min(small.shape[:2])) if boxes else 0.0
+    return [box for box in boxes if box[2] > least]
 
 
 def _edged(pixels: Bytes, small: Bytes, found: Bytes) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
 
-__all__ = ["BACK", "FRONT", "MAYBE_BACK", "MAYBE_FRONT", "Box", "marked"]
+__all__ = ["BACK", "FRONT", "MAYBE_BACK", "MAYBE_FRONT", "Box", "people", "things"]
 
 #: Left, top, width, height.
 Box: TypeAlias = tuple[float, float, float, float]
@@ -44,16 +44,8 @@ _HUE, _COLORED = 0.95, 14.0  # cosine between hues that are one, and chroma that
 _MUCH = 0.35  # of a part of the frame has the wall's colors where all of it is wall
 _THEIRS = 15.0  # what differs by less has the colors of hair or clothes
 _OPEN = 0.25  # of the edges show the wall at least: the part that is farthest from all heads
+_FILLS = 0.93  # of the picture's width: a face that leaves no room for a wall beside it
 _WALL = 0.5  # share of the height in which the sides of a portrait show what is behind it
-
-
-def marked(small: Bytes, people: list[Box]) -> Bytes:
-    """Return what each pixel of the small picture is taken for at first."""
-    if people:
-        return _people(small, people)
-    marks = _things(small)
-    marks[_rim(marks.shape)] = marks[-_thick(marks.shape) :] = BACK
-    return marks
 
 
 def _thick(shape: tuple[int, ...]) -> int:
@@ -67,18 +59,19 @@ def _rim(shape: tuple[int, ...]) -> _Where:
     return rim
 
 
-def _things(small: Bytes) -> Bytes:
-    """Mark what stands out, without knowing what it is."""
+def things(small: Bytes) -> Bytes:
+    """Return marks of what stands out against the frame's edges, without knowing what it is."""
     apart, rank = _stands_out(small)
     marks = np.full(apart.shape, MAYBE_BACK, np.uint8)
     marks[rank < _UNLIKELY] = BACK
     marks[(rank > _LIKELY) & (apart > _DIFFERENT)] = MAYBE_FRONT
     marks[(rank > _SURE) & (apart > _DIFFERENT)] = FRONT
+    marks[_rim(marks.shape)] = marks[-_thick(marks.shape) :] = BACK
     return marks
 
 
-def _people(small: Bytes, boxes: list[Box]) -> Bytes:
-    """Mark heads and shoulders: surely inside, perhaps around."""
+def people(small: Bytes, boxes: list[Box]) -> Bytes:
+    """Return marks of heads and shoulders around faces: surely inside, perhaps around."""
     marks = np.full(small.shape[:2], MAYBE_BACK, np.uint8)
     for shape, kind in _PERSON:
         _draw(marks, boxes, shape, kind)
@@ -86,8 +79,17 @@ def _people(small: Bytes, boxes: list[Box]) -> Bytes:
     # Between hair and shoulders the wall is seen: what has its colors may well be it.
     marks[(marks == MAYBE_FRONT) & (apart < _ALIKE)] = MAYBE_BACK
     # Whom the frame cuts off reaches its rim; all else of it is background.
-    marks[_rim(marks.shape) & ~own] = BACK
+    marks[_rim(marks.shape) & ~own & ~_beside(marks.shape, boxes)] = BACK
     return marks
+
+
+def _beside(shape: tuple[int, ...], boxes: list[Box]) -> _Where:
+    """Return what is beside and below a face that fills the picture: hair may touch the frame."""
+    beside = np.zeros(shape, bool)
+    for _, y, width, _ in boxes:
+        if width > _FILLS * shape[1]:
+            beside[max(0, round(y)) :] = True
+    return beside
 
 
 def _wall(small: Bytes, boxes: list[Box]) -> tuple[_Where, Floats]:

@@ -17,7 +17,7 @@ _CRUMB = 0.008  # likewise of one that is near the largest, as a basket under a 
 _NEAR = 0.06  # shares of the longer side that count as near
 _HOLE = 0.01  # a hole smaller than this share of the picture is filled
 _ACROSS = 9  # pixels over which both sides of an outline are averaged
-_CLEAR = 0.72  # share of its outline along which a thing differs from what is around it
+_CLEAR = 0.6  # share of its outline along which a thing differs from what is around it
 _CHANGE = 14.0  # of the color across an outline, in CIELAB
 
 

@@ -28,7 +28,7 @@ __all__ = [
 def portrait(folder: Path) -> Path:
     """Return a portrait of an invented person who looks at the camera, a JPEG.
 
-    OpenCV's face cascades find the face and both eyes.
+    `kit.engines.media.faces` finds the face and both eyes.
     """
     from kit.engines.media.picture import write
     from kit.engines.samples.face import portrait as drawn

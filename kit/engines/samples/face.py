@@ -53,7 +53,7 @@ def portrait(width: int = 576, height: int = 720, *, seed: int = 5) -> Bytes:
     Returns
     -------
     ndarray of uint8, shape (height, width, 3)
-        RGB; OpenCV's face cascades find the face and both eyes.
+        RGB; `kit.engines.media.faces` finds the face and both eyes.
     """
     scale = min(width / 2.0, height / 2.95)
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)

@@ -1,8 +1,13 @@
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
 
+from kit.engines import samples
+from kit.engines.media import stills
 from kit.engines.media.crops import attention, cut, window
+from tests.engines.media.drawn import face
 
 
 def with_dot(x: int, y: int, width: int = 300, height: int = 120) -> np.ndarray:
@@ -58,3 +63,10 @@ def test_attention_peaks_where_the_dot_is() -> None:
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     assert abs(column / weights.shape[1] - 220 / 300) < 0.1
     assert abs(row / weights.shape[0] - 0.5) < 0.2
+
+
+def test_a_face_draws_the_eye_and_a_pattern_like_one_does_not(tmp_path: Path) -> None:
+    portrait, lake = face(), stills.opened(samples.picture(tmp_path)).pixels
+
+    assert attention(portrait).max() > attention(portrait, people=False).max() + 1
+    assert np.array_equal(attention(lake), attention(lake, people=False))

@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.media.cutout_marks import BACK, marked
+from kit.engines.media.cutout_marks import BACK, people
 
 HIGH, WIDE = 352, 270
 FACE = (44.0, 62.0, 185.0, 185.0)
@@ -20,7 +20,7 @@ def sitter(above: tuple[int, ...], below: tuple[int, ...]) -> np.ndarray:
 
 @pytest.mark.parametrize("below", [(40, 70, 130), (90, 130, 185), (140, 185, 240)])
 def test_a_wall_that_grows_lighter_is_wall_all_the_way_down(below: tuple[int, ...]) -> None:
-    marks = marked(sitter((40, 70, 130), below), [FACE])
+    marks = people(sitter((40, 70, 130), below), [FACE])
 
     rim = (marks == BACK)[:, [*range(5), *range(-5, 0)]]
     assert rim[20:270].mean() > 0.98

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines.media.fonts import FACES, letters, path_of, with_letters
+from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
 from kit.errors import EngineError
 
 
@@ -42,3 +42,11 @@ def test_letters_that_no_face_has_are_named() -> None:
         with_letters("日本 news", "anton")
 
     assert caught.value.code == "no_letters"
+
+
+def test_letters_that_no_single_face_has_are_named() -> None:
+    with pytest.raises(EngineError, match="together with the others: Ω") as caught:
+        with_letters("שלום Ω", "anton")
+
+    assert caught.value.code == "no_letters"
+    assert able("שלום Ω", "anton") == ()

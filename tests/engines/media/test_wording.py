@@ -16,6 +16,7 @@ from kit.errors import EngineError
         ("1\ufe0f\u20e3 first → next", "1 first → next", ()),
         ("שלום 🌙 עולם", "שלום עולם", ("🌙",)),
         ("می\u200cخواهم", "می\u200cخواهم", ()),
+        ("be\x07low\x00 zero\nnext", "below zero\nnext", ()),
     ],
 )
 def test_symbols_that_no_font_has_are_left_out_and_told(

@@ -16,7 +16,7 @@ from kit.engines.base import (
     seed_parameter,
 )
 from kit.engines.image import files
-from kit.engines.image.editing import settings
+from kit.engines.image.editing import settings, subjects
 from kit.engines.image.editing.colors import color_problems
 from kit.wire import Multiplier, Parameter, Rule
 
@@ -39,12 +39,13 @@ class Background(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Removes, replaces or blurs what is behind the subject. It finds people who look at"
-            " the camera, and things that differ in color from the edges of the picture, by"
-            " fitting color models and without a trained network: fine hair, glass and subjects in"
-            " the color of their background come out roughly. The prompt names a color, two for a"
-            " gradient, or a landscape to paint. The result has at most 4,096 pixels a side: a"
-            " larger picture is made smaller."
+            "Removes, replaces or blurs what is behind the subject. It finds people by their faces,"
+            " and things that differ from their surroundings in color or sharpness; their outlines"
+            " come from fitted color models and from no trained network: fine hair, glass, busy"
+            " pictures and subjects in the color of their background come out roughly. Where it"
+            " takes the wrong thing, a box or a rough mask tells it the subject. The prompt names a"
+            " color, two for a gradient, or a landscape to paint. The result has at most 4,096"
+            " pixels a side: a larger picture is made smaller."
         ),
         settings=(
             settings.choice(
@@ -61,6 +62,7 @@ class Background(Engine):
             ),
             settings.share("blur_strength", 0.5, "How much the background is blurred; blur only"),
             _FEATHER,
+            *subjects.box(),
             files.file_format("png", transparent=True),
             files.quality(),
             seed_parameter(),
@@ -68,6 +70,7 @@ class Background(Engine):
         media=(
             settings.medium("image", "The picture with the subject"),
             settings.medium("backdrop", "The new background; replace only", required=False),
+            subjects.mask(),
         ),
         pricing=Rule(
             base=Decimal("0.03"),
@@ -77,11 +80,12 @@ class Background(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that a color is none where it is used, and that a backdrop is not used."""
+        """Yield that a color is none where it is used, that a backdrop is not, and half a box."""
         given = order.prompt.strip() or order.media.get("backdrop")
         if order.parameters["operation"] == "replace" and not given:
             yield from color_problems("color", order.parameters["color"])
         yield from settings.unused(order, "backdrop", "replace")
+        yield from subjects.problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Cut out the subject and set it before what was asked for."""

@@ -13,6 +13,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.finish import color_of, finished, flat, over, source
 from kit.engines.image.editing.framing import scaled
 from kit.engines.image.editing.painted import behind
+from kit.engines.image.editing.pointing import pointed
 from kit.engines.media.color import Bytes
 from kit.engines.media.crops import cut
 from kit.engines.media.cutout import cleaned, subject
@@ -43,7 +44,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     backdrop = _backdrop(job)
     still = source(job)
     progress.report(0.1)
-    alpha = _subject(still, progress.part(0.1, 0.6))
+    alpha = _subject(job, still, progress.part(0.1, 0.6))
     progress.report(0.6)
     alpha = _feathered(alpha, job.parameters["feather"])
     operation = job.parameters["operation"]
@@ -54,14 +55,21 @@ def change_background(job: Job, progress: Progress) -> Asset:
     return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
 
 
-def _subject(still: Still, progress: Progress) -> Bytes:
+def _subject(job: Job, still: Still, progress: Progress) -> Bytes:
     """Return how far each pixel belongs to the subject; a picture that is cut out already says."""
-    alpha = subject(still.pixels, progress.report) if still.alpha is None else still.alpha
-    if alpha.mean() < 255 * _LEAST:
-        raise EngineError(
-            "no subject stands out from the background of this picture", code="no_subject"
-        )
-    return alpha
+    near = pointed(job, still.pixels.shape[:2])
+    if still.alpha is None:
+        alpha = subject(still.pixels, progress.report, near=near)
+    elif near is None:
+        alpha = still.alpha
+    else:
+        alpha = np.minimum(subject(flat(still), progress.report, near=near), still.alpha)
+    if alpha.mean() >= 255 * _LEAST:
+        return alpha
+    sentence = "no subject stands out from the background of this picture"
+    if near is None:
+        sentence += ": say where it is, by a mask or by subject_x, _y, _width and _height"
+    raise EngineError(sentence, code="no_subject")
 
 
 def _feathered(alpha: Bytes, feather: float) -> Bytes:

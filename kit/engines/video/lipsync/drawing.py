@@ -20,15 +20,14 @@ from kit.engines.video.lipsync.lattice import filled, step_for
 from kit.engines.video.lipsync.lids import Eye, find_eyes, lashes, shut
 from kit.engines.video.lipsync.lips import Lips
 from kit.engines.video.lipsync.mouth import (
-    Colors,
     Shape,
-    colors_of,
     inner_reach_of,
     inside,
     pull,
     reach_of,
 )
 from kit.engines.video.lipsync.pose import Box, Pose
+from kit.engines.video.lipsync.tints import Colors, colors_of
 
 #: Rows and columns of a picture.
 Area: TypeAlias = tuple[slice, slice]

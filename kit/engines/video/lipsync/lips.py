@@ -21,7 +21,12 @@ Curve: TypeAlias = tuple[float, float, float]
 #: One pixel for each face unit round the mouth.
 _WINDOW = Window(left=-75, top=60, width=150, height=110)
 _MIDDLE = slice(63, 88)
-_ROWS = (84, 130)
+#: Where lips part: below any two eyes, and where the corners are known and brought to their height.
+_ROWS, _NEAR, _CORNERS = (84, 130), (93, 115), 101.0
+#: What a row costs that far from the middle of those.
+_PULL, _NEAR_PULL = 0.25, 1.0
+#: How far the middle and the width may be from those of the corners.
+_ASTRAY, _WIDER = 4.0, (0.95, 1.22)
 _REACH = 14
 #: Half the width of a mouth is taken to be within these.
 _PLAIN, _SMILING = (33.0, 46.0), (42.0, 56.0)
@@ -72,13 +77,24 @@ class Hint:
     width: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A mouth as a detector of faces has it: the middle between its corners, in face units."""
+
+    x: float
+    y: float
+    half: float
+
+
 def curve_at(curve: Curve, u: Any) -> Any:
     """Return the height of a lip's edge at ``u``, in half widths from the middle."""
     level, slope, bend = curve
     return level + slope * u + bend * u * u
 
 
-def find_lips(pixels: Bytes, pose: Pose, hint: Hint | None = None) -> Lips:
+def find_lips(
+    pixels: Bytes, pose: Pose, hint: Hint | None = None, glance: Glance | None = None
+) -> Lips:
     """Return the mouth of a face.
 
     Parameters
@@ -87,15 +103,39 @@ def find_lips(pixels: Bytes, pose: Pose, hint: Hint | None = None) -> Lips:
         Shape (height, width, 3), RGB.
     hint : Hint, optional
         Overrides what would be found; the line is still looked for near a height that is given.
+    glance : Glance, optional
+        Where it is, roughly; without it that is taken from the pose.
     """
     hint = hint or Hint()
+    if glance is None:
+        return _found(pixels, pose, hint, _ROWS, _PULL)
+    # The mouth is brought to where mouths are, found there, and brought back.
+    x, y = glance.x, glance.y - _CORNERS
+    middle = pose.to_pixels((x, y))
+    told = Hint(_less(hint.x, x), _less(hint.y, y), hint.width)
+    lips = _found(pixels, replace(pose, x=middle[0], y=middle[1]), told, _NEAR, _NEAR_PULL)
+    if hint.x is None:
+        lips = replace(lips, x=float(np.clip(lips.x, -_ASTRAY, _ASTRAY)))
+    if hint.width is None:
+        least, most = (glance.half * share for share in _WIDER)
+        lips = replace(lips, half=float(np.clip(lips.half, least, most)))
+    upper, lower = ((curve[0] + y, *curve[1:]) for curve in (lips.upper, lips.lower))
+    return replace(lips, x=lips.x + x, upper=upper, lower=lower)
+
+
+def _less(value: float | None, by: float) -> float | None:
+    return None if value is None else value - by
+
+
+def _found(pixels: Bytes, pose: Pose, hint: Hint, usual: tuple[int, int], strictly: float) -> Lips:
+    """Return the mouth that parts between two heights, or near the one that is told."""
     patch = _WINDOW.cut(pixels, pose)
     lab = cv2.cvtColor(patch.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.2)
-    rows = _ROWS if hint.y is None else (round(hint.y) - 8, round(hint.y) + 9)
+    rows = usual if hint.y is None else (round(hint.y) - 8, round(hint.y) + 9)
     middle = lab[:, _MIDDLE].mean(axis=1)
     teeth = _teeth(middle, rows)
-    seam = _seam(middle, rows) if teeth is None else teeth[1]
+    seam = _seam(middle, rows, strictly) if teeth is None else teeth[1]
     path = _path(_darkness(lab) if teeth is None else _fall(lab, -1.0), seam)
     upper = path if teeth is None else _path(_fall(lab, 1.0), teeth[0])
     x, half = _sides(lab, path, upper)
@@ -143,7 +183,7 @@ def _edges(redness: Floats, row: int) -> tuple[float, float]:
     return edges[0], edges[1]
 
 
-def _seam(middle: Floats, rows: tuple[int, int]) -> float:
+def _seam(middle: Floats, rows: tuple[int, int], strictly: float) -> float:
     """Return the row of the deepest dark valley; redder and more usual rows are preferred."""
     usual = (rows[0] + rows[1]) / 2
     light, red = middle[:, 0], middle[:, 1]
@@ -151,7 +191,7 @@ def _seam(middle: Floats, rows: tuple[int, int]) -> float:
     def score(row: int) -> float:
         walls = light[row - _REACH : row - 1].max(), light[row + 2 : row + _REACH].max()
         extra = 0.5 * (red[row - 4 : row + 5].max() - float(np.median(red)))
-        return float(min(walls) - light[row] + extra - 0.25 * abs(row + _WINDOW.top - usual))
+        return float(min(walls) - light[row] + extra - strictly * abs(row + _WINDOW.top - usual))
 
     first = _row(rows[0])
     return max(range(first, max(first + 1, _row(rows[1]))), key=score) + _WINDOW.top

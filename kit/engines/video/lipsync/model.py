@@ -90,8 +90,9 @@ class LipSync(Engine):
         description=(
             "Makes the face in a picture or a video speak a recording, by rule: lips and chin are"
             " bent with the loudness and tone of the voice, not with its words, so single sounds"
-            " are approximate. It needs a face seen from the front with nothing over the mouth, in"
-            " a video one that hardly speaks; profiles fail, full beards look wrong. Show nobody"
+            " are approximate. Only the face is found by a network (YuNet, on the processor). It"
+            " needs a face seen about from the front with nothing over the mouth, in a video one"
+            " that hardly speaks; profiles are refused, full beards look wrong. Show nobody"
             " without consent."
         ),
         supports_prompt=False,

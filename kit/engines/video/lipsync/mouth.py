@@ -12,10 +12,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Floats
 from kit.engines.video.lipsync.lattice import filled
 from kit.engines.video.lipsync.lips import Lips, curve_at
-from kit.engines.video.lipsync.pose import Box, Pose, Window
+from kit.engines.video.lipsync.pose import Box
+from kit.engines.video.lipsync.tints import Colors
 
 #: How far a mouth opens at a jaw of 1, and the shares of it that the two lips take.
 _OPENING = 27.0
@@ -26,15 +27,6 @@ _CHIN_BELOW, _NECK_BELOW = 58.0, 140.0
 _ROUNDING, _SPREADING = 0.26, 0.11
 _TEETH_SHOWN = 3.8
 _SMALLEST_GAP = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Colors:
-    """What the inside of a mouth is painted with, float32 RGB, 0 to 255."""
-
-    dark: Floats
-    tooth: Floats
-    tongue: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,26 +89,6 @@ def shape_of(
     opening = min(opening, 46.0)
     change = (_SPREADING if spread > 0 else _ROUNDING) * spread * min(intensity, 1.2)
     return Shape(opening, 1 + change, hiss)
-
-
-def colors_of(pixels: Bytes, pose: Pose, lips: Lips) -> Colors:
-    """Return colors for the inside that fit the light on a face."""
-    low, high = Window(lips.x - 20, lips.y + 4, 40, 14), Window(-45, 40, 90, 30)
-    lip, skin = (np.median(w.cut(pixels, pose), axis=(0, 1)) for w in (low, high))
-    light = float(np.clip(skin.mean() / 165, 0.3, 1.1))
-    # The light's own hue, half of it: teeth under a warm lamp are warm.
-    hue = 0.5 + 0.5 * skin / max(float(skin.mean()), 1.0) / np.array([1.22, 0.97, 0.81])
-    # A faded or gray picture has a faded mouth.
-    vivid = float(np.clip((skin.max() - skin.min()) / max(float(skin.mean()), 1.0) / 0.3, 0.1, 1))
-    dark = 0.10 * lip + light * np.array([44, 14, 13])
-    tooth = np.clip(light * hue * np.array([212, 203, 188]), 0, 240)
-    tongue = 0.45 * lip + light * np.array([82, 26, 30])
-    return Colors(*(_faded(color, vivid) for color in (dark, tooth, tongue)))
-
-
-def _faded(color: NDArray[np.floating], vivid: float) -> Floats:
-    gray = color.mean()
-    return np.asarray(gray + (color - gray) * vivid, np.float32)
 
 
 def pull(x: Floats, y: Floats, lips: Lips, shape: Shape, *, step: int = 1) -> tuple[Floats, Floats]:

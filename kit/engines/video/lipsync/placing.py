@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.faces import Face, Point
-from kit.engines.media.surefaces import find_sure
-from kit.engines.video.lipsync.lips import Hint, Lips, find_lips
+from kit.engines.media.faces import Face, Point, find
+from kit.engines.video.lipsync.features import aside, closer, glance_of, open_eyes
+from kit.engines.video.lipsync.lips import Glance, Hint, Lips, find_lips
 from kit.engines.video.lipsync.pose import MOUTH, Pose, pose_by_mouth, pose_of
 from kit.errors import EngineError
 
 #: How far from the middle of a face the told mouth may be, and between which heights: face units.
 _ASIDE, _HEIGHTS = 60.0, (78.0, 150.0)
+#: How far beside the mouth that was seen a told one may be to be taken at its word: face units.
+_CORRECTION = 26.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Place:
     Parameters
     ----------
     eyes : pair of points or None
-        In pixels; None where none were found or all of it was told.
+        In pixels; None where they are shut or covered, or all of it was told.
     """
 
     pose: Pose
@@ -92,15 +94,25 @@ def place(pixels: Bytes, told: Told) -> Place:
     Raises
     ------
     EngineError
-        There is none, and not enough is told (``no_face``); or what is told lies on no face and
-        is not enough by itself (``off_face``).
+        There is none, and not enough is told (``no_face``); it is seen from the side (``aside``);
+        or what is told lies on no face and is not enough by itself (``off_face``).
     """
     height, width = pixels.shape[:2]
     size = (width, height)
-    face = choose(find_sure(pixels, tilted=True), told, size)
+    face = choose(find(pixels), told, size)
     if face is not None:
+        face = closer(pixels, face)
         pose = pose_of(face)
-        return Place(pose, find_lips(pixels, pose, told.hint(pose, size)), face.eyes)
+        if not aside(face):
+            glance = glance_of(face, pose)
+            hint = _corrected(told, told.hint(pose, size), glance)
+            return Place(pose, find_lips(pixels, pose, hint, glance), open_eyes(pixels, face))
+        if not told.complete:
+            raise EngineError(
+                "the face is seen from the side; use a picture that shows it from the front, or"
+                " set mouth_x, mouth_y and mouth_width",
+                code="aside",
+            )
     if told.x is None or told.y is None or told.width is None:
         raise no_face("picture")
     pose = pose_by_mouth((told.x * width, told.y * height), told.width * width)
@@ -125,6 +137,21 @@ def choose(faces: list[Face], told: Told, size: tuple[int, int]) -> Face | None:
             code="off_face",
         )
     return min(fits, key=lambda face: _off(face, told, size), default=None)
+
+
+def _corrected(told: Told, hint: Hint, glance: Glance | None) -> Hint:
+    """Return what is told of a mouth without what only says whose mouth it is.
+
+    A place far beside the mouth that was seen, told by itself, is meant to choose among faces.
+    """
+    if glance is None or told.complete:
+        return hint
+    x, y = hint.x, hint.y
+    return replace(
+        hint,
+        x=None if x is None or abs(x - glance.x) > _CORRECTION else x,
+        y=None if y is None or abs(y - glance.y) > _CORRECTION else y,
+    )
 
 
 def no_face(medium: str) -> EngineError:

@@ -21,6 +21,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 #: Where the lips of an average face meet, and how wide its mouth is, in face units.
 MOUTH = 112.0
 MOUTH_WIDTH = 82.0
+#: How far apart eyes are at least, in distances from between them to between the mouth's corners.
+_DROP = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,12 @@ class Window:
 def pose_of(face: Face) -> Pose:
     """Return the pose of a face that was found."""
     (ax, ay), (bx, by) = face.sight()
-    unit = max(math.hypot(bx - ax, by - ay), 1.0) / 100
+    apart = math.hypot(bx - ax, by - ay)
+    if face.mouth is not None:
+        # The eyes of a head that is turned aside are closer together than they really are.
+        (cx, cy), (dx, dy) = face.mouth
+        apart = max(apart, _DROP * math.hypot((cx + dx - ax - bx) / 2, (cy + dy - ay - by) / 2))
+    unit = max(apart, 1.0) / 100
     return Pose((ax + bx) / 2, (ay + by) / 2, unit, math.atan2(by - ay, bx - ax))
 
 

@@ -16,8 +16,8 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.faces import Face, find
-from kit.engines.media.surefaces import find_sure
+from kit.engines.media.faces import Face, Point, find
+from kit.engines.video.lipsync.features import aside, closer, glance_of
 from kit.engines.video.lipsync.lips import Lips, find_lips
 from kit.engines.video.lipsync.placing import Told, choose
 from kit.engines.video.lipsync.pose import Pose, pose_by_mouth, pose_of
@@ -100,7 +100,10 @@ class Tracker:
         height, width = gray.shape
         face = _near(pixels, self._pose) if self._pose else None
         if face is None and self._pose is None:
-            face = choose(find_sure(pixels, tilted=True), self._first(), (width, height))
+            face = choose(find(pixels), self._first(), (width, height))
+        face = None if face is None else closer(pixels, face)
+        if face is not None and aside(face):
+            face = None
         found = None if face is None else pose_of(face)
         if found is None and self._pose is None and number == 0:
             found = self._told_pose(width, height)
@@ -112,7 +115,8 @@ class Tracker:
             return
         self._pose = found if self._pose is None else _between(self._pose, found, _PULL)
         hint = self._told.hint(self._pose, (width, height)) if number == 0 else None
-        self._lips[number] = find_lips(pixels, self._pose, hint)
+        glance = None if face is None else glance_of(face, self._pose)
+        self._lips[number] = find_lips(pixels, self._pose, hint, glance)
         self._points = _points(gray, self._pose)
 
     def _first(self) -> Told:
@@ -176,13 +180,18 @@ def _near(pixels: Bytes, pose: Pose) -> Face | None:
 
 
 def _shifted(face: Face, scale: float, left: int, top: int) -> Face:
-    (ax, ay), (bx, by) = face.sight()
-    eyes = (
-        (ax * scale + left, ay * scale + top),
-        (bx * scale + left, by * scale + top),
+    def moved(point: Point) -> Point:
+        return point[0] * scale + left, point[1] * scale + top
+
+    (a, b), mouth = face.sight(), face.mouth
+    return Face(
+        *moved((face.x, face.y)),
+        face.width * scale,
+        face.height * scale,
+        (moved(a), moved(b)),
+        None if mouth is None else (moved(mouth[0]), moved(mouth[1])),
+        None if face.nose is None else moved(face.nose),
     )
-    x, y = face.x * scale + left, face.y * scale + top
-    return Face(x, y, face.width * scale, face.height * scale, eyes)
 
 
 def _points(gray: Bytes, pose: Pose) -> Any:

@@ -1,10 +1,11 @@
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import CanceledError, Progress
+from kit.engines.base import CanceledError, Order, Progress
 from kit.engines.image.editing.background import Background
 from kit.engines.image.editing.painted import behind
 from kit.errors import EngineError
@@ -147,10 +148,83 @@ def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path)
     assert np.array_equal(out[:, :110], ball()[:, :110])
 
 
+def two(tmp_path: Path) -> tuple[Path, np.ndarray, np.ndarray]:
+    """A picture of two balls, and where each of them is."""
+    pixels = np.hstack([ball(), ball()[:, :, [2, 0, 1]]])
+    left = np.zeros(pixels.shape[:2], np.uint8)
+    cv2.circle(left, (120, 90), 45, 255, -1)
+    return saved(pixels, tmp_path / "in" / "two.png"), left, left[:, ::-1]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_box_says_which_of_two_things_is_the_subject(tmp_path: Path, side: str) -> None:
+    image, left, right = two(tmp_path)
+    box = {"subject_y": 0.5, "subject_width": 0.22, "subject_height": 0.55}
+
+    asset = render(
+        Background(),
+        tmp_path / "out",
+        media={"image": image},
+        subject_x=0.25 if side == "left" else 0.75,
+        **box,
+    )
+
+    alpha = pixels_of(asset)[..., 3]
+    wanted, other = (left, right) if side == "left" else (right, left)
+    assert alpha[wanted > 0].mean() > 245
+    assert alpha[other > 0].mean() < 5
+
+
+def test_a_rough_mask_says_what_the_subject_is_and_the_edge_is_found(tmp_path: Path) -> None:
+    image, left, _ = two(tmp_path)
+    mask = np.zeros((90, 240, 3), np.uint8)
+    mask[26:66, 38:80] = (255, 0, 0)
+    media = {"image": image, "mask": saved(mask, tmp_path / "in" / "mask.png")}
+
+    alpha = pixels_of(render(Background(), tmp_path / "out", media=media))[..., 3]
+
+    both = ((alpha > 127) & (left > 0)).sum()
+    assert both / ((alpha > 127) | (left > 0)).sum() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("gray", "size", "code"),
+    [(0, (90, 120), "mask_empty"), (255, (90, 120), "mask_full"), (0, (90, 90), "mask_shape")],
+)
+def test_a_mask_that_says_nothing_is_refused(
+    tmp_path: Path, image: Path, gray: int, size: tuple[int, int], code: str
+) -> None:
+    mask = saved(np.full(size, gray, np.uint8), tmp_path / "in" / "mask.png")
+
+    with pytest.raises(EngineError) as caught:
+        render(Background(), tmp_path / "out", media={"image": image, "mask": mask})
+
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("values", "masked", "names"),
+    [
+        ({}, True, set()),
+        ({"subject_x": 0.5, "subject_width": 0.2}, False, {"subject_y", "subject_height"}),
+        ({"subject_x": 0.5}, True, {"subject_x"}),
+    ],
+)
+def test_half_a_box_and_two_ways_to_say_it_are_refused(
+    values: dict[str, float], masked: bool, names: set[str]
+) -> None:
+    defaults = {p.name: p.default for p in Background.definition.settings}
+    media = {"image": 1, **({"mask": 1} if masked else {})}
+
+    found = Background().check(Order(prompt="", parameters={**defaults, **values}, media=media))
+
+    assert {name for name, _ in found} == names
+
+
 def test_a_picture_without_a_subject_says_so(tmp_path: Path) -> None:
     image = saved(np.full((60, 80, 3), 120, np.uint8), tmp_path / "in" / "plain.png")
 
-    with pytest.raises(EngineError, match="no subject") as caught:
+    with pytest.raises(EngineError, match=r"no subject.*subject_x") as caught:
         render(Background(), tmp_path / "out", media={"image": image})
 
     assert caught.value.code == "no_subject"

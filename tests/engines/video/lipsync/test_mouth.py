@@ -5,16 +5,15 @@ import pytest
 
 from kit.engines.video.lipsync.lips import Lips
 from kit.engines.video.lipsync.mouth import (
-    Colors,
     Shape,
-    colors_of,
     inner_reach_of,
     inside,
     pull,
     reach_of,
     shape_of,
 )
-from kit.engines.video.lipsync.pose import Pose, Window
+from kit.engines.video.lipsync.pose import Window
+from kit.engines.video.lipsync.tints import Colors
 
 CLOSED = Lips(2.0, 40.0, (108.0, 1.0, 2.0), (108.0, 1.0, 2.0))
 SMILE = Lips(0.0, 46.0, (98.0, 0.0, -4.0), (112.0, 0.0, -15.0), toothy=True)
@@ -153,13 +152,3 @@ def test_the_inside_is_dark_between_teeth_above_and_tongue_below() -> None:
     assert lower > 1.3 * middle
     assert shown.color.min() >= 0
     assert shown.color.max() <= 255
-
-
-def test_colors_follow_the_light_on_the_face() -> None:
-    bright = np.full((200, 200, 3), (230, 180, 160), np.uint8)
-    pose = Pose(100, 60, 0.8)
-
-    day, night = (colors_of(pixels, pose, CLOSED) for pixels in (bright, bright // 4))
-
-    assert day.tooth.mean() > 2 * night.tooth.mean()
-    assert day.dark.mean() < day.tongue.mean() < day.tooth.mean()

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from kit.engines.video.lipsync import placing
 from kit.engines.video.lipsync.placing import Told, place, told_of
 from kit.errors import EngineError
 from tests.engines.media.drawn import LINE, face
@@ -52,6 +53,26 @@ def test_the_told_mouth_chooses_among_faces(side: int) -> None:
     found = place(crowd, Told(x=0.25 + 0.5 * side))
 
     assert found.pose.to_pixels((0, 0))[0] == pytest.approx(160 + 320 * side, abs=8)
+
+
+def test_a_place_beside_the_mouth_says_whose_it_is_and_not_where() -> None:
+    crowd = np.hstack([face(**AT), face(**AT)])
+
+    free, chosen = place(crowd, Told(x=0.25)), place(crowd, Told(x=0.31))
+
+    assert chosen.facts((640, 360))["mouth_x"] == pytest.approx(0.25, abs=0.01)
+    assert chosen.pose == free.pose
+
+
+def test_a_profile_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels = face(**AT)
+    monkeypatch.setattr(placing, "aside", lambda _: True)
+
+    with pytest.raises(EngineError, match="seen from the side") as caught:
+        place(pixels, Told())
+
+    assert caught.value.code == "aside"
+    assert place(pixels, Told(0.5, 0.6, 0.2)).eyes is None
 
 
 def test_a_mouth_that_only_a_person_sees_is_believed() -> None:
