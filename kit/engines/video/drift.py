@@ -6,7 +6,7 @@ from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_para
 from kit.engines.landscape import settings as landscape
 from kit.engines.video import settings
 
-_CAMERA = settings.camera(
+_CAMERA = settings.directed_camera(
     "drift", ["drift", "push", "pull", "pan_left", "pan_right", "rise", "still"]
 )
 
@@ -21,7 +21,7 @@ class Drift(Engine):
         category="Low Cost",
         description=(
             "A slow camera through a flat layered landscape, drawn by rule: the prompt's English"
-            " words for time of day, place, season, weather, mood and color direct the scene. It"
+            " words for time of day, place, season, weather, mood, color and camera direct it. It"
             " does not draw arbitrary objects."
         ),
         settings=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -16,13 +17,15 @@ from kit.engines.landscape.compose import Look, Picture, compose
 from kit.engines.landscape.plane import Plane, Stage
 from kit.engines.landscape.scene import Scene, read
 from kit.engines.media.color import Bytes
-from kit.engines.video.camera import REACH, View, nearness, view
+from kit.engines.video.camera import CAMERAS, REACH, View, nearness, view
+from kit.engines.video.directions import camera_for
 from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.ripples import Ripples
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import Frame, Matrix, Sheet, backdrop, lay, sheet, views
 from kit.engines.video.weather import Weather
 
+_MOVES = CAMERAS.keys() - {"arc"}  # flat layers have no sides to go around
 _WIND = 0.012  # frame widths that the nearest clouds move in a second, at full motion
 
 
@@ -31,31 +34,37 @@ def fly(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     values = job.parameters
     scene = read(job.prompt, seed=job.seed, palette=values["palette"])
-    take = take_of(values, frame_size(values))
-    flight = Flight(scene, take)
-    progress.report(0.08)
+    camera = camera_for(values["camera"], job.prompt, _MOVES, "drift")
+    take = replace(take_of(values, frame_size(values)), camera=camera)
+    flight = Flight(scene, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)
-    facts = {"scene": scene.facts()}
+    facts = {"scene": scene.facts(), "camera": camera}
     return filmed(job, drawing, take, flight.frame, name="drift", metadata=facts)
 
 
 class Flight:
     """A landscape that can be seen at any moment of a take."""
 
-    def __init__(self, scene: Scene, take: Take) -> None:
+    def __init__(self, scene: Scene, take: Take, progress: Progress | None = None) -> None:
+        progress = progress or Progress()
         self._take = take
         self._stage = _stage(take)
         rng = np.random.default_rng([scene.number, 98])
         picture = compose(scene, Look(), self._stage)
+        progress.report(0.4)
         self._sky = backdrop(picture.sky, self._stage, rng)
         self._back = _sheets(picture.back, self._stage, rng)
+        progress.report(0.6)
         self._front = _sheets(picture.front, self._stage, rng)
+        progress.report(0.7)
         self._water = Ripples(picture, picture.water, rng) if picture.water else None
+        progress.report(0.85)
         self._shore = _shore_depth(picture)
         kind = falling.kind_of(scene)
         size = (take.width, take.height)
         self._air = Weather(kind, size, rng, take.seconds, take.loop) if kind else None
         self._shimmer = _shimmer(rng, *size)
+        progress.report(1.0)
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""

@@ -11,22 +11,19 @@ from kit.engines.landscape.compose import Picture
 from kit.engines.landscape.plane import Plane, Stage, solid
 from kit.engines.landscape.water import SQUASH, Water, own_color, veil
 from kit.engines.media.color import Bytes, Floats, paint
-from kit.engines.video.sheets import Frame, Matrix, lay, sheet
+from kit.engines.video.sheets import Frame, Matrix, back, lay, sheet, warped
 
 
 class Ripples:
     """The water of a picture, drawn into one frame after another.
 
-    The margin of the stage is cut off beforehand: the mirror works in the frame.
+    The mirror works in the frame; waves lie on the stage and go where a camera moves it.
     """
 
     def __init__(self, picture: Picture, water: Water, rng: np.random.Generator) -> None:
         stage = picture.stage
         self._stage, self._shore = stage, water.shore
-        x = slice(stage.margin_x, stage.margin_x + stage.width)
-        self._waves = tuple(
-            np.ascontiguousarray(wave[:, x]) for wave in (water.swell, water.counter)
-        )
+        self._waves = (water.swell, water.counter)
         self._columns = np.arange(stage.width, dtype=np.float32)[None]
         self._tint = sheet(_tints(picture, water), stage, rng)
         self._glitter = sheet(
@@ -44,13 +41,16 @@ class Ripples:
             Of the waves, in turns; whole numbers look alike.
         """
         height, width = frame[0].shape
-        shore = int(np.clip(matrix[1, 1] * self._shore + matrix[1, 2], 2, height - 4)) & ~1
-        rows = min(height - shore, self._waves[0].shape[0])
+        edge = float(np.clip(matrix[1, 1] * self._shore + matrix[1, 2], 2, height - 4))
+        # Rows of color come in twos, but a shore that moved in such steps would be seen to jump.
+        shore = int(edge) & ~1
+        rows = height - shore
         turn = 2 * math.pi * phase
-        one, other = (wave[:rows] for wave in self._waves)
-        swell = cv2.addWeighted(one, math.cos(turn), other, math.sin(turn), 0.0)
-        down = np.arange(rows, dtype=np.float32)[:, None]
-        at_y = shore - 1 - SQUASH * down + 0.6 * swell
+        stirred = cv2.addWeighted(self._waves[0], math.cos(turn), self._waves[1], math.sin(turn), 0)
+        swell = warped(stirred, back(matrix, self._shore, shore, 1.0), (width, rows))
+        down = np.arange(shore - edge, height - edge, dtype=np.float32)[:rows, None]
+        at_y = edge - 1 - SQUASH * down + 0.6 * swell
+        np.minimum(at_y, np.float32(shore - 1), out=at_y)
         at_x = self._columns + swell
         _mirror(frame[0], shore, at_x, at_y)
         half = [

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from kit.engines.landscape.settings import ASPECTS
+from kit.engines.video.directions import AUTO
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 #: A frame is never more than this much longer than wide, or wider than high.
@@ -43,7 +44,7 @@ def fps() -> Parameter:
         name="fps",
         type="integer",
         default=24,
-        enum=[24, 30, 60],
+        enum=[24, 25, 30, 60],
         description="Frames per second",
     )
 
@@ -67,6 +68,19 @@ def camera(default: str, moves: Sequence[str]) -> Parameter:
         default=default,
         enum=list(moves),
         description="How the camera moves",
+    )
+
+
+def directed_camera(otherwise: str, moves: Sequence[str]) -> Parameter:
+    """Return the setting for how the camera moves where a prompt may say it."""
+    return Parameter(
+        name="camera",
+        type="string",
+        default=AUTO,
+        enum=[AUTO, *moves],
+        description=(
+            f"How the camera moves; auto follows the prompt (slow pan left) or is {otherwise}"
+        ),
     )
 
 
@@ -138,7 +152,7 @@ def prices(
         units=[UnitPrice(parameter="duration", credits=Decimal(second))],
         multipliers=[
             by_value("resolution", {"360p": "0.6", "720p": "2", "1080p": "4"}),
-            by_value("fps", {"30": "1.2", "60": "2"}),
+            by_value("fps", {"25": "1.05", "30": "1.2", "60": "2"}),
             by_value("format", {"mp4-av1": "1.25", "webm": "1.25"}),
             *(by_value(name, values) for name, values in (factors or {}).items()),
         ],

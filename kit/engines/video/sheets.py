@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -140,10 +140,10 @@ def lay(
     last += last % 2
     if last <= first:
         return
-    full = _into(matrix, moved.top, first, 1.0)
-    half = _into(matrix, moved.top, first, 0.5)
-    alpha = _warped(moved.alpha, full, (width, last - first))
-    small = _warped(moved.half, half, (width // 2, (last - first) // 2))
+    full = back(matrix, moved.top, first, 1.0)
+    half = back(matrix, moved.top, first, 0.5)
+    alpha = warped(moved.alpha, full, (width, last - first))
+    small = warped(moved.half, half, (width // 2, (last - first) // 2))
     if twinkle is not None:
         part = twinkle[first:last]
         alpha = cv2.multiply(alpha, part, scale=1 / 255)
@@ -151,24 +151,40 @@ def lay(
         piece = target[first:last] if number == 0 else target[first // 2 : last // 2]
         size = (piece.shape[1], piece.shape[0])
         cover = alpha if number == 0 else small
-        moving = _warped(source, full if number == 0 else half, size)
+        moving = warped(source, full if number == 0 else half, size)
         if twinkle is not None and number == 0:
             moving = cv2.multiply(moving, twinkle[first:last], scale=1 / 255)
         cv2.multiply(piece, cv2.bitwise_not(cover), dst=piece, scale=1 / 255)
         cv2.add(piece, moving, dst=piece)
 
 
-def _warped(source: Bytes, inverse: Matrix, size: tuple[int, int]) -> Bytes:
+def warped(source: Bytes | Floats, inverse: Matrix, size: tuple[int, int]) -> Any:
+    """Return a plane as it is seen in a frame, of the source's type.
+
+    Parameters
+    ----------
+    inverse : ndarray
+        Shape (2, 3): from a place in the frame to one in the plane, see `back`.
+    size : tuple of int
+        Width and height.
+    """
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(
-        cv2.warpAffine(source, inverse, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    )
+    return cv2.warpAffine(source, inverse, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
 
 
-def _into(matrix: Matrix, top: int, first: int, share: float) -> Matrix:
-    """Return the way back, from the frame's rows from `first` on to the sheet's rows.
+def back(matrix: Matrix, top: int, first: int, share: float) -> Matrix:
+    """Return the way back, from the frame's rows from `first` on to a sheet's rows.
 
     Pixel centers stand at halves, so that planes of half the size stay where they belong.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Shape (2, 3): from a place on the stage to its place in the frame.
+    top : int
+        First row of the sheet on the stage.
+    share : float
+        Of the size, that planes have: 0.5 for chroma.
     """
     scale = matrix[0, 0]
     x = -matrix[0, 2] / scale * share

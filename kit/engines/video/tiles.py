@@ -61,6 +61,28 @@ def clouds(
     return np.clip(np.rint(floor + (most - floor) * big), 0, 255).astype(np.uint8)
 
 
+def fitted(tile: Bytes, size: tuple[int, int]) -> Bytes:
+    """Return what a tile shows as one that continues after another width and height.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Width and height, at least 32 pixels each, or those that the tile has.
+    """
+    if size == tile.shape[::-1]:
+        return tile
+    turned = _after(np.ascontiguousarray(_after(tile, size[1]).T), size[0])
+    return np.ascontiguousarray(turned.T)
+
+
+def spread_out(tile: Bytes, size: tuple[int, int]) -> Bytes:
+    """Return a tile as often as it takes to cut out a frame of a size wherever one likes."""
+    height, width = tile.shape
+    rows, columns = height + size[1], width + size[0]
+    whole = np.tile(tile, (-(-rows // height), -(-columns // width)))
+    return np.ascontiguousarray(whole[:rows, :columns])
+
+
 def wrapped(
     size: tuple[int, int], x: float, y: float, reach: float
 ) -> Iterator[tuple[float, float]]:
@@ -70,6 +92,17 @@ def wrapped(
     down = (0,) if reach < y < height - reach else (-1, 0, 1)
     for step_x, step_y in product(across, down):
         yield x + step_x * width, y + step_y * height
+
+
+def _after(tile: Bytes, rows: int) -> Bytes:
+    """Return a tile that continues after another number of rows; its seam is blended over."""
+    if rows == tile.shape[0]:
+        return tile
+    soft = max(2, min(rows, tile.shape[0]) // 16)
+    long = tile[np.arange(rows + soft) % tile.shape[0]]
+    share = ((np.arange(soft, dtype=np.float32) + 0.5) / soft)[:, None]
+    seam = long[:soft] * share + long[rows:] * (1 - share)
+    return np.vstack([np.rint(seam).astype(np.uint8), long[soft:rows]])
 
 
 def _enlarged(lattice: Floats, height: int, width: int) -> Floats:

@@ -1,7 +1,7 @@
 """Weather in motion: layers that fall, drift or glow before a picture, on its luma and chroma.
 
-Each layer is a tile without seams, drawn once and slid over the frames; in a loop it goes around a
-whole number of times. Nothing here knows what the picture shows.
+Each layer is a tile without seams, drawn once and slid over the frames. A loop changes how long the
+tile of something that falls is, not how fast it falls. Nothing here knows what the picture shows.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from kit.engines.landscape.plane import Stage, disc
 from kit.engines.media.color import Bytes
 from kit.engines.video.rain import streaks
 from kit.engines.video.sheets import Frame
-from kit.engines.video.tiles import clouds, wrapped
+from kit.engines.video.tiles import clouds, fitted, spread_out, wrapped
 
 #: What can be in the air, as a setting's values; none is drawn by nothing.
 KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _NEUTRAL = 128
+_FLUFF, _SOFT, _BRIGHTER = 0.75, 4, 1.35  # of flakes: blur and border in pixels, light
+_FINEST = 32  # pixels after which something may look the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,12 @@ class Layer:
     Parameters
     ----------
     tile : ndarray of uint8
-        Brightness or density, twice as wide and high as the frame, so that any part can be cut out.
+        Brightness or density, as large as the frame; it continues at the opposite edge.
     speed : tuple of float
         Frame widths and heights that it moves in a second.
+    least : float or None
+        Share of the frame after which, at the least, what falls may look the same in a loop; None
+        for what hangs in the air, which may turn back in one.
     sway : float
         Share of the frame by which it swings about its way.
     phase : float
@@ -44,8 +49,31 @@ class Layer:
 
     tile: Bytes
     speed: tuple[float, float]
+    least: float | None = None
     sway: float = 0.0
     phase: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a layer goes along one axis during a clip, in pixels.
+
+    Parameters
+    ----------
+    period : int
+        After which the tile continues.
+    far : float
+        From the first moment to the last.
+    swing : float
+        There and back around its place.
+    """
+
+    period: int
+    far: float
+    swing: float = 0.0
+
+    def at(self, moment: float) -> float:
+        return self.far * moment + self.swing * math.sin(2 * math.pi * moment)
 
 
 #: Lays a cut-out of a layer over a frame.
@@ -69,57 +97,73 @@ class Weather:
         self._size, self._seconds, self._loop = size, seconds, loop
         build, self._lay, self._glowing = _KINDS[kind]
         self._layers = build(rng, size)
-        self._shimmer = _doubled(_shimmer(rng, size)) if self._glowing else None
+        self._ways = [
+            tuple(self._way(layer, axis, length) for axis, length in enumerate(size))
+            for layer in self._layers
+        ]
+        self._tiles = [
+            spread_out(fitted(layer.tile, (across.period, down.period)), size)
+            for layer, (across, down) in zip(self._layers, self._ways, strict=True)
+        ]
+        self._shimmer = spread_out(_shimmer(rng, size), size) if self._glowing else None
 
     def draw(self, frame: Frame, moment: float) -> None:
         """Draw the air over a frame, in place; `moment` is 0 to 1 of the clip."""
-        for layer in self._layers:
-            patch = self._patch(layer, moment)
+        width = self._size[0]
+        for number, layer in enumerate(self._layers):
+            patch = self._patch(number, moment)
             if self._shimmer is not None:
-                light = self._cut(self._shimmer, self._turns(9) * moment + layer.phase, 0.0)
+                slid = (self._turns(9) * moment + layer.phase) * width
+                light = self._cut(self._shimmer, (slid, 0.0), self._size)
                 patch = cv2.multiply(patch, light, scale=1 / 200)
             self._lay(frame, patch)
 
-    def _patch(self, layer: Layer, moment: float) -> Bytes:
+    def _patch(self, number: int, moment: float) -> Bytes:
+        layer, (across, down) = self._layers[number], self._ways[number]
         swing = 2 * math.pi * (self._turns(5) * moment + layer.phase)
-        x, y = (self._way(speed, moment) for speed in layer.speed)
-        return self._cut(
-            layer.tile, x + layer.sway * math.sin(swing), y + layer.sway * math.cos(2 * swing) / 2
-        )
+        x = across.at(moment) + layer.sway * self._size[0] * math.sin(swing)
+        y = down.at(moment) + layer.sway * self._size[1] * math.cos(2 * swing) / 2
+        return self._cut(self._tiles[number], (x, y), (across.period, down.period))
 
-    def _way(self, speed: float, moment: float) -> float:
-        """Return how far something got; in a loop it goes around a whole number of times."""
-        far = speed * self._seconds
-        if self._loop and speed:
-            far = math.copysign(max(1, round(abs(far))), speed) if abs(far) > 0.3 else 0.0
-        return far * moment
+    def _way(self, layer: Layer, axis: int, length: int) -> _Way:
+        """Return how a layer goes along the frame's width (0) or height (1)."""
+        far = layer.speed[axis] * self._seconds
+        if not self._loop:
+            return _Way(length, far * length)
+        if axis and layer.least and far:
+            far = math.copysign(max(layer.least, abs(far)), far)  # it must not turn back
+        if abs(far) < (layer.least or 0.5):
+            return _Way(length, 0.0, far * length / (2 * math.pi))  # at most as fast as ever
+        laps = max(1, round(abs(far)))
+        period = max(_FINEST, round(abs(far) / laps * length)) if layer.least else length
+        return _Way(period, math.copysign(laps * period, far))
 
     def _turns(self, period: float) -> int:
         """Return how often something that takes about a period comes around in the clip."""
         return max(1, round(self._seconds / period))
 
-    def _cut(self, tile: Bytes, x: float, y: float) -> Bytes:
+    def _cut(self, tile: Bytes, gone: tuple[float, float], period: tuple[int, int]) -> Bytes:
         """Cut a frame out of a tile, to a part of a pixel: slow things must not move in steps."""
         width, height = self._size
-        left, top = (-x * width) % width, (-y * height) % height
+        left, top = (-far % length for far, length in zip(gone, period, strict=True))
         center = (left + (width - 1) / 2, top + (height - 1) / 2)
         return np.asarray(cv2.getRectSubPix(tile, (width, height), center))
 
 
 def _rain(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
-    return [Layer(_doubled(tile), speed) for tile, speed in streaks(rng, size)]
+    return [Layer(tile, speed, least=0.05) for tile, speed in streaks(rng, size)]
 
 
 def _snow(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     return [
-        Layer(_doubled(fall.tile), fall.speed, sway=0.006 * (near + 1), phase=near / 3)
+        Layer(_fluffy(fall.tile), fall.speed, least=0.2, sway=0.006 * (near + 1), phase=near / 3)
         for near, fall in enumerate(falls(rng, *size, "snow"))
     ]
 
 
 def _fireflies(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     return [
-        Layer(_doubled(fall.tile), (0.0, 0.0), sway=0.016, phase=number / 3)
+        Layer(fall.tile, (0.0, 0.0), sway=0.016, phase=number / 3)
         for number, fall in enumerate(falls(rng, *size, "fireflies"))
     ]
 
@@ -127,7 +171,7 @@ def _fireflies(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
 def _dust(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     return [
         Layer(
-            _doubled(_motes(rng, size, 70 - 25 * near, 0.0008 + 0.0013 * near, 90 - 30 * near)),
+            _motes(rng, size, 70 - 25 * near, 0.0008 + 0.0013 * near, 90 - 30 * near),
             (0.016 * (near + 1), -0.010 * (near + 1)),
             sway=0.012,
             phase=near / 2,
@@ -139,8 +183,9 @@ def _dust(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
 def _embers(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     return [
         Layer(
-            _doubled(_motes(rng, size, 46 - 14 * near, 0.0010 + 0.0007 * near, 250)),
+            _motes(rng, size, 46 - 14 * near, 0.0010 + 0.0007 * near, 250),
             (0.03 * (1 - near), -0.13 - 0.08 * near),
+            least=0.2,
             sway=0.014,
             phase=near / 3,
         )
@@ -151,7 +196,7 @@ def _embers(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
 def _fog(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     width, height = size
     return [
-        Layer(_doubled(clouds(rng, height, width, cells=(5 - near, 3), most=96)), (speed, 0.0))
+        Layer(clouds(rng, height, width, cells=(5 - near, 3), most=96), (speed, 0.0))
         for near, speed in enumerate((0.020, -0.034))
     ]
 
@@ -222,13 +267,16 @@ def _motes(
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), soft, borderType=cv2.BORDER_REFLECT))
 
 
+def _fluffy(tile: Bytes) -> Bytes:
+    """Return flakes without corners: a disc of two pixels is a diamond, and the eye follows it."""
+    around = np.pad(tile, _SOFT, mode="wrap")
+    soft = cv2.GaussianBlur(around, (0, 0), _FLUFF)[_SOFT:-_SOFT, _SOFT:-_SOFT]
+    return np.asarray(cv2.convertScaleAbs(soft, alpha=_BRIGHTER))
+
+
 def _shimmer(rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
     """Return brightness that varies from place to place, for what glimmers as it moves."""
     return np.asarray(clouds(rng, size[1], size[0], cells=(24, 24), most=255, octaves=1, floor=30))
-
-
-def _doubled(tile: Bytes) -> Bytes:
-    return np.tile(tile, (2, 2))
 
 
 _KINDS: dict[

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.tiles import clouds, tileable, wrapped
+from kit.engines.video.tiles import clouds, fitted, spread_out, tileable, wrapped
 
 
 def test_noise_continues_at_the_opposite_edges() -> None:
@@ -25,3 +25,23 @@ def test_what_is_near_an_edge_is_seen_beyond_the_other_one() -> None:
     assert list(wrapped((100, 50), 40, 20, 5)) == [(40, 20)]
     assert (-98, 20) not in list(wrapped((100, 50), 40, 20, 5))
     assert {(2.0, 20.0), (102.0, 20.0)} <= set(wrapped((100, 50), 2.0, 20.0, 5))
+
+
+@pytest.mark.parametrize("size", [(64, 40), (130, 96), (200, 120)])
+def test_a_tile_can_continue_after_another_size_without_a_seam(size: tuple[int, int]) -> None:
+    tile = clouds(np.random.default_rng(1), 96, 130, cells=(4, 5), most=200)
+    other = fitted(tile, size)
+    steps = [np.abs(np.diff(tile.astype(int), axis=axis)).max() for axis in (0, 1)]
+
+    assert other.shape == size[::-1]
+    assert np.abs(other[0].astype(int) - other[-1]).max() <= 2 * steps[0]
+    assert np.abs(other[:, 0].astype(int) - other[:, -1]).max() <= 2 * steps[1]
+
+
+def test_a_tile_spread_out_repeats_as_far_as_a_frame_reaches() -> None:
+    tile = np.arange(12, dtype=np.uint8).reshape(3, 4)
+
+    wide = spread_out(tile, (7, 2))
+
+    assert wide.shape == (5, 11)
+    assert np.array_equal(wide, np.tile(tile, (2, 3))[:5, :11])

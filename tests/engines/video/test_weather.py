@@ -47,6 +47,37 @@ def test_a_loop_comes_back_to_where_it_began(kind: str, seconds: float) -> None:
     assert np.abs(drawn(air, 0.0) - drawn(air, 1.0)).mean() < 0.05
 
 
+@pytest.mark.parametrize(("kind", "seconds"), [("snow", 2.0), ("snow", 4.0), ("embers", 2.0)])
+def test_what_falls_is_as_fast_in_a_loop_as_otherwise(kind: str, seconds: float) -> None:
+    def step(loop: bool) -> float:
+        air = weather(kind, loop=loop, seconds=seconds)
+        return float(np.abs(drawn(air, 0.1 + 0.005 / seconds) - drawn(air, 0.1)).mean())
+
+    assert step(loop=True) == pytest.approx(step(loop=False), rel=0.25)
+
+
+@pytest.mark.parametrize("loop", [False, True])
+def test_rain_falls_the_way_its_streaks_lie(loop: bool) -> None:
+    air = Weather("rain", (320, 180), np.random.default_rng(2), 4.0, loop)
+
+    def seen(moment: float) -> np.ndarray:
+        frame = np.full((270, 320), 70, np.uint8)
+        air.draw(views(frame, 320, 180), moment)
+        return frame[:180].astype(int) - 70
+
+    # The layer farthest away falls 1.3 heights in a second.
+    one, later = (seen(moment) for moment in (0.5, 0.5 + 24 / 180 / 1.3 / 4))
+    fits = [int((np.roll(one, (24, x), axis=(0, 1)) * later).sum()) for x in range(-9, 3)]
+    assert np.argmax(fits) - 9 in (-4, -3)
+
+
+@pytest.mark.parametrize("kind", ["fog", "dust"])
+def test_what_hangs_in_the_air_stirs_in_a_loop_too(kind: str) -> None:
+    air = weather(kind, loop=True, seconds=6.0)
+
+    assert np.abs(drawn(air, 0.0) - drawn(air, 0.25)).max() > 3
+
+
 @pytest.mark.parametrize("kind", ["rain", "snow"])
 def test_what_falls_falls_downward(kind: str) -> None:
     air = weather(kind)

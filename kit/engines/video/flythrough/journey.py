@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import cv2
@@ -16,6 +17,7 @@ from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look, look_for
 from kit.engines.scene.land.tinting import of_land, of_water
+from kit.engines.video.directions import camera_for
 from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.flythrough.air import Air, faded
 from kit.engines.video.flythrough.covers import cover_of, tinted
@@ -27,7 +29,7 @@ from kit.engines.video.flythrough.lake import Lake, View
 from kit.engines.video.flythrough.near import Near
 from kit.engines.video.flythrough.patches import Atlas, box_of, repeated
 from kit.engines.video.flythrough.relief import land
-from kit.engines.video.flythrough.route import Station, route
+from kit.engines.video.flythrough.route import PILOTS, Station, route
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import views
 from kit.engines.video.weather import Weather
@@ -49,10 +51,11 @@ def travel(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     progress.report(0.0)
     brief = read(job.prompt, {**values, "size": 512}, job.seed)
-    take = take_of(values, frame_size(values))
+    camera = camera_for(values["camera"], job.prompt, PILOTS, "glide")
+    take = replace(take_of(values, frame_size(values)), camera=camera)
     kind = land_of(brief) if values["land"] == "auto" else values["land"]
     journey = Journey(brief, kind, take, progress.part(0.0, 0.1))
-    facts = {"scene": {**brief.facts(), "family": kind}}
+    facts = {"scene": {**brief.facts(), "family": kind}, "camera": camera}
     drawing = progress.part(0.1, 1.0)
     return filmed(job, drawing, take, journey.frame, name="flythrough", metadata=facts)
 

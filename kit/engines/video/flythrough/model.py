@@ -14,7 +14,7 @@ _LAND = Parameter(
     enum=["auto", "alps", "hills", "forest", "islands", "desert", "canyon"],
     description="The land below; auto reads it from the prompt",
 )
-_CAMERA = settings.camera(
+_CAMERA = settings.directed_camera(
     "glide", ["forward", "glide", "skim", "rise", "descend", "orbit", "high", "still"]
 )
 
@@ -29,8 +29,9 @@ class FlyThrough(Engine):
         category="Video Generation",
         description=(
             "A flight over three-dimensional land made by rule: the prompt's English words for"
-            " land, hour, season, weather, mood and color direct it. There is land, water, sky and"
-            " weather, but no buildings, animals or people, and other words only vary the terrain."
+            " land, hour, season, weather, mood, color and flight direct it. There is land, water,"
+            " sky and weather, but no buildings, animals or people, and other words only vary the"
+            " terrain."
         ),
         settings=(
             settings.duration(5),

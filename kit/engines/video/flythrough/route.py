@@ -92,7 +92,7 @@ def route(
     """
     start = _start(ground, rng)
     far = np.linspace(0.0, seconds, frames) * _SPEED * (0.15 + 0.85 * motion) * (motion > 0)
-    course = _PILOTS[camera](start, far, motion)
+    course = PILOTS[camera](start, far, motion)
     heights = _heights(ground, course, frames / seconds) + _OVER.get(ground.kind, 0.0)
     bank = _bank(course.heading, frames / seconds)
     return [
@@ -197,7 +197,7 @@ def _still(start: Start, far: NDArray[np.float64], motion: float) -> Course:
     return _straight(start, far * 0.0, 0.0)
 
 
-_PILOTS: dict[str, Pilot] = {
+PILOTS: dict[str, Pilot] = {
     "forward": _forward,
     "glide": _glide,
     "skim": _skim,

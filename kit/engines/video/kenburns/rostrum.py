@@ -24,7 +24,9 @@ _MOST = 4096  # pixels a side that are read of a picture
 _SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
 _LONGEST = 4.0  # frames side by side that a camera travels along
 _BORDER = 64  # pixels around each plane
-_OFF = 0.06  # pixels that a frame may be off its place; the eye does not see it tremble
+# Pixels that a frame may be off its place, at most and of what it moves to the next one, at which
+# the eye does not see it tremble.
+_OFF, _OFF_STEP = 0.06, 0.1
 
 
 def travel(job: Job, progress: Progress) -> Asset:
@@ -74,8 +76,7 @@ class Rostrum:
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take = self._take
-        share = position(take.moment(number), easing=self._easing, loop=take.loop)
-        window = between(*self._path, share)
+        window = self._window(number)
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         frame = views(out, take.width, take.height)
         step = window.size * _largest(self._width, self._height, take) / take.width
@@ -83,13 +84,26 @@ class Rostrum:
         top = window.y * self._height - step * take.height / 2
         step = 1.0 if self._pans else step
         corners = [(left * share + _BORDER, top * share + _BORDER) for share in (1.0, 0.5)]
-        scale(self._planes[0], frame[0], step, corners[0], error=_OFF)
+        off = min(_OFF, _OFF_STEP * self._moved(number))
+        scale(self._planes[0], frame[0], step, corners[0], error=off)
         if self._colors is not None:
-            scale_pairs(self._colors, frame[1:], step, corners[1], error=2 * _OFF)
+            scale_pairs(self._colors, frame[1:], step, corners[1], error=2 * off)
         else:
             for source, target in zip(self._planes[1:], frame[1:], strict=True):
-                scale(source, target, step, corners[1], error=2 * _OFF)
+                scale(source, target, step, corners[1], error=2 * off)
         return out
+
+    def _window(self, number: int) -> Window:
+        take = self._take
+        share = position(take.moment(number), easing=self._easing, loop=take.loop)
+        return between(*self._path, share)
+
+    def _moved(self, number: int) -> float:
+        """Return how far the corner of a frame that moves most is from the next, in pixels."""
+        one, other = self._window(number), self._window(number + 1)
+        grown = abs(other.size - one.size) * _largest(self._width, self._height, self._take) / 2
+        across, down = abs(other.x - one.x) * self._width, abs(other.y - one.y) * self._height
+        return float(grown + max(across, down))
 
 
 def flattened(still: stills.Still) -> Bytes:

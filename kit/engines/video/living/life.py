@@ -129,15 +129,12 @@ class Flicker:
 
     def __init__(self, luma: Bytes, take: Take, rng: np.random.Generator) -> None:
         self._take = take
-        self.rows, width = height, width = luma.shape
+        self.rows, width = luma.shape
         around = cv2.blur(luma, (max(3, width // 60) | 1,) * 2)
         spots = cv2.subtract(luma, around)
         spots[(spots < 26) | (luma < 120)] = 0
         self._spots = cv2.GaussianBlur(spots, (0, 0), 0.8)
-        cells = rng.integers(0, _GROUPS, (max(4, height // 14), max(4, width // 14)))
-        self._groups = cv2.resize(
-            cells.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST
-        )
+        self._groups = _groups(self._spots, rng)
         self._phases = rng.random((3, _GROUPS))
         self._calm = rng.random(_GROUPS) < 0.45
 
@@ -155,13 +152,22 @@ class Flicker:
         cv2.subtract(luma, amount, dst=luma)
 
 
+def _groups(spots: Bytes, rng: np.random.Generator) -> Bytes:
+    """Return the group of each pixel: what is lit together, like the letters of a sign, is one."""
+    near = cv2.getStructuringElement(cv2.MORPH_RECT, (max(3, spots.shape[0] // 90) | 1,) * 2)
+    count, labels = cv2.connectedComponents(cv2.dilate(spots, near), connectivity=8)
+    groups = rng.integers(0, _GROUPS, max(1, count)).astype(np.uint8)
+    return np.asarray(groups[labels])
+
+
 class Ripples:
     """Shifts that go round and round: still water stirs, ink flows.
 
     Parameters
     ----------
     mask : ndarray of float32
-        How far each place is moved, as a share of the frame's height, of any size.
+        How far each place of the picture, margins and all, is moved, as a share of the frame's
+        height; of any size.
     cells : tuple of int
         Blobs down and across.
     """
@@ -176,8 +182,7 @@ class Ripples:
     ) -> None:
         self._turns = turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
         rows, columns = relief.shape
-        amount = cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_LINEAR)
-        amount *= take.height
+        amount = _framed(mask, take, relief) * np.float32(take.height)
         self._fields = [
             tileable(rng, rows, columns, cells=cells, octaves=2) * amount for _ in range(4)
         ]
@@ -199,11 +204,25 @@ class Ripples:
                 cv2.scaleAdd(field, amount, below, dst=below)
 
 
-def open_water(picture: Bytes, horizon: float) -> Floats:
-    """Return how far the waves of a small picture heave, as shares of the height."""
-    down = np.linspace(0.0, 1.0, picture.shape[0], dtype=np.float32)[:, None]
+def _framed(mask: Floats, take: Take, relief: Relief) -> Floats:
+    """Return the part of a mask that is within the frame, at the size of its blocks."""
+    whole = cv2.resize(mask, (relief.width, relief.height), interpolation=cv2.INTER_LINEAR)
+    left, top = (relief.width - take.width) // 2, (relief.height - take.height) // 2
+    part = whole[top : top + take.height, left : left + take.width]
+    return np.asarray(cv2.resize(part, relief.shape[::-1], interpolation=cv2.INTER_AREA))
+
+
+def open_water(water: Floats, horizon: float) -> Floats:
+    """Return how far waves heave, as shares of the height.
+
+    Parameters
+    ----------
+    water : ndarray of float32
+        Where there is water, 0 to 1, as a small picture; see `kit.engines.video.living.shore`.
+    """
+    down = np.linspace(0.0, 1.0, water.shape[0], dtype=np.float32)[:, None]
     near = np.clip((down - horizon - 0.02) / (1 - horizon), 0.0, 1.0)
-    return np.repeat(np.asarray(0.018 * near**0.8, np.float32), picture.shape[1], axis=1)
+    return np.asarray(0.018 * near**0.8 * water, np.float32)
 
 
 def still_water(picture: Bytes, horizon: float) -> Floats:

@@ -23,9 +23,12 @@ _WEATHER = settings.weather(
 _HOURS = Parameter(
     name="hours",
     type="string",
-    default="fixed",
-    enum=["fixed", "day_to_night", "night_to_day"],
-    description="Keep the prompt's time of day, or let it pass during the clip",
+    default="auto",
+    enum=["auto", "fixed", "day_to_night", "night_to_day"],
+    description=(
+        "Keep the prompt's time of day, or let it pass; auto lets it pass where the prompt says so"
+        " (from day to night, time lapse)"
+    ),
 )
 _CLOUDS = Parameter(
     name="clouds",
@@ -33,7 +36,7 @@ _CLOUDS = Parameter(
     default=True,
     description="Thin clouds drift where there is sky",
 )
-_CAMERA = settings.camera(
+_CAMERA = settings.directed_camera(
     "push", ["push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still"]
 )
 
@@ -69,12 +72,8 @@ class LivingScene(Engine):
             seed_parameter(),
         ),
         media=(settings.soundtrack(),),
-        pricing=settings.prices(
-            "0.03",
-            base="0.06",
-            # Each hour is a painting of its own.
-            factors={"hours": {"day_to_night": "1.3", "night_to_day": "1.3"}},
-        ),
+        # Hours that pass cost nothing: prices go by settings, and a prompt may ask for them too.
+        pricing=settings.prices("0.03", base="0.06"),
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:

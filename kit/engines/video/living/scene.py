@@ -12,15 +12,18 @@ from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
 from kit.engines.scene.land.vista import level_of
 from kit.engines.video.animate.relief import Blocks, Relief, blocks_of, large
-from kit.engines.video.camera import view
+from kit.engines.video.camera import CAMERAS, view
+from kit.engines.video.directions import camera_for, hours_for
 from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.kenburns.blocks import bordered, fill_quads
 from kit.engines.video.living import depths
 from kit.engines.video.living.life import Clouds, Flicker, Hours, Ripples, open_water, still_water
+from kit.engines.video.living.shore import water_of
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import views
 from kit.engines.video.weather import Weather
 
+_SET_UP = 0.03  # share of the whole that it takes to bring a painting to life
 _MOST = 1600  # pixels of the longer side that are painted
 _HOURS = {
     "fixed": (),
@@ -39,18 +42,27 @@ def film(job: Job, progress: Progress) -> Asset:
     """Render a job of the living-scene model."""
     values = job.parameters
     progress.report(0.0)
-    take = take_of(values, frame_size(values))
+    camera = camera_for(values["camera"], job.prompt, CAMERAS, "push")
+    take = replace(take_of(values, frame_size(values)), camera=camera)
     brief = _sized(read(job.prompt, {**values, "size": 512}, job.seed), take)
     weather = _weather(brief, values["weather"])
-    hours = _HOURS[values["hours"]] or (brief.time_of_day,)
+    hours = _HOURS[hours_for(values["hours"], job.prompt)] or (brief.time_of_day,)
     end = 0.10 + 0.06 * len(hours)
     paintings = [
-        paint(_quiet(brief, hour), progress.part(*_stretch(number, len(hours), end)))
+        paint(quiet(brief, hour), progress.part(*_stretch(number, len(hours), end)))
         for number, hour in enumerate(hours)
     ]
-    living = Living(brief, paintings, take, weather=weather, clouds=values["clouds"])
-    facts = {"scene": brief.facts(), "weather": weather, "hours": list(hours)}
-    drawing = progress.part(end, 1.0)
+    setting_up = progress.part(end, end + _SET_UP)
+    living = Living(
+        brief, paintings, take, weather=weather, clouds=values["clouds"], progress=setting_up
+    )
+    facts = {
+        "scene": brief.facts(),
+        "camera": camera,
+        "weather": weather,
+        "hours": list(hours),
+    }
+    drawing = progress.part(end + _SET_UP, 1.0)
     return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
 
 
@@ -64,14 +76,25 @@ class Living:
     """
 
     def __init__(
-        self, brief: Brief, paintings: list[Bytes], take: Take, *, weather: str, clouds: bool
+        self,
+        brief: Brief,
+        paintings: list[Bytes],
+        take: Take,
+        *,
+        weather: str,
+        clouds: bool,
+        progress: Progress | None = None,
     ) -> None:
+        progress = progress or Progress()
         self._take = take
         rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
         picture = depths.small(paintings[0])
         sky = depths.sky_of(picture, _level(brief))
         self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
-        planes = [self._relief.planes(painting) for painting in paintings]
+        progress.report(0.2)
+        planes = [
+            self._relief.planes(painting) for painting in progress.part(0.2, 0.4).over(paintings)
+        ]
         self._hours = Hours(planes, loop=take.loop)
         size = (self._relief.width, self._relief.height)
         horizon = depths.horizon_of(sky)
@@ -83,15 +106,20 @@ class Living:
             self._life.append(self._clouds)
         if brief.family == "city":
             self._life.append(Flicker(planes[-1][0], take, rng[1]))
+        progress.report(0.5)
         water = max(horizon, _level(brief) - 0.06)
-        self._ripples = _ripples(brief.family, picture, water, take, self._relief, rng[2])
+        self._ripples = _ripples(
+            brief, picture, water, take, self._relief, rng[2], progress.part(0.5, 0.7)
+        )
         self._weather = (
             None
             if weather == "none"
             else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
         )
+        progress.report(0.9)
         self._canvas = bordered(planes[0][0])
         self._blocks = blocks_of(planes[0])
+        progress.report(1.0)
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
@@ -139,17 +167,13 @@ def _sized(brief: Brief, take: Take) -> Brief:
     return replace(brief, width=round(width * scale), height=round(height * scale))
 
 
-def _quiet(brief: Brief, hour: str) -> Brief:
-    """Return a brief without what falls or glimmers: that is drawn in motion.
-
-    A street keeps its rain, of which it is wet.
-    """
+def quiet(brief: Brief, hour: str) -> Brief:
+    """Return a brief without what falls or glimmers: that is drawn in motion."""
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
     extras = tuple(extra for extra in brief.extras if extra != "fireflies")
-    falling = brief.family == "city"
-    return replace(brief, time_of_day=hour, weather=weather, extras=extras, falling=falling)
+    return replace(brief, time_of_day=hour, weather=weather, extras=extras, falling=False)
 
 
 def _weather(brief: Brief, asked: str) -> str:
@@ -168,18 +192,20 @@ def _weather(brief: Brief, asked: str) -> str:
 
 
 def _ripples(
-    family: str,
+    brief: Brief,
     picture: Bytes,
     horizon: float,
     take: Take,
     relief: Relief,
     rng: np.random.Generator,
+    progress: Progress,
 ) -> Ripples | None:
-    if family == "lake":
+    if brief.family == "lake":
         return Ripples(still_water(picture, horizon), (48, 10), take, relief, rng)
-    if family == "sea":
-        return Ripples(open_water(picture, horizon), (12, 5), take, relief, rng)
-    if family in _INKS:
+    if brief.family == "sea":
+        water = water_of(brief, progress)
+        return Ripples(open_water(water, horizon), (12, 5), take, relief, rng)
+    if brief.family in _INKS:
         amount = np.full(picture.shape[:2], 0.004 + 0.012 * take.motion, np.float32)
         return Ripples(amount, (3, 4), take, relief, rng)
     return None

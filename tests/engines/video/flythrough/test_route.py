@@ -7,7 +7,8 @@ from kit.engines.video.flythrough.relief import land
 from kit.engines.video.flythrough.route import Station, route
 from kit.engines.video.flythrough.terrain import Land
 
-CAMERAS = next(p.enum for p in FlyThrough.definition.settings if p.name == "camera") or []
+OFFERED = next(p.enum for p in FlyThrough.definition.settings if p.name == "camera") or []
+CAMERAS = [camera for camera in OFFERED if camera != "auto"]
 ALPS = land("alps", np.random.default_rng(5), Progress())
 
 

@@ -123,6 +123,24 @@ def test_what_is_no_picture_is_said_to_be_none(tmp_path: Path) -> None:
         rendered(KenBurns(), tmp_path / "job", media={"image": broken})
 
 
+def test_a_slow_zoom_does_not_tremble() -> None:
+    """A bright line is followed at a hundredth of a pixel: it must move evenly."""
+    pixels = np.full((360, 640, 3), 20, np.uint8)
+    pixels[:, 500:504] = 230
+    path = (Window(0.5, 0.5, 1.0), Window(0.5, 0.5, 0.94))
+    slow = Take(width=320, height=180, fps=24, frames=240)
+    rostrum = Rostrum(pixels, path, slow, easing="linear")
+
+    def place(number: int) -> float:
+        row = rostrum.frame(number)[90].astype(float) - 33
+        row[row < 4] = 0
+        return float((row * np.arange(320)).sum() / row.sum())
+
+    steps = np.diff([place(number) for number in range(60, 180)])
+    assert steps.mean() > 0.01
+    assert np.abs(steps - steps.mean()).max() < 0.05
+
+
 def test_a_canceled_clip_ends_at_once(tmp_path: Path) -> None:
     image = saved(textured(200, 160), tmp_path)
     progress = Progress(lambda done: progress.cancel() if done > 0.5 else None)

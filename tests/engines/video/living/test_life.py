@@ -81,6 +81,34 @@ def test_only_small_lights_flicker() -> None:
     assert np.array_equal(drawn(0.0), drawn(1.0))
 
 
+def test_a_sign_flickers_as_one() -> None:
+    luma = np.full((90, 160), 30, np.uint8)
+    luma[20:60:2, 40:44] = 240  # letters, one below the other
+    flicker = Flicker(luma, TAKE, rng())
+    dimmed = []
+    for moment in np.linspace(0, 1, 9):
+        found = luma.copy()
+        flicker.draw(found, float(moment))
+        dimmed.append((luma.astype(int) - found)[24:56:2, 41])
+
+    assert np.max(dimmed) > 20
+    assert np.ptp(dimmed, axis=1).max() <= 2
+
+
+def test_ripples_lie_where_their_mask_says_margins_and_all() -> None:
+    take = Take(width=160, height=90, fps=24, frames=96, motion=1.0)
+    relief = Relief(np.zeros((90, 160), np.float32), take)
+    mask = np.zeros((relief.height, relief.width), np.float32)
+    mask[:, : relief.width // 4] = 0.02
+    ripples = Ripples(mask, (12, 6), take, relief, rng())
+    maps = (np.zeros((45, 80), np.float32), np.zeros((45, 80), np.float32))
+    ripples.turn_to(0.1)
+    ripples(maps)
+
+    end = (relief.width // 4 - (relief.width - 160) // 2) / 2
+    assert np.flatnonzero(np.abs(maps[0]).max(axis=0))[-1] == pytest.approx(end, abs=1)
+
+
 def test_ripples_come_around_and_stay_within_their_mask() -> None:
     mask = np.zeros((45, 80), np.float32)
     mask[30:] = 0.02
@@ -122,7 +150,7 @@ def test_water_is_what_lies_smooth_below_the_horizon() -> None:
 
 
 def test_waves_heave_the_more_the_nearer_they_are() -> None:
-    mask = open_water(np.zeros((100, 160, 3), np.uint8), 0.4)
+    mask = open_water(np.ones((100, 160), np.float32), 0.4)
 
     assert mask[:42].max() == 0
     assert (np.diff(mask[:, 0]) >= 0).all()

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.scene.brief import read
+from kit.engines.scene.families import paint
 from kit.engines.video.living.model import LivingScene
+from kit.engines.video.living.scene import quiet
 from tests.engines.video.showing import decoded, distance, job_for, rendered
 
 SPACE = "a nebula with a ringed planet"
@@ -41,6 +44,23 @@ def test_the_hour_can_pass(tmp_path: Path) -> None:
 
     assert asset.metadata["hours"] == ["day", "sunset", "night"]
     assert last.mean() < 0.6 * first.mean()
+
+
+def test_the_prompt_directs_camera_and_hours(tmp_path: Path) -> None:
+    prompt = "slow pan left over flat hills, from day to night"
+    asset = rendered(LivingScene(), tmp_path, prompt, family="poster", fps=2)
+
+    assert asset.metadata["camera"] == "pan_left"
+    assert asset.metadata["hours"] == ["day", "sunset", "night"]
+
+
+def test_no_rain_is_painted_into_a_street_before_which_it_falls(tmp_path: Path) -> None:
+    values = {"aspect_ratio": "16:9", "size": 128}
+    wet = read("a city street in the rain", values, 3)
+    film = quiet(wet, wet.time_of_day)
+
+    assert film.weather == "rain"
+    assert distance(paint(wet, Progress()), paint(film, Progress())) > 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,51 @@
+"""Shores: where a painted sea is water, which may heave, and where it is land, which may not.
+
+Painters hand out pixels, not masks. But a sea is laid out by its seed whatever its waves are: what
+looks different when it is calm is water, and cliffs, beaches and boats are what stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.scene.brief import Brief
+from kit.engines.scene.families import paint
+
+_SIDE = 144  # pixels of the longer side: feet of cliffs are no finer
+_CALM = frozenset(("calm", "still", "quiet", "glassy"))
+_OFF = 4  # steps of 8 bits by which water differs at the least
+
+
+def water_of(brief: Brief, progress: Progress) -> Floats:
+    """Return where a sea is water, 0 to 1, as a small picture of the painting's shape."""
+    # By a clear day, when everything is seen.
+    ways = ("glassy", progress.part(0.0, 0.5)), ("stormy", progress.part(0.5, 1.0))
+    calm, rough = (_painted(brief, word, part) for word, part in ways)
+    off = cv2.absdiff(calm, rough).max(axis=2)
+    found = (off > _OFF).astype(np.uint8)
+    # Between two waves they may be alike by chance.
+    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    return np.asarray(cv2.GaussianBlur(found.astype(np.float32), (0, 0), 0.8))
+
+
+def _painted(brief: Brief, word: str, progress: Progress) -> Bytes:
+    scale = _SIDE / max(brief.width, brief.height)
+    words = (word, *(other for other in brief.words if other not in _CALM))
+    small = replace(
+        brief,
+        words=words,
+        width=max(16, round(brief.width * scale)),
+        height=max(16, round(brief.height * scale)),
+        detail="low",
+        weather="clear",
+        time_of_day="day",
+        extras=(),
+        falling=False,
+    )
+    progress.report(0.0)
+    return paint(small, progress)

@@ -1,0 +1,86 @@
+"""Films in every format that the models offer: Chromium plays them to the end, in true colors."""
+
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from kit.engines.media.clip import FORMATS
+from kit.engines.video.kenburns.model import KenBurns
+from tests.engines.video.showing import rendered, saved, tone
+
+pytestmark = pytest.mark.browser
+
+COLOR = (200, 60, 40)
+PLAYED = """address => new Promise((done) => {
+    const video = document.createElement("video");
+    const seen = { heard: null, size: null, color: null };
+    video.onerror = () => done({ ...seen, error: video.error.code });
+    video.onended = () => {
+        const canvas = document.createElement("canvas");
+        canvas.width = video.videoWidth;
+        canvas.height = video.videoHeight;
+        const drawn = canvas.getContext("2d");
+        drawn.drawImage(video, 0, 0);
+        const middle = drawn.getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
+        done({
+            error: null,
+            size: [video.videoWidth, video.videoHeight],
+            seconds: video.duration,
+            color: [...middle].slice(0, 3),
+            heard: video.webkitAudioDecodedByteCount > 0,
+            frames: video.getVideoPlaybackQuality().totalVideoFrames,
+        });
+    };
+    video.muted = true;
+    video.src = address;
+    document.body.append(video);
+    video.play().catch(() => {});
+})"""
+Play = Callable[[bytes, str], Any]
+
+
+@pytest.fixture
+def played(browser: Browser) -> Iterator[Play]:
+    """Play a film in an empty page and return what was seen of it."""
+    context = browser.new_context()
+    shown = context.new_page()
+    shown.set_default_timeout(120_000)
+
+    def play(content: bytes, content_type: str) -> Any:
+        encoded = base64.b64encode(content).decode()
+        return shown.evaluate(PLAYED, f"data:{content_type};base64,{encoded}")
+
+    yield play
+    context.close()
+
+
+def film(folder: Path, kind: str) -> tuple[bytes, str]:
+    image = saved(np.full((180, 320, 3), COLOR, np.uint8), folder)
+    media = {"image": image, "soundtrack": tone(folder, 0.5)}
+    asset = rendered(KenBurns(), folder / "job", media=media, format=kind)
+    return asset.path.read_bytes(), asset.content_type
+
+
+@pytest.mark.parametrize("kind", list(FORMATS))
+def test_a_film_plays_to_its_end_with_sound_and_in_its_colors(
+    played: Play, tmp_path: Path, kind: str
+) -> None:
+    seen = played(*film(tmp_path, kind))
+
+    assert seen["error"] is None
+    assert seen["size"] == [640, 360]
+    assert seen["seconds"] == pytest.approx(1.0, abs=0.06)
+    assert np.abs(np.subtract(seen["color"], COLOR)).max() <= 6
+    assert seen["heard"]
+    assert seen["frames"] > 0
+
+
+def test_a_film_that_is_cut_off_in_its_head_does_not_play(played: Play, tmp_path: Path) -> None:
+    content, content_type = film(tmp_path, "mp4")
+
+    assert played(content[:400], content_type)["error"] is not None

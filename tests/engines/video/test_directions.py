@@ -1,0 +1,79 @@
+import pytest
+
+from kit.engines.video.camera import CAMERAS
+from kit.engines.video.directions import camera_for, hours_for
+from kit.engines.video.flythrough.route import PILOTS
+
+
+@pytest.mark.parametrize(
+    ("prompt", "camera"),
+    [
+        ("Slow pan to the LEFT over a lake", "pan_left"),
+        ("camera slowly pans right across the dunes", "pan_right"),
+        ("zoom in on the mountain", "push"),
+        ("the camera moves closer", "push"),
+        ("slow zoom out from a cabin", "pull"),
+        ("the camera pulls back", "pull"),
+        ("crane up over a forest", "rise"),
+        ("a drone rises above the woods", "rise"),
+        ("camera orbits around the island", "arc"),
+        ("locked-off shot of a harbor", "still"),
+        ("a lake. First zoom out, then pan left", "pull"),
+    ],
+)
+def test_words_direct_the_camera(prompt: str, camera: str) -> None:
+    assert camera_for("auto", prompt, CAMERAS, "drift") == camera
+
+
+@pytest.mark.parametrize(
+    ("prompt", "camera"),
+    [
+        ("the camera circles a summit", "orbit"),
+        ("we fly low over the water", "skim"),
+        ("bird's-eye view of dunes", "high"),
+        ("the camera descends into the canyon", "descend"),
+        ("fly straight through the canyon", "forward"),
+    ],
+)
+def test_words_direct_a_flight(prompt: str, camera: str) -> None:
+    assert camera_for("auto", prompt, PILOTS, "glide") == camera
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "the sun rises over a still lake",
+        "an orbiting planet",
+        "rising mountains, a path to the left",
+        "a panda on the left bank",
+        "no zoom in, please",
+        "without any camera pan left",
+    ],
+)
+def test_what_is_not_said_of_a_camera_leaves_it_as_usual(prompt: str) -> None:
+    assert camera_for("auto", prompt, CAMERAS, "drift") == "drift"
+
+
+def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> None:
+    assert camera_for("rise", "pan left", CAMERAS, "push") == "rise"
+    assert camera_for("auto", "pan left", PILOTS, "glide") == "glide"
+
+
+@pytest.mark.parametrize(
+    ("asked", "prompt", "hours"),
+    [
+        ("auto", "a valley from day to night", "day_to_night"),
+        ("auto", "time-lapse of clouds over a bay", "day_to_night"),
+        ("auto", "sunset turns into night", "day_to_night"),
+        ("auto", "night becomes day", "night_to_day"),
+        ("auto", "a valley by night", "fixed"),
+        ("auto", "no time lapse", "fixed"),
+        ("fixed", "from day to night", "fixed"),
+        ("night_to_day", "from day to night", "night_to_day"),
+    ],
+)
+def test_words_let_time_pass_unless_a_setting_says_otherwise(
+    asked: str, prompt: str, hours: str
+) -> None:
+    assert hours_for(asked, prompt) == hours
