@@ -116,8 +116,8 @@ def _cubic(
     """
     a, b, c, d = values[:-3], values[1:-2], values[2:-1], values[3:]
     one, two, three = (c - a) / 2, a - 2.5 * b + 2 * c - d / 2, 1.5 * (b - c) + (d - a) / 2
-    total = three[cell]
+    total = three.take(cell, mode="clip")
     for step in (two, one, b):
         total *= share
-        total += step[cell]
+        total += step.take(cell, mode="clip")
     return total
