@@ -19,14 +19,20 @@ from kit.engines.media.color import Bytes
 
 Point: TypeAlias = tuple[float, float]
 
-#: The longer sides at which a picture is looked at: for small faces, and for ones that fill it;
-#: and where those show none, for blurred ones, whose eyes and mouth are placed roughly then.
-_SIDES, _LAST_SIDE = (640, 320), 160
+#: The longer sides at which a picture is looked at: for small faces, and for ones that fill it.
+_SIDES = (640, 320)
+#: And where those show none, how it is looked at for blurred and closely cut ones, whose eyes and
+#: mouth are placed roughly then: longer side, and how much it is blurred, which takes blocks and
+#: stairs from pictures that were enlarged.
+_LAST = ((160, 0.0), (128, 0.0), (128, 2.0))
 #: How sure the network must be at one of them. Below it patterns in bark, marble and windows come.
 _SURE = 0.8
 #: Boxes that share more of their area than this are one face.
 _SHARED = 0.3
 _LEAST_SIDE, _MOST = 16, 50
+#: Pictures with a shorter side than the first get a border up to the second: where the network's
+#: coarsest grid has a single row, it reads past its end and sees faces of any size anywhere.
+_THIN, _THICK = 33, 64
 #: The network's box goes from the hair to the chin; this much of its height is a face from the
 #: brows on, whose middle is higher by this much.
 _PART, _RAISED = 0.95, 0.022
@@ -90,7 +96,8 @@ def find(pixels: Bytes) -> list[Face]:
     longest = max(pixels.shape[:2])
     sides = {min(side, longest) for side in _SIDES}
     rows = [row for side in sorted(sides) for row in _seen(pixels, side)]
-    rows = rows or _seen(pixels, min(_LAST_SIDE, longest))
+    for side, blur in _LAST:
+        rows = rows or _seen(pixels, side, blur)
     rows.sort(key=lambda row: -row[-1])
     kept: list[list[float]] = []
     for row in rows:
@@ -101,8 +108,8 @@ def find(pixels: Bytes) -> list[Face]:
     return [_face(row) for row in kept]
 
 
-def _seen(pixels: Bytes, side: int) -> list[list[float]]:
-    """Return what the network sees in a picture made that small, in pixels of the picture.
+def _seen(pixels: Bytes, side: int, blur: float = 0.0) -> list[list[float]]:
+    """Return what the network sees in a picture made that large, in pixels of the picture.
 
     Each is a box, five points and how sure it is.
     """
@@ -111,16 +118,28 @@ def _seen(pixels: Bytes, side: int) -> list[list[float]]:
     size = (round(width * scale), round(height * scale))
     if min(size) < _LEAST_SIDE:
         return []
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    way = cv2.INTER_AREA if scale <= 1 else cv2.INTER_LINEAR
+    small = _bordered(np.asarray(cv2.resize(pixels, size, interpolation=way)))
+    if blur:
+        small = np.asarray(cv2.GaussianBlur(small, (0, 0), blur))
     code = cv2.COLOR_RGB2BGR if small.ndim == 3 else cv2.COLOR_GRAY2BGR
     with _LOCK:
         network = _network()
-        network.setInputSize(size)
+        network.setInputSize(small.shape[1::-1])
         _, found = network.detect(cv2.cvtColor(small, code))
     if found is None:
         return []
     rows: list[list[float]] = (found * [*(width / size[0], height / size[1]) * 7, 1.0]).tolist()
     return rows
+
+
+def _bordered(pixels: Bytes) -> Bytes:
+    """Return a picture that is thick enough for the network, with more of it below and right."""
+    height, width = pixels.shape[:2]
+    if min(height, width) >= _THIN:
+        return pixels
+    below, right = max(0, _THICK - height), max(0, _THICK - width)
+    return np.asarray(cv2.copyMakeBorder(pixels, 0, below, 0, right, cv2.BORDER_REPLICATE))
 
 
 def _overlap(one: list[float], other: list[float]) -> float:

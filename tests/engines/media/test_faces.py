@@ -136,3 +136,40 @@ def test_the_network_is_the_one_that_was_published_and_its_license_is_beside_it(
 
     assert digest in yunet.FILE.with_name("README.md").read_text()
     assert "MIT License" in yunet.FILE.with_name("MIT-YuNet.txt").read_text()
+
+
+@pytest.mark.parametrize("side", [24, 32, 60, 200])
+def test_a_face_that_was_cut_out_closely_is_found_at_any_size(
+    portrait: np.ndarray, side: int
+) -> None:
+    (whole,) = find(portrait)
+    (x, y), reach = whole.center, 0.62 * whole.width
+    rows, columns = slice(int(y - reach), int(y + reach)), slice(int(x - reach), int(x + reach))
+    tight = cv2.resize(portrait[rows, columns], (side, side), interpolation=cv2.INTER_AREA)
+
+    (found,) = find(tight)
+    (enlarged,) = find(cv2.resize(tight, (222, 222), interpolation=cv2.INTER_NEAREST))
+
+    assert found.center == pytest.approx((side / 2, side / 2), abs=0.15 * side)
+    assert enlarged.center == pytest.approx((111, 111), abs=30)
+
+
+@pytest.mark.parametrize(
+    "shape", [(90, 900), (128, 1280), (200, 4000), (50, 1600), (900, 90), (28, 128)]
+)
+def test_long_and_narrow_pictures_show_no_faces_that_are_not_there(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    even = np.full((*shape, 3), 90, np.uint8)
+    noise = cv2.GaussianBlur(rng.integers(0, 256, (*shape, 3)).astype(np.uint8), (0, 0), 3)
+
+    assert find(even) == []
+    assert find(noise) == []
+
+
+def test_a_face_in_a_long_strip_is_found_where_it_is() -> None:
+    strip = np.full((80, 1000, 3), (120, 140, 110), np.uint8)
+    strip[:79, 500:570] = cv2.resize(face(**AT), (70, 79), interpolation=cv2.INTER_AREA)
+
+    (found,) = find(strip)
+
+    assert found.center == pytest.approx((533, 41), abs=6)

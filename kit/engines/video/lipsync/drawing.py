@@ -141,18 +141,15 @@ def _drawn(
 ) -> Bytes:
     x, y = places
     source_x, source_y = x.copy(), y.copy()
-    eyes = speaker.eyes if lids > 0 else ()
-    for eye in eyes:
-        part = _part(pose, eye.reach(), area, pixels.shape)
-        source_y[part] = shut(x[part], y[part], eye, lids)
     part = _part(pose, reach_of(speaker.lips), area, pixels.shape)
     source_x[part], source_y[part] = pull(
         source_x[part], source_y[part], speaker.lips, shape, step=step_for(pose.unit)
     )
     out = pixels.copy()
     out[area] = _sampled(pixels, pose, source_x, source_y)
-    for eye in eyes:
+    for eye in speaker.eyes if lids > 0 else ():
         part = _part(pose, eye.reach(), area, pixels.shape)
+        _close(pixels, pose, out[area][part], (x[part], y[part]), eye, lids)
         cover = lashes(x[part], y[part], eye, lids, sharp=pose.unit)
         _paint(out[area][part], speaker.colors.dark, cover)
     part = _part(pose, inner_reach_of(speaker.lips), area, pixels.shape)
@@ -160,6 +157,18 @@ def _drawn(
     if painted is not None:
         _paint(out[area][part], painted.color, painted.cover)
     return out
+
+
+def _close(
+    pixels: Bytes, pose: Pose, under: Bytes, places: tuple[Floats, Floats], eye: Eye, lids: float
+) -> None:
+    """Lay the skin of a lid over part of a picture, in place."""
+    if not under.size:
+        return
+    x, y = places
+    lid = shut(x, y, eye, lids)
+    skin = _sampled(pixels, pose, np.ascontiguousarray(x), lid.source_y) * lid.light
+    _paint(under, skin, lid.cover)
 
 
 def _paint(under: Bytes, color: Floats, cover: Floats) -> None:

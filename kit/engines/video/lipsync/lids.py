@@ -1,6 +1,7 @@
-"""Eyelids: the skin above an eye comes down over it for a moment, lashes and all.
+"""Eyelids: skin comes down over an eye for a moment, lashes and all.
 
 It takes eyes that are open and were found; one that is hidden behind dark glasses stays as it is.
+The skin is that below the eye, mirrored: above it brows, lashes and shadows are in the way.
 """
 
 from __future__ import annotations
@@ -14,22 +15,38 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Point
 from kit.engines.video.lipsync.pose import Box, Pose, Window
 
-#: Half the width of an eye, its edges above and below the middle, and the skin that stretches.
-_HALF, _UPPER, _LOWER, _SKIN = 27.0, 9.5, 9.0, 8.5
+#: Half the width of an eye, its edges above and below the middle, lashes round it included.
+_HALF, _UPPER, _LOWER = 27.0, 11.5, 10.5
+#: How far a lid fades out at its rim, and how much lower than its edge the skin on it begins.
+_FADE, _BELOW = 3.0, 3.5
+#: How wide the dark of an iris is, as the deviation of the blur that finds it best.
+_IRIS = 4.0
+#: How high the skin is above an eye and below it that tells how bright its fold is, and how much
+#: that may differ from the skin on the lid.
+_BAND, _TINTS = 9.0, (0.7, 1.1)
+#: How much darker a lid is at its fold than the skin there.
+_SHADE = 0.06
 _CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16
 _FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
 
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """An eye's middle, in face units."""
+    """An eye's middle, in face units.
+
+    Parameters
+    ----------
+    tint : tuple of float
+        Red, green and blue of the skin above it, as shares of those of the skin below.
+    """
 
     x: float
     y: float
+    tint: tuple[float, ...] = (1.0, 1.0, 1.0)
 
     def reach(self) -> Box:
         """Return all that its lid may touch, in face units."""
-        return self.x - _HALF, self.y - _UPPER - _SKIN, self.x + _HALF, self.y + _LOWER
+        return self.x - _HALF, self.y - _UPPER - _FADE, self.x + _HALF, self.y + _LOWER + _FADE
 
 
 def find_eyes(pixels: Bytes, pose: Pose, eyes: tuple[Point, Point]) -> tuple[Eye, Eye]:
@@ -39,18 +56,48 @@ def find_eyes(pixels: Bytes, pose: Pose, eyes: tuple[Point, Point]) -> tuple[Eye
 
 
 def _centered(pixels: Bytes, pose: Pose, x: float, y: float) -> Eye:
-    window = Window(x - 20, y - 16, 40, 32)
+    window = Window(x - 30, y - 26, 60, 52)
     gray = cv2.cvtColor(window.cut(pixels, pose), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    blob = cv2.GaussianBlur(gray, (0, 0), 4)
+    blob = cv2.GaussianBlur(gray, (0, 0), _IRIS)
     across, along = window.grid()
     # Brows and lashes are dark too: farther from where the eye was found counts against a place.
-    far = ((across - x) / 10) ** 2 + ((along - y) / 6) ** 2
-    at = int(np.argmin(blob + 30 * far))
-    return Eye(float(across.flat[at]), float(along.flat[at]))
+    far = ((across - x) / 6) ** 2 + ((along - y) / 8) ** 2
+    at = int(np.argmin(blob + 16 * far))
+    x, y = float(across.flat[at]), float(along.flat[at])
+    above = _skin(pixels, pose, x, y - _UPPER - _BAND)
+    below = _skin(pixels, pose, x, y + _LOWER + _BELOW)
+    return Eye(x, y, tuple(np.clip(above / below, *_TINTS).tolist()))
 
 
-def shut(x: Floats, y: Floats, eye: Eye, amount: float) -> Floats:
-    """Return from which height each place comes while a lid is down by an amount, 0 to 1.
+def _skin(pixels: Bytes, pose: Pose, x: float, top: float) -> Floats:
+    """Return the color of the lighter half of a band; the darker may be brow and lashes."""
+    half = 0.6 * _HALF
+    band = Window(x - half, top, 2 * half, _BAND).cut(pixels, pose).reshape(-1, 3)
+    light = band.sum(axis=1)
+    return np.asarray(band[light >= np.median(light)].mean(axis=0) + 1, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Lid:
+    """The skin on an eye at one moment, float32 arrays.
+
+    Parameters
+    ----------
+    source_y : ndarray
+        The height each place comes from, in face units.
+    cover : ndarray
+        How much of it there is in each place, 0 to 1.
+    light : ndarray
+        Red, green and blue as shares of those it comes from, one axis more.
+    """
+
+    source_y: Floats
+    cover: Floats
+    light: Floats
+
+
+def shut(x: Floats, y: Floats, eye: Eye, amount: float) -> Lid:
+    """Return the lid that is down over an eye by an amount, 0 to 1.
 
     Parameters
     ----------
@@ -58,12 +105,20 @@ def shut(x: Floats, y: Floats, eye: Eye, amount: float) -> Floats:
         Places in face units, equal shapes.
     """
     upper, edge = _lid(x, eye, amount)
-    top = upper - _SKIN
-    share = np.clip((y - top) / np.maximum(edge - top, 1e-3), 0, 1)
-    # Below the brow the skin hardly stretches, or the brow would come down with it.
-    stretch = np.maximum(edge - top, _SKIN) / _SKIN
-    source = top + _SKIN * (0.5 * share + 0.5 * (1 - (1 - share) ** stretch))
-    return np.asarray(np.where((y > top) & (y < edge), source, y), np.float32)
+    _, lowest = _lid(x, eye, 1.0)
+    height = np.maximum(edge - upper, 1e-3)
+    up = np.clip((edge - y) / height, 0, 1)
+    # At the corners of the eye and while it is nearly open a lid is too thin for a wide rim.
+    fade = np.clip(0.5 * height, 0.5, _FADE)
+    inside = np.minimum((y - upper) / fade + 1, (edge - y) / np.minimum(fade, 1.2) + 0.5)
+    narrow = np.clip((edge - upper) / _FADE, 0, 1)
+    return Lid(
+        np.asarray(lowest + _BELOW + np.clip(edge - y, 0, None) * 0.8, np.float32),
+        np.asarray(np.clip(inside, 0, 1) * narrow, np.float32),
+        np.asarray(
+            1 + up[..., None] * ((1 - _SHADE) * np.asarray(eye.tint, np.float32) - 1), np.float32
+        ),
+    )
 
 
 def lashes(x: Floats, y: Floats, eye: Eye, amount: float, *, sharp: float) -> Floats:

@@ -104,6 +104,8 @@ class Tracker:
         face = None if face is None else closer(pixels, face)
         if face is not None and aside(face):
             face = None
+            # Half of its mouth is hidden, so one carried along would hang beside the face.
+            self._pose = self._pose if self._told.complete else None
         found = None if face is None else pose_of(face)
         if found is None and self._pose is None and number == 0:
             found = self._told_pose(width, height)

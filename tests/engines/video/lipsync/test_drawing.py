@@ -57,6 +57,21 @@ def test_eyes_close_with_the_lids(portrait: Portrait) -> None:
         assert closed.mean() > opened.mean() + 25
 
 
+def test_a_dark_brow_does_not_come_down_with_the_lids(found: Place) -> None:
+    assert found.eyes is not None
+    pixels = PIXELS.copy()
+    for x, y in found.eyes:
+        top, bottom = round(y - 20 * found.pose.unit), round(y - 8 * found.pose.unit)
+        pixels[top:bottom, round(x) - 18 : round(x) + 18] = (70, 55, 45)
+    speaker = speaker_of(pixels, found.pose, found.lips, found.eyes)
+
+    frame = Portrait(pixels, found.pose, speaker).frame(Shape(), Posture(), 1.0)
+
+    for x, y in found.eyes:
+        lid = frame[round(y) - 3 : round(y) + 4, round(x) - 6 : round(x) + 7]
+        assert lid.mean() > 110
+
+
 def test_a_swaying_head_leaves_the_corners_of_the_picture(portrait: Portrait) -> None:
     frame = portrait.frame(Shape(), Posture(sway=4, roll=0.03, turn=6), 0.0)
 

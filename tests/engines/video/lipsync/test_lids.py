@@ -5,7 +5,7 @@ import pytest
 
 from kit.engines.media.faces import find
 from kit.engines.video.lipsync.lids import Eye, blinks, find_eyes, lashes, shut
-from kit.engines.video.lipsync.pose import Window, pose_of
+from kit.engines.video.lipsync.pose import Pose, Window, pose_of
 from tests.engines.media.drawn import EYES, face, place
 
 
@@ -22,17 +22,19 @@ def test_eyes_are_found_at_the_iris() -> None:
         assert math.dist(pose.to_pixels((eye.x, eye.y)), truth) < 4
 
 
-def test_a_lid_covers_the_eye_with_the_skin_above_it() -> None:
+def test_a_lid_covers_the_eye_with_the_skin_below_it() -> None:
     eye = Eye(-50, 0)
     x, y = Window(-80, -30, 60, 50).grid()
 
     closed = shut(x, y, eye, 1.0)
     eyeball = (np.abs(x + 50) < 15) & (np.abs(y) < 4)
 
-    assert (closed[eyeball] < -5).all()
-    assert np.array_equal(shut(x, y, eye, 0.0)[y > 0], y[y > 0])
-    away = np.abs(x + 50) > 28
-    assert np.abs(closed[away] - y[away]).max() < 1e-4
+    assert (closed.cover[eyeball] == 1).all()
+    assert (closed.source_y[eyeball] > 8).all()
+    assert shut(x, y, eye, 0.0).cover.max() == 0
+    left, top, right, bottom = eye.reach()
+    away = (x < left) | (x > right) | (y < top) | (y > bottom)
+    assert closed.cover[away].max() == 0
     assert lashes(x, y, eye, 1.0, sharp=1.0).max() > 0.5
     assert lashes(x, y, eye, 0.0, sharp=1.0).max() == 0
 
@@ -40,9 +42,38 @@ def test_a_lid_covers_the_eye_with_the_skin_above_it() -> None:
 def test_the_lid_comes_down_evenly() -> None:
     x, y = np.zeros((40, 1), np.float32), np.linspace(-20, 19, 40, dtype=np.float32)[:, None]
 
-    for amount in (0.3, 0.6, 1.0):
-        covered = shut(x, y, Eye(0, 0), amount) != y
-        assert (np.diff(shut(x, y, Eye(0, 0), amount)[covered]) >= 0).all()
+    covers = [shut(x, y, Eye(0, 0), amount).cover.sum() for amount in np.linspace(0, 1, 11)]
+
+    assert (np.diff(covers) > 1).all()
+
+
+def test_a_lid_is_as_bright_as_the_skin_round_it() -> None:
+    pixels = np.full((200, 300, 3), (200, 160, 140), np.uint8)
+    pixels[:92] = (160, 120, 105)
+    pose = Pose(150, 100, 1.0)
+
+    (eye, _) = find_eyes(pixels, pose, ((100, 100), (200, 100)))
+    x, y = Window(-80, -30, 60, 50).grid()
+    lid = shut(x, y, eye, 1.0)
+
+    whole = lid.cover == 1
+    assert eye.tint == pytest.approx((0.8, 0.75, 0.75), abs=0.02)
+    assert lid.light[whole & (y < eye.y - 9)].mean() < 0.8
+    assert lid.light[whole & (y > eye.y + 7)].mean() > 0.9
+
+
+def test_eyes_are_found_though_they_were_told_a_little_too_high() -> None:
+    pixels = face(x=160, y=175, size=115)
+    (found,) = find(pixels)
+    pose = pose_of(found)
+    told = [place(side * EYES[0], EYES[1], x=160, y=175, size=115) for side in (-1, 1)]
+    (ax, ay), (bx, by) = told
+    higher = 6 * pose.unit
+
+    eyes = find_eyes(pixels, pose, ((ax, ay - higher), (bx, by - higher)))
+
+    for eye, truth in zip(eyes, told, strict=True):
+        assert math.dist(pose.to_pixels((eye.x, eye.y)), truth) < 4 * pose.unit
 
 
 def test_blinks_come_every_few_seconds_and_last_a_moment() -> None:

@@ -1,10 +1,13 @@
 import math
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
-from kit.engines.media.faces import find
+from kit.engines.media.faces import Face, find
+from kit.engines.video.lipsync import track
+from kit.engines.video.lipsync.features import closer
 from kit.engines.video.lipsync.placing import Told
 from kit.engines.video.lipsync.track import tracked
 from tests.engines.media.drawn import LINE, face, place
@@ -57,6 +60,29 @@ def test_a_face_that_comes_goes_and_comes_back_is_tracked_while_it_is_there() ->
     assert all(seen[11:16])
     assert not any(seen[20:40])
     assert all(seen[45:])
+
+
+def test_a_face_that_turns_to_the_side_is_let_go_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turned = STILL.copy()
+    turned[0, 0] = (255, 0, 255)
+
+    def looked(pixels: np.ndarray, face: Face) -> Face:
+        found = closer(pixels, face)
+        (x, y), _ = found.sight()
+        side = pixels[0, 0].tolist() == [255, 0, 255]
+        return replace(found, nose=(x - 9, y + 12)) if side else found
+
+    monkeypatch.setattr(track, "closer", looked)
+
+    followed = tracked([STILL] * 10 + [turned] * 8 + [STILL] * 10, FPS, Told())
+
+    assert followed is not None
+    seen = [pose is not None for pose in followed.poses]
+    assert all(seen[:10])
+    assert not any(seen[15:18])
+    assert all(seen[23:])
 
 
 def test_a_told_mouth_is_carried_along_without_a_face() -> None:
