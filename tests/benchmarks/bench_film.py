@@ -182,7 +182,7 @@ def spread(ratios: Sequence[float]) -> str:
 def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
     """Print what other tools take for the zoom of ken-burns."""
     ours = ken_burns(pixels)
-    pans, movies, clips = [], [], []
+    pans, movies, clips, limits = [], [], [], []
     zoompan(pixels, folder)
     for _ in range(PAIRS):
         # On both sides of the other: whatever else runs meanwhile slows down both.
@@ -194,11 +194,14 @@ def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
         movies.append(drawn / measured(lambda: drained(ours)))
         made = measured(lambda: encoded(map(ken_burns(pixels), range(FRAMES)), folder))
         clips.append(clip / made)
+        kept = [ours(number) for number in range(FRAMES)]
+        limits.append(clip / measured(lambda frames=kept: encoded(iter(frames), folder)))
     print("\nthe same zoom, CPU against ken-burns (above 1: slower), median (least to largest)")
     print(f"  FFmpeg zoompan  {spread(pans)}")
     print(f"  MoviePy         {spread(movies) if movies else 'skipped: no --moviepy'}")
     if clips:
-        print(f"  MoviePy, clip   {spread(clips)}")
+        # Encoding is most of a clip: whoever drew for nothing would get no farther than this.
+        print(f"  MoviePy, clip   {spread(clips)}; against encoding alone {spread(limits)}")
 
 
 def main() -> None:

@@ -19,12 +19,12 @@ from kit.engines.landscape.plane import Stage, disc
 from kit.engines.media.color import Bytes
 from kit.engines.video.rain import streaks
 from kit.engines.video.sheets import Frame
+from kit.engines.video.snow import drifts
 from kit.engines.video.tiles import clouds, fitted, spread_out, wrapped
 
 #: What can be in the air, as a setting's values; none is drawn by nothing.
 KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _NEUTRAL = 128
-_FLUFF, _SOFT, _BRIGHTER = 0.75, 4, 1.35  # of flakes: blur and border in pixels, light
 _FINEST = 32  # pixels after which something may look the same
 
 
@@ -95,7 +95,7 @@ class Weather:
         self, kind: str, size: tuple[int, int], rng: np.random.Generator, seconds: float, loop: bool
     ) -> None:
         self._size, self._seconds, self._loop = size, seconds, loop
-        build, self._lay, self._glowing = _KINDS[kind]
+        build, self._lay, glowing = _KINDS[kind]
         self._layers = build(rng, size)
         self._ways = [
             tuple(self._way(layer, axis, length) for axis, length in enumerate(size))
@@ -105,25 +105,37 @@ class Weather:
             spread_out(fitted(layer.tile, (across.period, down.period)), size)
             for layer, (across, down) in zip(self._layers, self._ways, strict=True)
         ]
-        self._shimmer = spread_out(_shimmer(rng, size), size) if self._glowing else None
+        self._shimmer = spread_out(_shimmer(rng, size), size) if glowing else None
+        # Kept for all frames: memory that is new costs as much again as what is written to it.
+        self._total, self._spare, self._light = (np.empty(size[::-1], np.uint8) for _ in range(3))
 
     def draw(self, frame: Frame, moment: float) -> None:
         """Draw the air over a frame, in place; `moment` is 0 to 1 of the clip."""
-        width = self._size[0]
-        for number, layer in enumerate(self._layers):
-            patch = self._patch(number, moment)
-            if self._shimmer is not None:
-                slid = (self._turns(9) * moment + layer.phase) * width
-                light = self._cut(self._shimmer, (slid, 0.0), self._size)
-                patch = cv2.multiply(patch, light, scale=1 / 200)
-            self._lay(frame, patch)
+        if self._lay in _SUMMED:
+            self._lay(frame, self._sum(moment))
+            return
+        for number in range(len(self._layers)):
+            self._lay(frame, self._patch(number, moment, self._spare))
 
-    def _patch(self, number: int, moment: float) -> Bytes:
+    def _sum(self, moment: float) -> Bytes:
+        """Return all layers as one."""
+        total = self._patch(0, moment, self._total)
+        for number in range(1, len(self._layers)):
+            cv2.add(total, self._patch(number, moment, self._spare), dst=total)
+        return total
+
+    def _patch(self, number: int, moment: float, out: Bytes) -> Bytes:
+        """Cut what is seen of a layer out of its tile, into a plane as large as the frame."""
         layer, (across, down) = self._layers[number], self._ways[number]
         swing = 2 * math.pi * (self._turns(5) * moment + layer.phase)
         x = across.at(moment) + layer.sway * self._size[0] * math.sin(swing)
         y = down.at(moment) + layer.sway * self._size[1] * math.cos(2 * swing) / 2
-        return self._cut(self._tiles[number], (x, y), (across.period, down.period))
+        self._cut(self._tiles[number], (x, y), (across.period, down.period), out)
+        if self._shimmer is not None:
+            slid = (self._turns(9) * moment + layer.phase) * self._size[0]
+            self._cut(self._shimmer, (slid, 0.0), self._size, self._light)
+            cv2.multiply(out, self._light, scale=1 / 200, dst=out)
+        return out
 
     def _way(self, layer: Layer, axis: int, length: int) -> _Way:
         """Return how a layer goes along the frame's width (0) or height (1)."""
@@ -142,12 +154,14 @@ class Weather:
         """Return how often something that takes about a period comes around in the clip."""
         return max(1, round(self._seconds / period))
 
-    def _cut(self, tile: Bytes, gone: tuple[float, float], period: tuple[int, int]) -> Bytes:
+    def _cut(
+        self, tile: Bytes, gone: tuple[float, float], period: tuple[int, int], out: Bytes
+    ) -> None:
         """Cut a frame out of a tile, to a part of a pixel: slow things must not move in steps."""
         width, height = self._size
         left, top = (-far % length for far, length in zip(gone, period, strict=True))
         center = (left + (width - 1) / 2, top + (height - 1) / 2)
-        return np.asarray(cv2.getRectSubPix(tile, (width, height), center))
+        cv2.getRectSubPix(tile, (width, height), center, out)
 
 
 def _rain(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
@@ -156,8 +170,8 @@ def _rain(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
 
 def _snow(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     return [
-        Layer(_fluffy(fall.tile), fall.speed, least=0.2, sway=0.006 * (near + 1), phase=near / 3)
-        for near, fall in enumerate(falls(rng, *size, "snow"))
+        Layer(drift.tile, drift.speed, least=0.2, sway=drift.sway, phase=drift.phase)
+        for drift in drifts(rng, size)
     ]
 
 
@@ -208,7 +222,12 @@ def _brighten(frame: Frame, patch: Bytes) -> None:
 def _whiten(frame: Frame, patch: Bytes) -> None:
     """Snow and dust are white: they take the color of what they cover away."""
     cv2.add(frame[0], patch, dst=frame[0])
-    _toward(frame, _small(patch, frame), (_NEUTRAL, _NEUTRAL))
+    cover = _small(patch, frame)
+    white = cv2.convertScaleAbs(cover, alpha=_NEUTRAL / 255)
+    rest = cv2.bitwise_not(cover, dst=cover)
+    for chroma in frame[1:]:
+        cv2.multiply(chroma, rest, dst=chroma, scale=1 / 255)
+        cv2.add(chroma, white, dst=chroma)
 
 
 def _glow(frame: Frame, patch: Bytes) -> None:
@@ -219,14 +238,14 @@ def _glow(frame: Frame, patch: Bytes) -> None:
 def _burn(frame: Frame, patch: Bytes) -> None:
     cv2.add(frame[0], cv2.convertScaleAbs(patch, alpha=0.75), dst=frame[0])
     # Color has half the size: a spark smaller than its pixels would be white.
-    _toward(frame, cv2.convertScaleAbs(_small(patch, frame), alpha=1.9), (58, 196))
+    cover = cv2.convertScaleAbs(_small(patch, frame), alpha=1.9)
+    for chroma, color in zip(frame[1:], (58, 196), strict=True):
+        _mixed(chroma, cover, color)
 
 
 def _veil(frame: Frame, patch: Bytes) -> None:
-    height = patch.shape[0]
-    ramp = np.linspace(0.35, 1.0, height, dtype=np.float32)[:, None] * np.ones(
-        (1, patch.shape[1]), np.float32
-    )
+    height, width = patch.shape
+    ramp = np.repeat(np.linspace(0.35, 1.0, height, dtype=np.float32)[:, None], width, axis=1)
     cover = cv2.multiply(patch, ramp, dtype=cv2.CV_8U)
     # Fog is as bright as the picture allows: a night must not turn gray.
     bright = min(226.0, float(cv2.mean(frame[0])[0]) * 1.15 + 42.0)
@@ -237,19 +256,13 @@ def _veil(frame: Frame, patch: Bytes) -> None:
         _mixed(chroma, small, 0.4 * _NEUTRAL + 0.6 * float(cv2.mean(chroma)[0]))
 
 
-def _toward(frame: Frame, cover: Bytes, colors: tuple[float, float]) -> None:
-    for chroma, color in zip(frame[1:], colors, strict=True):
-        _mixed(chroma, cover, color)
-
-
 def _mixed(plane: Bytes, cover: Bytes, value: float) -> None:
     cv2.multiply(plane, cv2.bitwise_not(cover), dst=plane, scale=1 / 255)
     cv2.add(plane, cv2.convertScaleAbs(cover, alpha=value / 255), dst=plane)
 
 
 def _small(patch: Bytes, frame: Frame) -> Bytes:
-    height, width = frame[1].shape
-    return np.asarray(cv2.resize(patch, (width, height), interpolation=cv2.INTER_AREA))
+    return np.asarray(cv2.resize(patch, frame[1].shape[::-1], interpolation=cv2.INTER_AREA))
 
 
 def _motes(
@@ -267,18 +280,13 @@ def _motes(
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), soft, borderType=cv2.BORDER_REFLECT))
 
 
-def _fluffy(tile: Bytes) -> Bytes:
-    """Return flakes without corners: a disc of two pixels is a diamond, and the eye follows it."""
-    around = np.pad(tile, _SOFT, mode="wrap")
-    soft = cv2.GaussianBlur(around, (0, 0), _FLUFF)[_SOFT:-_SOFT, _SOFT:-_SOFT]
-    return np.asarray(cv2.convertScaleAbs(soft, alpha=_BRIGHTER))
-
-
 def _shimmer(rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
     """Return brightness that varies from place to place, for what glimmers as it moves."""
     return np.asarray(clouds(rng, size[1], size[0], cells=(24, 24), most=255, octaves=1, floor=30))
 
 
+#: Ways to lay that come to the same for the sum of all layers.
+_SUMMED = (_brighten, _whiten)
 _KINDS: dict[
     str, tuple[Callable[[np.random.Generator, tuple[int, int]], list[Layer]], Lay, bool]
 ] = {

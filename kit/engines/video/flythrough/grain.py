@@ -11,7 +11,7 @@ import numpy as np
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.video.flythrough.terrain import noise
 
-_SIDE = 512  # texels of the coarser tile; the finer one has twice as many
+_SIDE = 512  # texels of the tile for four of them to a unit
 #: Land -> how strongly unevenness is lit, and how much its color varies.
 _KINDS = {
     "alps": (0.10, 0.045),
@@ -54,9 +54,10 @@ def grains(
     fine = 1.0 + _uneven(2 * _SIDE, 192, toward, _FINER * lit, _FINER * vary, rng)
     fine *= _twice(coarse)
     leaves = 1.0 + _uneven(2 * _SIDE, 256, toward, *_LEAVES, rng)
-    far = cv2.resize(leaves, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    far = _half(leaves)
     return {
-        4.0: Grains(_eight(coarse), _eight(np.asarray(far))),
+        2.0: Grains(_eight(_faint(coarse)), _eight(_faint(far))),
+        4.0: Grains(_eight(coarse), _eight(far)),
         8.0: Grains(_eight(fine), _eight(leaves)),
     }
 
@@ -116,6 +117,15 @@ def _uneven(
 def _twice(plane: Floats) -> Floats:
     big = cv2.resize(np.pad(plane, 2, mode="wrap"), None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
     return np.asarray(big[4:-4, 4:-4])
+
+
+def _faint(plane: Floats) -> Floats:
+    """Return half a tile in size and in strength: where grain ends no line must be seen."""
+    return np.asarray(np.float32(0.45) * _half(plane) + np.float32(0.55))
+
+
+def _half(plane: Floats) -> Floats:
+    return np.asarray(cv2.resize(plane, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
 
 
 def _eight(tile: Floats) -> Bytes:

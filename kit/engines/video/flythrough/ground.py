@@ -19,6 +19,7 @@ from kit.engines.scene.land.look import Look
 from kit.engines.video.flythrough.covers import Cover, Pair
 from kit.engines.video.flythrough.erosion import blurred
 from kit.engines.video.flythrough.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
+from kit.engines.video.flythrough.woods import OWN
 
 _STRIP = 64  # rows
 _COLOR = 0.86  # air and distance make land paler than what stands close by
@@ -30,8 +31,10 @@ _MOONLIT = 0.6  # share of their color that things keep by moonlight
 _DARKEST = 0.40  # light from a sky without a moon, in which land can just be seen
 _THROUGH = 0.86  # share of their slope that crowns do not show to the sun
 _GAP = 0.30  # brightness between trees
-#: What the numbers of trees are mixed to, 0 to 1.
-_OWN: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
+_RIM = (
+    0.35,
+    1.0,
+)  # how much of a place is under trees where these are dark, and where they are not
 _SNOW: Oklch = (0.975, 0.010, 245)
 _REACH = 256  # units that a shadow falls, rounded up to a power of two
 
@@ -185,17 +188,20 @@ def _albedo(
         cover.snow - 0.07, cover.snow + 0.07, high + 0.05 * strip.patches - 0.22 * slope
     )
     lies *= smooth_step(0.60, 0.36, slope + 0.02 * strip.rough)
-    lies *= 1.0 - 0.65 * strip.woods
+    # Of trees, only the tips carry much of it.
+    lies *= 1.0 - strip.woods * (1.0 - 0.45 * strip.crown)
     _lay(albedo, tone.light(_SNOW), lies)
     return albedo
 
 
 def _trees(strip: Strip, cover: Cover) -> Floats:
     """Return the color of trees: each its own, dark between them and light toward their tips."""
-    own = np.float32(0.9) * _OWN[strip.tree] - np.float32(0.45)
+    own = np.float32(0.9) * OWN[strip.tree] - np.float32(0.45)
     which = np.clip(0.5 + own + 0.16 * strip.rough + 0.10 * strip.patches, 0.0, 1.0)
-    deep = _GAP + np.float32(1.18 - _GAP) * smooth_step(0.02, 0.75, strip.crown)
-    deep *= np.float32(0.86) + np.float32(0.28) * _OWN[255 - strip.tree]
+    # At the rim of a wood one looks in among the trunks.
+    inside = strip.crown * smooth_step(*_RIM, strip.woods)
+    deep = _GAP + np.float32(1.18 - _GAP) * smooth_step(0.05, 0.8, inside)
+    deep *= np.float32(0.78) + np.float32(0.44) * OWN[255 - strip.tree]
     return np.asarray(_blend(cover.wood, which) * deep, np.float32)
 
 

@@ -15,7 +15,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.video.flythrough.erosion import blurred, carved
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land, bent, doubled, noise, ridged
-from kit.engines.video.flythrough.woods import crowns, plots
+from kit.engines.video.flythrough.woods import crowns, grove, plots
 
 _COARSE = 128
 _SHORE = 1.5  # units up to which land at the water is flattened to a beach
@@ -153,12 +153,15 @@ def _hills(rng: np.random.Generator, progress: Progress) -> Land:
     heights, water = _filled(height, sea)
     progress.report(0.86)
     fields, border = plots(rng, 26)
-    dry = smooth_step(water + 0.8, water + 2.0, heights)
     patches = noise(rng, 20, 4, 0.55, GRID)
-    woods = smooth_step(1.0, 1.35, patches) + 0.9 * border * smooth_step(0.0, 0.8, patches)
-    woods = np.clip(woods, 0.0, 1.0) * dry
+    share = smooth_step(0.75, 1.35, patches)
+    share += 2.2 * blurred(border, 2.0) * smooth_step(0.0, 0.8, patches)
+    tall, looks = crowns(rng, 7, 4.2, pointed=0.2)
+    # No two woods are of one age.
+    tall = tall * np.clip(0.85 + 0.25 * noise(rng, 96, 2, side=GRID), 0.5, 1.3)
+    tall, woods = grove(share * smooth_step(water + 0.8, water + 2.0, heights), tall, looks)
     progress.report(0.94)
-    return _planted("hills", heights, water, woods, crowns(rng, 5, 2.6, pointed=0.15), fields)
+    return _planted("hills", heights, water, woods, (tall, looks), fields)
 
 
 def _forest(rng: np.random.Generator, progress: Progress) -> Land:

@@ -6,9 +6,13 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.erosion import blurred
 from kit.engines.video.flythrough.terrain import GRID, noise
 
 _TILE = 512  # texels after which trees repeat
+_WHOLE = 2  # texels: what is left of a crown that is thinner than twice this does not stand
+#: What the numbers of trees are mixed to, 0 to 1.
+OWN: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
 
 
 def crowns(
@@ -43,8 +47,7 @@ def crowns(
     margin = cell
     reach = 0.78 * cell
     for step in range(round(reach) + 1):
-        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * step + 1, 2 * step + 1))
-        ring = cv2.dilate(np.pad(seeds, margin, mode="wrap"), disc)
+        ring = cv2.dilate(np.pad(seeds, margin, mode="wrap"), _disc(step))
         share = min(1.0, step / reach)
         level = pointed * (1.0 - share) ** 1.4 + (1.0 - pointed) * (1.0 - share * share) ** 0.5
         inside = ring[margin:-margin, margin:-margin]
@@ -57,6 +60,35 @@ def crowns(
     numbers = (own * np.float32(9973.0)).astype(np.int32) & 255
     looks = cv2.merge([_eight(share), numbers.astype(np.uint8)])
     return np.tile(soft, (GRID // _TILE, GRID // _TILE)), np.asarray(looks)
+
+
+def grove(share: Floats, tall: Floats, looks: Bytes) -> tuple[Floats, Floats]:
+    """Return trees that stand crown by crown: a wood has a ragged edge, and bushes grow apart.
+
+    Parameters
+    ----------
+    share : ndarray of float32
+        Of the trees of a place that stand, 0 to 1, shape (GRID, GRID).
+    tall, looks : ndarray
+        Of all trees there could be, see `crowns`.
+
+    Returns
+    -------
+    ndarray of float32
+        How high they rise at each place.
+    ndarray of float32
+        How much of a place is under trees, 0 to 1. It reaches a texel farther, so that what stands
+        upright at the edge is trunks and not the color of the field below.
+    """
+    # Where every tree stands none is spared, and where none does none is left.
+    least = np.float32(0.06) + np.float32(0.88) * OWN[looks[..., 1]]
+    times = GRID // looks.shape[0]
+    stands = (share > np.tile(least, (times, times))).astype(np.uint8)
+    whole = cv2.morphologyEx(np.pad(stands, _WHOLE, mode="wrap"), cv2.MORPH_OPEN, _disc(_WHOLE))
+    wide = cv2.dilate(whole, _disc(1))
+    inner = slice(_WHOLE, -_WHOLE)
+    high, under = (blurred(plane[inner, inner].astype(np.float32), 0.7) for plane in (whole, wide))
+    return tall * high, under
 
 
 def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:
@@ -90,6 +122,12 @@ def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:
     edge = cv2.morphologyEx(found.astype(np.float32), cv2.MORPH_GRADIENT, np.ones((3, 3))) > 0
     inner = slice(margin, -margin)
     return _bent(color[found][inner, inner], edge[inner, inner].astype(np.float32), rng)
+
+
+def _disc(radius: int) -> Bytes:
+    return np.asarray(
+        cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1)), np.uint8
+    )
 
 
 def _eight(share: Floats) -> Bytes:

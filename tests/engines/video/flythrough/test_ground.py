@@ -64,6 +64,29 @@ def test_trees_are_light_at_their_tips_and_each_has_a_color_of_its_own() -> None
     assert np.abs(one.mean(axis=0) - other.mean(axis=0)).max() > 8
 
 
+def test_a_wood_is_dark_at_its_rim() -> None:
+    plain = np.full((GRID, GRID), 10.0, np.float32)
+    crowns = np.full((8, 8, 2), 255, np.uint8)
+    woods = NO_WOODS.copy()
+    woods[:, 1000:] = 130  # the rim
+    woods[:, 1010:] = 255
+    picture = painted(Land("hills", plain, 6.0, woods, crowns))[..., :3].astype(int)
+    field, rim, wood = (picture[:, columns].mean() for columns in ((990,), (1005,), (1020,)))
+
+    assert rim < 0.75 * wood
+    assert rim < 0.6 * field
+
+
+def test_snow_lies_on_the_tips_of_trees() -> None:
+    plain = np.full((GRID, GRID), 10.0, np.float32)
+    crowns = np.zeros((8, 8, 2), np.uint8)
+    crowns[4:, :, 0] = 255
+    wooded = Land("hills", plain, 6.0, np.full((GRID, GRID), 255, np.uint8), crowns)
+    picture = painted(wooded, "winter")[..., :3].astype(int)
+
+    assert picture[0::8].mean() < 110 < 140 < picture[6::8].mean()
+
+
 def test_in_winter_the_land_is_white() -> None:
     summer, winter = (
         painted(block(40.0), season)[..., :3][:, 1700:1900] for season in ("summer", "winter")

@@ -83,6 +83,15 @@ def test_tiles_are_about_middle_gray(kind: str) -> None:
     assert rock is None or rock[..., :3].mean() == pytest.approx(128, abs=6)
 
 
+@pytest.mark.parametrize("kind", ["alps", "hills", "forest", "islands", "canyon"])
+def test_grain_fades_with_distance_and_does_not_end_at_once(kind: str) -> None:
+    tiles = grains(kind, (0.8, 0.4, 0.45), np.random.default_rng(1))
+    far, middle, near = (tiles[level].ground.astype(int).std() for level in (2.0, 4.0, 8.0))
+
+    assert 0.15 * middle < far < 0.6 * middle
+    assert middle < near
+
+
 def test_a_tile_repeats_without_end_or_seam() -> None:
     tile = np.pad(np.arange(64, dtype=np.float32).reshape(8, 8), 1, mode="wrap")
     x, y = (
