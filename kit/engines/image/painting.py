@@ -26,7 +26,10 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     scene = read(job.prompt, seed=job.seed, palette=values["palette"])
     pixels = picture(scene, values, progress.part(0.0, 0.7))
     # Its gradients and edges look the same with color at half the detail of light.
-    path, content_type = write(pixels, job.folder, "poster", values["format"], fine_color=False)
+    told = progress.part(0.7, 0.9).report
+    path, content_type = write(
+        pixels, job.folder, "poster", values["format"], fine_color=False, told=told
+    )
     progress.report(0.9)
     thumbnail = write_thumbnail(pixels, job.folder)
     progress.report(1.0)

@@ -62,7 +62,11 @@ def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset
     content_type, ending, _, _ = FORMATS[values["format"]]
     path = job.folder / f"scene{ending}"
     progress.report(0.92)
-    path.write_bytes(encoded(pixels, values["format"], quality=values.get("quality")))
+    told = progress.part(0.92, 0.98).report
+    data = encoded(pixels, values["format"], quality=values.get("quality"), told=told)
+    progress.report(0.98)
+    progress.check()  # whoever leaves now finds no file
+    path.write_bytes(data)
     thumbnail = write_thumbnail(pixels, job.folder)
     progress.report(1.0)
     height, width = pixels.shape[:2]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
 from kit.engines.landscape import lexicon
+from kit.engines.landscape.wording import reworded
 
 _PIECE = re.compile(r"[^\W_]+|[^\w\s]")
 _DENIALS = frozenset({"no", "not", "without", "never"})
@@ -27,7 +28,7 @@ def words_of(prompt: str, known: Set[str]) -> list[str]:
     >>> words_of("Misty LAKES, no snow 🌲", {"misty", "lake", "snow", "tree"})
     ['misty', 'lake', 'no', 'no-snow', 'evergreen', 'tree']
     """
-    plain = unicodedata.normalize("NFKC", prompt).casefold()
+    plain = reworded(unicodedata.normalize("NFKC", prompt))
     spelled = [word for piece in _PIECE.findall(plain) for word in _spelled(piece)]
     words = [_known(word, known) for word in _phrased(spelled)]
     return [*_undenied([*_closed(words)], known)]

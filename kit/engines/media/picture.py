@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import cv2
 from PIL import Image
@@ -18,10 +19,29 @@ FORMATS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "webp": ("image/webp", ".webp", "WEBP", {"quality": 90, "method": 2}),
 }
 THUMBNAIL_SIDE = 512
+Told: TypeAlias = Callable[[float], object]
+
+
+class _Told(io.BytesIO):
+    """A file in memory that tells how far it has grown whenever something is written to it."""
+
+    def __init__(self, told: Told, most: int) -> None:
+        super().__init__()
+        self._told, self._most = told, most
+
+    def write(self, data: Any, /) -> int:
+        """Write, and return how many bytes."""
+        self._told(min(1.0, self.tell() / self._most))
+        return super().write(data)
 
 
 def encoded(
-    pixels: Bytes, kind: str, *, quality: int | None = None, fine_color: bool = True
+    pixels: Bytes,
+    kind: str,
+    *,
+    quality: int | None = None,
+    fine_color: bool = True,
+    told: Told = lambda _: None,
 ) -> bytes:
     """Return a picture as the bytes of a file; equal pixels give equal bytes.
 
@@ -35,24 +55,33 @@ def encoded(
         1 to 100, for formats that lose detail.
     fine_color : bool
         Whether a JPEG keeps color as fine as light; at half of it, it is a fifth smaller.
+    told : callable, optional
+        Called with how much has been written of what it may be at most, 0 to 1, where a format is
+        written bit by bit; what it raises ends the writing.
     """
     _, _, name, options = FORMATS[kind]
     if quality is not None and "quality" in options:
         options = {**options, "quality": quality}
     if not fine_color and "subsampling" in options:
         options = {**options, "subsampling": 2}
-    buffer = io.BytesIO()
+    buffer = _Told(told, pixels.nbytes)
     Image.fromarray(pixels).save(buffer, name, **options)
     return buffer.getvalue()
 
 
 def write(
-    pixels: Bytes, folder: Path, name: str, kind: str, *, fine_color: bool = True
+    pixels: Bytes,
+    folder: Path,
+    name: str,
+    kind: str,
+    *,
+    fine_color: bool = True,
+    told: Told = lambda _: None,
 ) -> tuple[Path, str]:
     """Write a picture into a folder; return its path and content type."""
     content_type, ending, _, _ = FORMATS[kind]
     path = folder / f"{name}{ending}"
-    path.write_bytes(encoded(pixels, kind, fine_color=fine_color))
+    path.write_bytes(encoded(pixels, kind, fine_color=fine_color, told=told))
     return path, content_type
 
 

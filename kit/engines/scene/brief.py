@@ -19,7 +19,16 @@ from kit.engines.landscape.settings import longest_side
 from kit.engines.landscape.words import words_of
 from kit.engines.scene import lexicon
 
-_KNOWN = {*scene.WORDS, *lexicon.SUBJECT_WORDS, *landscape.COMPOSITION_WORDS}
+#: Words for people and for what drives, which a prompt may deny.
+PEOPLE = ("people", "person", "pedestrian", "crowd", "human", "walker")
+CARS = ("car", "traffic", "vehicle")
+_KNOWN = {
+    *scene.WORDS,
+    *lexicon.SUBJECT_WORDS,
+    *landscape.COMPOSITION_WORDS,
+    *PEOPLE,
+    *CARS,
+}
 _MOST_COLORS = 3
 #: Light that streams between trees.
 RAYS = ("ray", "rays", "sunray", "sunrays", "beam", "beams", "sunbeam", "sunbeams", "sunlight")
@@ -33,8 +42,12 @@ _STREETS = {
     **dict.fromkeys(("sunset", "golden", "dawn", "sunrise"), "clear"),
     **dict.fromkeys(("sun", "blue", "morning", "afternoon", "daylight"), "clear"),
 }
-#: Words for what many places have.
-_ANYWHERE = ("sand", "tree", "water")
+#: Weather that a prompt denies: then the sky is not drawn closed.
+_DENIED = tuple(f"no-{word}" for word in ("cloud", *landscape.AXES["weather"]))
+#: What shows in an open sky alone.
+_STARS = ("star", "starry", "starlight", "milky")
+#: Families whose places can also be printed flat.
+_PRINTABLE = frozenset({"lake", "desert", "forest", "sea", "poster"})
 #: Families whose hour, where the prompt names none, is not drawn as a landscape's.
 _HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
 
@@ -170,10 +183,9 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
 def _family(words: Sequence[str], asked: str, number: int) -> str:
     if asked != "auto":
         return asked
-    named = [word for word in words if word in lexicon.SUBJECT_WORDS]
-    # A beach has sand and a lake has trees: such words count where no other names a place.
-    telling = [word for word in named if word not in _ANYWHERE]
-    said = Counter(lexicon.SUBJECT_WORDS[word] for word in telling or named)
+    said = Counter(lexicon.SUBJECT_WORDS[word] for word in _telling(words))
+    if said and _PRINTABLE.issuperset(said) and not set(lexicon.PRINTED).isdisjoint(words):
+        return "poster"
     if said:
         return said.most_common(1)[0][0]
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
@@ -181,6 +193,14 @@ def _family(words: Sequence[str], asked: str, number: int) -> str:
         name: weight for name, weight in _OPEN.items() if name != "space" or "sun" not in words
     }
     return dice.choices(list(open_), list(open_.values()))[0]
+
+
+def _telling(words: Sequence[str]) -> list[str]:
+    """Return the words that tell the place: those that many places share only where none does."""
+    named = [word for word in words if word in lexicon.SUBJECT_WORDS]
+    rank = {word: place for place, faint in enumerate(lexicon.FAINT, 1) for word in faint.split()}
+    most = min((rank.get(word, 0) for word in named), default=0)
+    return [word for word in named if rank.get(word, 0) == most]
 
 
 def _season(words: Sequence[str], read_: str) -> str:
@@ -192,6 +212,10 @@ def _hour(words: Sequence[str], family: str, drawn: str) -> str:
     """Return the hour where no word names one: rays of the sun need a sun."""
     if family == "forest" and not set(RAYS).isdisjoint(words):
         return "dawn"
+    if "milky" in words:
+        return "night"
+    if family == "city" and scene.first_in(words, landscape.AXES["weather"]) == "overcast":
+        return "day"
     return _HOURS.get(family, drawn)
 
 
@@ -200,7 +224,8 @@ def _weather(words: Sequence[str], family: str, drawn: str) -> str:
     said = scene.weather_in(words)
     if family == "city" and not said:
         return next((weather for word, weather in _STREETS.items() if word in words), "rain")
-    return said or {"space": "clear"}.get(family, drawn)
+    open_ = family == "space" or not set(_DENIED).union(_STARS).isdisjoint(words)
+    return said or ("clear" if open_ else drawn)
 
 
 def _colors(words: Sequence[str]) -> tuple[str, ...]:

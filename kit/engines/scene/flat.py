@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from kit.engines.base import Progress
@@ -10,7 +12,7 @@ from kit.engines.landscape.compose import Look, compose, painted
 from kit.engines.landscape.falling import fallen, kind_of
 from kit.engines.landscape.plane import Stage
 from kit.engines.landscape.scene import Scene, first_in
-from kit.engines.landscape.strips import printed
+from kit.engines.landscape.strips import Strip, printed
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
 
@@ -46,10 +48,19 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         composition=brief.composition,
     )
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
+    progress.report(0.05)
     composed = compose(scene, look, Stage(brief.width, brief.height))
-    progress.report(0.6)
+    progress.report(0.2)
     kind = kind_of(scene)
     drops = np.random.default_rng([brief.seed, 97])
     weather = fallen(drops, composed.stage, kind) if kind else []
-    progress.report(0.7)
-    return printed(composed.stage, painted(composed, weather))
+    progress.report(0.3)
+    strips = _told(painted(composed, weather), composed.stage.rows, progress.part(0.3, 1.0))
+    return printed(composed.stage, strips)
+
+
+def _told(strips: Iterable[Strip], rows: int, progress: Progress) -> Iterator[Strip]:
+    """Yield strips, and report how far down the picture each of them begins."""
+    for start, strip in strips:
+        progress.report(start / rows)
+        yield start, strip

@@ -11,26 +11,29 @@ SUBJECTS = {
     "lake": (
         "lake pond river reflection mirror lagoon loch water tarn fjord mountain alp alpine peak"
         " summit range ridge himalaya rocky rockies volcano hill meadow countryside field valley"
-        " tuscany pasture vineyard farm rolling highland landscape scenery"
+        " tuscany pasture vineyard farm rolling highland landscape scenery stream waterfall glacier"
+        " prairie steppe tundra"
     ),
     "desert": (
         "desert dune sahara sand mesa canyon cactus butte arizona oasis savanna badlands mars"
-        " martian outback"
+        " martian outback sandstone"
     ),
     "forest": (
         "forest wood woodland tree pine fir spruce taiga jungle grove birch oak conifer redwood"
+        " rainforest bamboo maple"
     ),
     "sea": (
         "sea ocean island coast beach bay archipelago wave shore harbor sail boat ship cliff"
-        " lighthouse surf seascape sailboat yacht horizon"
+        " lighthouse surf seascape sailboat yacht horizon seaside seashore coastline"
     ),
     "city": (
         "city street neon town downtown skyscraper cyberpunk alley urban tokyo metropolis avenue"
-        " skyline traffic building sidewalk manhattan blade"
+        " skyline traffic building sidewalk manhattan paris london"
     ),
     "space": (
         "space galaxy nebula planet cosmos cosmic universe saturn jupiter ringed orbit comet"
         " interstellar supernova milky asteroid starfield spacecraft moonscape exoplanet astronomy"
+        " spaceship starship venus neptune uranus pluto constellation meteor blackhole"
     ),
     "liquid": (
         "ink marble liquid abstract fluid silk oil agate smoke kintsugi swirl paint acrylic lava"
@@ -42,6 +45,15 @@ SUBJECTS = {
     ),
     "poster": "poster flat vector illustration papercut",
 }
+#: Words that name a way to print: a landscape that one of them is said of is printed so.
+PRINTED = ("poster", "vector", "illustration", "papercut")
+#: Words that count where no place is named, those of the first line first: an oil painting of a
+#: lake is a lake, the waves of a pattern are no sea, and a beach has sand.
+FAINT = (
+    "ink oil paint acrylic line pattern stroke smoke flow fluid swirl satin silk",
+    "neon horizon milky",
+    "sand tree water wave waterfall",
+)
 
 
 def _by_word(groups: dict[str, str]) -> dict[str, str]:

@@ -122,3 +122,32 @@ def test_the_definition_is_valid() -> None:
 
     check_rule(model)
     assert definition.category in CATEGORIES["image"]
+
+
+def heard_until_canceled(job: Job, last: int) -> list[float]:
+    """Return what a job reports that is canceled at one of its reports."""
+    seen: list[float] = []
+
+    def heard(done: float) -> None:
+        seen.append(done)
+        if len(seen) == last:
+            progress.cancel()
+
+    progress = Progress(heard)
+    with pytest.raises(CanceledError):
+        Scene().render(job, progress)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
+def test_a_scene_that_is_canceled_at_any_report_leaves_no_file(tmp_path: Path, kind: str) -> None:
+    values = {**DEFAULTS, "size": 128, "detail": "low", "family": "flow", "format": kind}
+    job = Job(prompt="waves", parameters=values, folder=tmp_path)
+    seen: list[float] = []
+    Scene().render(job, Progress(seen.append))
+    for path in tmp_path.iterdir():
+        path.unlink()
+
+    for last in range(1, len(seen)):  # the last report comes when all is done
+        assert heard_until_canceled(job, last) == seen[:last]
+        assert list(tmp_path.iterdir()) == []

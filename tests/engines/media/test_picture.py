@@ -31,6 +31,25 @@ def test_png_keeps_every_pixel(tmp_path: Path) -> None:
         assert np.array_equal(np.asarray(found), pixels())
 
 
+def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), np.uint8)
+    told: list[float] = []
+
+    content = picture.encoded(noise, "png", told=told.append)
+
+    assert content == picture.encoded(noise, "png")
+    assert told == sorted(told)
+    assert len(told) >= 8
+    assert 0.8 < told[-1] <= 1.0
+
+    def stopped(done: float) -> None:
+        if done > 0.3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        picture.encoded(noise, "png", told=stopped)
+
+
 def test_lower_quality_makes_a_smaller_file() -> None:
     noise = np.random.default_rng(1).integers(0, 255, (80, 80, 3), np.uint8)
 

@@ -64,7 +64,10 @@ def finished(
         picture = flat(Still(pixels, alpha)) if kind == "jpeg" else np.dstack([pixels, alpha])
     path = job.folder / f"{name}{ending}"
     progress.check()
-    path.write_bytes(encoded(picture, kind, quality=job.parameters["quality"]))
+    quality = job.parameters["quality"]
+    data = encoded(picture, kind, quality=quality, told=lambda _: progress.check())
+    progress.check()  # whoever has left must not find a file
+    path.write_bytes(data)
     progress.report(0.95)
     thumbnail = write_thumbnail(_preview(pixels, alpha), job.folder)
     progress.report(1.0)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from kit.engines.image.editing.discs import Discs, found, small_size
 from kit.engines.image.editing.inks import Tints, Tone, luminance
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
@@ -127,6 +128,7 @@ def scrimmed(pixels: Bytes, box: Box, need: Need) -> tuple[Bytes, float]:
     around = _around(pixels)
     scrim = _chosen(pixels, around, box, need)
     wide, near = (_profiles(pixels.shape, box, fades) for fades in (_FAR, _CLOSE))
+    discs = _discs(pixels, around, box, need.tone) if need.sparing else None
     out = pixels.copy()
     for top in range(0, pixels.shape[0], _ROWS):
         rows = slice(top, top + _ROWS)
@@ -134,15 +136,18 @@ def scrimmed(pixels: Bytes, box: Box, need: Need) -> tuple[Bytes, float]:
         if reach.max() > 1 / 512:
             close = near[1][rows, None] * near[0]
             old, soft = pixels[rows].astype(np.float32), around[rows].astype(np.float32)
-            if need.sparing:
-                free = 1.0 - _standing_out(old, soft, need.tone) * (1.0 - close**4)
-                reach, close = reach * free, close * free
+            if discs is not None:
+                shining = _standing_out(old, soft, need.tone)
+                reach, close = discs.spared(shining, reach, close, rows)
             bare = close.max() < 1 / 512
             new = (
                 scrim.beside(old, reach[..., None])
                 if bare
                 else scrim.over(old, soft, close[..., None], reach[..., None])
             )
+            if discs is not None and need.tone.light:
+                hidden = (shining * discs.behind[rows])[..., None]
+                new = new + hidden * (_lowered(old, soft, scrim.bound) - new)
             out[rows] = np.rint(new).clip(0, 255).astype(np.uint8)
     return out, ground_of(out, box, need.tone)
 
@@ -199,6 +204,12 @@ def _bent(pixels: Floats, bound: float) -> Floats:
     return np.asarray(pixels * (bent / np.maximum(gray, 1e-3)), np.float32)
 
 
+def _lowered(pixels: Floats, around: Floats, bound: float) -> Floats:
+    """Return a sun that letters stand on: as bright as these allow, in the color of its sky."""
+    hue = around / np.maximum(around.max(axis=2, keepdims=True), 1.0)
+    return _bent(np.asarray(pixels * hue * hue), bound)
+
+
 def _kept(behind: Floats) -> float:
     low, high = np.percentile(behind.mean(axis=2) / 255, (4, 96))
     return float(np.clip(1.15 - 0.9 * (high - low), 0.75, 1.0))
@@ -226,6 +237,16 @@ def _averaged(pixels: Bytes, box: Box) -> Floats:
     part = pixels[max(0, top) : bottom, max(0, left) : right]
     size = (max(1, part.shape[1] // _BLOCK), max(1, part.shape[0] // _BLOCK))
     return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _discs(pixels: Bytes, around: Bytes, box: Box, tone: Tone) -> Discs:
+    """Return the suns and moons of a picture."""
+    size = small_size(*pixels.shape[:2])
+    old, soft = (
+        cv2.resize(each, size, interpolation=cv2.INTER_AREA).astype(np.float32)
+        for each in (pixels, around)
+    )
+    return found(_standing_out(old, soft, tone), box, pixels.shape[:2])
 
 
 def _standing_out(pixels: Floats, around: Floats, tone: Tone) -> Floats:

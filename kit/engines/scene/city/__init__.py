@@ -20,6 +20,7 @@ from kit.engines.scene.fields import Plane
 from kit.engines.scene.tints import drained
 
 _DRAINED = 0.08  # what a print in ink keeps of its colors
+_HALO = 0.45  # how much more a lamp shines into fog
 _SATURATIONS = {"pastel": 0.78, "vivid": 1.2, "calm": 0.95}
 
 
@@ -39,8 +40,11 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     view, hour = view_of(rng, brief), hour_of(rng, brief)
     progress.report(0.01)
     picture = _street(rng, brief, view, hour, progress.part(0.01, 0.85))
+    progress.report(0.85)
     _weather(rng, brief, picture)
-    bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon))
+    progress.report(0.88)
+    halo = _HALO if brief.weather == "fog" and brief.dark else 0.0
+    bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon) + halo)
     progress.report(0.92)
     film = Film(
         exposure=hour.exposure * {"pastel": 1.1, "gloomy": 0.8}.get(brief.mood, 1.0),
@@ -57,12 +61,15 @@ def _street(
     rng: np.random.Generator, brief: Brief, view: View, hour: Hour, progress: Progress
 ) -> Plane:
     blocks = blocks_of(rng, brief)
-    picture, haze = sky(rng, brief, view, hour), air(view, hour)
+    picture = sky(rng, brief, view, hour, progress.part(0.0, 0.08))
+    progress.report(0.08)
+    haze = air(view, hour)
     progress.report(0.12)
     crowd = 0.8 * min(1.0, hour.neon + 0.3) * (0.35 if "minimal" in brief.composition else 1.0)
     sun = Sunlight(blocks, hour, int(rng.choice([-1, 1])))
     cover = build(rng, view, blocks, hour, sun, crowd, (picture, haze), progress.part(0.12, 0.6))
-    pave(rng, brief, view, hour, sun, lamps_at(brief), (picture, cover, haze))
+    paving = progress.part(0.6, 0.7)
+    pave(rng, brief, view, hour, sun, lamps_at(brief), (picture, cover, haze), paving)
     progress.report(0.7)
     things = things_of(rng, brief, hour)
     populate(rng, things, view, hour, (picture, haze), progress.part(0.7, 1.0))
@@ -70,6 +77,8 @@ def _street(
 
 
 def _weather(rng: np.random.Generator, brief: Brief, picture: Plane) -> None:
+    if not brief.falling:
+        return
     amount = {"low": 0.6, "standard": 1.0, "high": 1.2}[brief.detail]
     if brief.weather == "rain":
         rain(rng, picture, amount)

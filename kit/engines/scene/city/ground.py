@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.city.facades import laid
@@ -26,6 +27,7 @@ def pave(
     sun: Sunlight,
     lamps: list[Spot],
     sheets: tuple[Plane, Plane, Plane],
+    progress: Progress,
 ) -> None:
     """Paint the ground below the horizon, where no building stands before it.
 
@@ -45,8 +47,13 @@ def pave(
     step = z / np.float32(view.focal)
     sheet = grown(rng, _SHEET, _SHEET, cells=(8, 8), octaves=7, gain=0.62)
     coarse = laid(sheet, x * 22.0, z * 16.0)
+    progress.report(0.2)
     fine = laid(sheet, x * 190.0, z * 120.0) * np.exp(-step * 7.0)
-    color = _dry(view, hour, sun.ground(x, z), (x, z, step), (coarse, fine))
+    progress.report(0.3)
+    lit = sun.ground(x, z)
+    progress.report(0.35)
+    color = _dry(view, hour, lit, (x, z, step), (coarse, fine), progress.part(0.35, 0.55))
+    progress.report(0.55)
     snowy: Plane | float = 0.0
     if brief.weather == "snow" or (brief.season == "winter" and brief.says("snow", "snowy")):
         color, snowy = _snowed(color, hour, (x, z), (coarse, fine))
@@ -54,9 +61,12 @@ def pave(
         color = color + _pools(x, z, lamps) * light((0.86, 0.10, 75)) * np.float32(
             0.22 * min(1.0, hour.neon)
         )
+    progress.report(0.65)
     if hour.wet:
+        mirroring = progress.part(0.65, 0.9)
         puddle = smooth_step(-0.9, 0.9, coarse + 0.15 * fine)
-        color = _wetted(color, picture, view, hour, (puddle, fine), top, snowy)
+        color = _wetted(color, picture, view, hour, (puddle, fine), top, snowy, mirroring)
+    progress.report(0.9)
     fade = 1.0 - np.exp(-z * np.float32(hour.thick))
     color += (haze[:, top:] - color) * fade
     below = picture[:, top:]
@@ -69,6 +79,7 @@ def _dry(
     sunlit: Plane,
     place: tuple[Plane, Plane, Plane],
     grain: tuple[Plane, Plane],
+    progress: Progress,
 ) -> Plane:
     x, z, step = place
     coarse, fine = grain
@@ -82,10 +93,12 @@ def _dry(
     walk = light((0.60, 0.012, 80)) * (
         1.0 + 0.09 * fine + 0.06 * coarse - 0.28 * np.clip(slab, 0, 1)
     )
+    progress.report(0.4)
     side = _edge(out - ROAD, step)
     color = road + (walk - road) * side
     curb = _edge(out - ROAD + 0.12, step) * _edge(ROAD + 0.22 - out, step)
     color = color + (light((0.68, 0.01, 80)) - color) * curb * 0.7
+    progress.report(0.7)
     worn = np.clip(0.72 + 0.3 * coarse, 0.15, 1.0)
     paint = _marks(x, z, step, view) * worn * (1.0 - side) * np.float32(1.0 - 0.62 * hour.wet)
     color = color + (light((0.90, 0.02, 95)) - color) * paint * 0.8
@@ -131,7 +144,7 @@ def _snowed(
 
 def _wetted(
     color: Plane, picture: Plane, view: View, hour: Hour, grain: tuple[Plane, Plane],
-    top: int, snowy: Plane | float,
+    top: int, snowy: Plane | float, progress: Progress,
 ) -> Plane:  # fmt: skip
     """Return the ground with the street mirrored in it: sharp in puddles, drawn out elsewhere."""
     puddle, fine = grain
@@ -148,6 +161,7 @@ def _wetted(
     dark = color * (1.0 - 0.45 * hour.wet * (1.0 - snowy))
     out = np.empty_like(color)
     for number, plane in enumerate(picture):
+        progress.report((number + 1) / 4)
         above = np.minimum(plane[:top], np.float32(4.0))
         short = cv2.blur(above, (3, 2 * int(12 * size) + 1))
         long = cv2.blur(above, (2 * int(2 * size) + 1, 2 * int(60 * size) + 1))

@@ -96,6 +96,7 @@ _HOURS = {
 #: Hues that the glow over a city takes by night: near the ground, and high up.
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
 _THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "fog": 4.0, "snow": 2.2, "overcast": 1.2}
+_SCATTERED = 0.30  # share of the way to white that lamps lift a fog
 _WET = {"rain": 1.0, "mist": 0.45, "fog": 0.45, "snow": 0.25}
 
 
@@ -108,12 +109,17 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
         hour = _overcast(hour)
     hour = _tinted(rng, hour, asked(brief))
     if brief.weather == "fog":  # it reaches up to where the sky would be
-        low, high = hour.haze
-        hour = replace(hour, sky=(low, mix(low, high, 0.5), high))
-    if brief.says("neon", "cyberpunk", "blade"):
+        low, high = (_scattering(color) if brief.dark else color for color in hour.haze)
+        hour = replace(hour, haze=(low, high), sky=(low, mix(low, high, 0.5), high))
+    if brief.says("neon", "cyberpunk"):
         hour = replace(hour, neon=max(hour.neon, 0.5) * 1.15)
     factor = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
     return _moody(hour, factor, brief.warmth)
+
+
+def _scattering(color: Oklch) -> Oklch:
+    """Return the color of a fog by night: it shines by all lamps and signs of the street."""
+    return color[0] + _SCATTERED * (1.0 - color[0]), 0.62 * color[1], color[2]
 
 
 def _overcast(hour: Hour) -> Hour:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import Brief
+from kit.engines.scene.brief import CARS, PEOPLE, Brief
 from kit.engines.scene.city import cars, trees, walkers
 from kit.engines.scene.city.hours import Hour
 from kit.engines.scene.city.stencil import Spot, Stencil, stand, visible
@@ -35,10 +35,17 @@ def things_of(rng: np.random.Generator, brief: Brief, hour: Hour) -> list[Thing]
     if not brief.says("neon", "cyberpunk", "alley") and rng.random() < 0.75:
         things += _trees(rng, brief)
     if "minimal" not in brief.composition:
-        things += [*_cars(rng, brief, hour), *_walkers(rng, brief)]
+        cars_, walkers_ = _cars(rng, brief, hour), _walkers(rng, brief)
+        things += [] if _denied(brief, CARS) else cars_
+        things += [] if _denied(brief, PEOPLE) else walkers_
     elif brief.says("walker", "person", "umbrella", "figure", "man", "woman"):
         things += _walkers(rng, brief)[:1]
     return sorted(things, key=lambda thing: -thing.spot.z)
+
+
+def _denied(brief: Brief, what: Sequence[str]) -> bool:
+    """Return whether a prompt says that something is not there, or that nothing is."""
+    return brief.says("deserted", "abandoned", *(f"no-{word}" for word in what))
 
 
 def populate(
@@ -51,12 +58,14 @@ def populate(
 ) -> None:
     """Paint things into a street, in their order; `sheets` are the picture and its haze."""
     picture, haze = sheets
-    for thing in progress.over(things):
+    for number, thing in enumerate(things):
+        progress.report(number / len(things))
         own = rng.spawn(1)[0]  # what one draws must not depend on whether another is seen
         if not visible(view, thing.spot, thing.wide, thing.tall):
             continue
         stencil = Stencil(thing.wide, thing.tall, view.focal / thing.spot.z)
         thing.draw(own, stencil)
+        progress.report((number + 0.5) / len(things))
         stand(picture, view, thing.spot, hour, haze, stencil)
 
 

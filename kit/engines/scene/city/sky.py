@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.city.hours import Hour
@@ -14,7 +15,9 @@ from kit.engines.scene.fields import Plane, across, grown, warped
 _CLOUDS = {"clear": 0.35, "rain": 0.95, "snow": 0.95, "mist": 0.7, "fog": -1.0, "overcast": 1.0}
 
 
-def sky(rng: np.random.Generator, brief: Brief, view: View, hour: Hour) -> Plane:
+def sky(
+    rng: np.random.Generator, brief: Brief, view: View, hour: Hour, progress: Progress
+) -> Plane:
     """Return the sky, shape (3, height, width), linear light; below the horizon it is haze."""
     height, width = view.height, view.width
     rise = np.clip(view.up() / 0.62, 0.0, 1.0)
@@ -25,11 +28,13 @@ def sky(rng: np.random.Generator, brief: Brief, view: View, hour: Hour) -> Plane
     cells = across(3.4, height, width)
     body = grown(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=7, gain=0.52)
     bend = grown(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=4)
+    progress.report(0.4)
     body = warped(body, bend, bend[:, ::-1], 0.03 * size)
     amount = _CLOUDS[brief.weather]
     cover = smooth_step(0.9 - 1.7 * amount, 2.0 - 1.1 * amount, body) * np.clip(
         rise * 5.0, 0.0, 1.0
     )
+    progress.report(0.7)
     shine = np.clip(0.75 + 0.22 * body, 0.4, 1.3)
     tone = _cloud(hour, brief) * shine
     picture = blended(picture, np.asarray(tone, np.float32), np.asarray(cover * 0.85, np.float32))

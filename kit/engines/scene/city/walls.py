@@ -42,10 +42,13 @@ def build(
     walls = Walls(rng, hour)
     cover = np.zeros((view.height, view.width), np.float32)
     before = _before(blocks)
-    for block in progress.over(blocks):
+    for number, block in enumerate(blocks):
+        progress.report(number / len(blocks))
         for ends, low in _shown(view, block, before.get(block)):
             _front(view, block, (ends, low), walls, sun, hour, (picture, cover, haze))
+            progress.report((number + 0.2) / len(blocks))
         _side(view, block, walls, sun, hour, (picture, cover, haze))
+        progress.report((number + 0.9) / len(blocks))
         for sign in signs_of(rng, block, crowd):
             hang(picture, cover, view, sign, hour, haze)
     return cover

@@ -52,6 +52,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     if colors.dark:
         neon = brief.says("neon", "glowing", "glow")
         bloom(picture, threshold=0.3 if neon else 0.6, strength=0.6 if neon else 0.22)
+    progress.report(0.88)
     film = Film(
         exposure=1.3,
         contrast=1.1 if brief.mood == "dramatic" else 1.0,
@@ -79,12 +80,13 @@ def _strokes(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Pro
         widths=(0.017 / zoom * mood, 0.0016),
         gap=0.0045 if minimal else 0.0022,
     )
-    strokes = laid(rng, brief.height, brief.width, course, progress)
+    strokes = laid(rng, brief.height, brief.width, course, progress.part(0.0, 0.7))
     scale = 1.0 if brief.detail == "low" else 2.0
     size = (round(brief.height * scale), round(brief.width * scale))
     ground = _encoded(colors.paper)
     canvas = np.broadcast_to(ground, (*size, 3)).copy()
     drawn(canvas, strokes, np.stack([_encoded(shade) for shade in colors.shades]), scale)
+    progress.report(0.85)
     small = cv2.resize(canvas, (brief.width, brief.height), interpolation=cv2.INTER_AREA)
     return _decoded(small)
 
@@ -99,19 +101,24 @@ def _ridges(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Prog
     count = round(58 * _zoom(brief))
     progress.report(0.1)
     calm = _MOODS.get(brief.mood, 1.0)
-    return ridgelines(rng, (brief.height, brief.width), colors, count, calm)
+    shape = (brief.height, brief.width)
+    return ridgelines(rng, shape, colors, count, calm, progress.part(0.1, 1.0))
 
 
 def _chart(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
-    hills = terrain(rng, brief.height, brief.width, 2.6 * _zoom(brief), smooth=False)
+    growing = progress.part(0.0, 0.4)
+    hills = terrain(rng, brief.height, brief.width, 2.6 * _zoom(brief), growing, smooth=False)
     progress.report(0.4)
-    return chart(hills, colors, 22 if "minimal" in brief.composition else 36)
+    levels = 22 if "minimal" in brief.composition else 36
+    return chart(hills, colors, levels, progress.part(0.4, 1.0))
 
 
 def _paper(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
-    hills = terrain(rng, brief.height, brief.width, 2.2 * _zoom(brief), smooth=True)
+    growing = progress.part(0.0, 0.4)
+    hills = terrain(rng, brief.height, brief.width, 2.2 * _zoom(brief), growing, smooth=True)
     progress.report(0.4)
-    return cut_paper(hills, colors, 6 if "minimal" in brief.composition else 10)
+    levels = 6 if "minimal" in brief.composition else 10
+    return cut_paper(hills, colors, levels, progress.part(0.4, 1.0))
 
 
 _STYLES: dict[str, Style] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.darkroom import blended, gradient, light, softened
@@ -13,7 +14,13 @@ from kit.engines.scene.flow.inks import Inks
 
 
 def terrain(
-    rng: np.random.Generator, height: int, width: int, cells: float, *, smooth: bool
+    rng: np.random.Generator,
+    height: int,
+    width: int,
+    cells: float,
+    progress: Progress,
+    *,
+    smooth: bool,
 ) -> Plane:
     """Return hills, shape (height, width), 0 to 1."""
     size = max(height, width)
@@ -22,6 +29,7 @@ def terrain(
     hills = grown(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
     bend = grown(rng, height, width, cells=blobs, octaves=3, gain=0.4)
     other = grown(rng, height, width, cells=blobs, octaves=3, gain=0.4)
+    progress.report(0.5)
     bent = warped(hills, bend, other, 0.05 * size)
     # A warp rounds positions to fractions of a pixel, which shows as a jagged edge in flat ground.
     bent = softened(bent, 1.6 * size / 1024)
@@ -29,7 +37,7 @@ def terrain(
     return np.asarray((bent - low) / (high - low), np.float32)
 
 
-def chart(hills: Plane, inks: Inks, levels: int) -> Plane:
+def chart(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plane:
     """Return a map: tinted heights, light on the slopes, thin lines and every fifth a thick one."""
     size = max(hills.shape)
     right, down = slopes(hills * np.float32(levels), 1.0)
@@ -39,14 +47,17 @@ def chart(hills: Plane, inks: Inks, levels: int) -> Plane:
     thick = _line(level / 5.0, steep / 5.0, 1.5 * size / 1024)
     # Where lines stand closer than pixels they would run together: they fade out instead.
     crowded = smooth_step(0.55, 0.25, steep)
+    progress.report(0.4)
     ground = gradient(_heights(inks), hills)
     relief = np.clip(1.0 - (right + down) * np.float32(2.2 * size / 1024 / levels * 8), 0.7, 1.3)
+    progress.report(0.6)
     ink = gradient(_lines(inks), hills)
+    progress.report(0.8)
     share = np.maximum(thin * np.float32(0.7) * crowded, thick)
     return blended(ground * relief, ink, share)
 
 
-def cut_paper(hills: Plane, inks: Inks, levels: int) -> Plane:
+def cut_paper(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plane:
     """Return layers of colored paper, each with an edge that catches light and a shadow below."""
     size = max(hills.shape)
     level = hills * np.float32(levels)
@@ -56,8 +67,10 @@ def cut_paper(hills: Plane, inks: Inks, levels: int) -> Plane:
     over = np.clip((level - layer) / steep, 0.0, 1.0)
     top = np.minimum(layer, levels - 1.0) / (levels - 1.0)
     below = np.maximum(layer - 1.0, 0.0) / (levels - 1.0)
+    progress.report(0.3)
     shades = _heights(inks)
     color = blended(gradient(shades, below), gradient(shades, top), over)
+    progress.report(0.5)
     ground = layer - 1.0 + over  # smooth across an edge, as the colors are
     shadow = np.zeros_like(level)
     for reach, weight in ((0.006, 0.30), (0.018, 0.38)):
@@ -66,7 +79,9 @@ def cut_paper(hills: Plane, inks: Inks, levels: int) -> Plane:
             layer, shift, (layer.shape[1], layer.shape[0]), borderMode=cv2.BORDER_REPLICATE
         )
         cast = softened(cast, 0.7 * reach * size)
+        progress.report(0.5 + 10 * reach)
         shadow += np.clip(cast - ground, 0.0, 1.0) * np.float32(weight)
+    progress.report(0.7)
     facing = (-right - down) / steep
     edge = np.exp(-(level - layer) / steep / (1.4 * size / 1024)) * np.clip(-facing, 0.0, 1.0)
     return np.asarray(color * (1.0 - shadow) + edge * np.float32(0.10), np.float32)

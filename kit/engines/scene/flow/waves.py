@@ -47,6 +47,7 @@ def ribbons(
             _thread(sheet, along, curve, 0.55 + 0.45 * np.sin(np.pi * share), unit)
         shades = [inks.shades[(number + step) % len(inks.shades)] for step in range(3)]
         stops = [(0.0, shades[0]), (0.5, shades[1]), (1.0, shades[2])]
+        progress.report((number + 0.5) / 3)
         color = gradient(stops, columns)
         cover = 1.0 - np.exp(-sheet * 1.1)
         if inks.dark:
@@ -58,7 +59,12 @@ def ribbons(
 
 
 def ridgelines(
-    rng: np.random.Generator, shape: tuple[int, int], inks: Inks, count: int, calm: float
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    inks: Inks,
+    count: int,
+    calm: float,
+    progress: Progress,
 ) -> Plane:
     """Return stacked ridges, each hiding what lies behind, like the pulses of one signal."""
     height, width = shape
@@ -70,7 +76,7 @@ def ridgelines(
     top, bottom = 0.16 * height, 0.92 * height
     step = (bottom - top) / (count - 1)
     thick = max(1, round(0.0019 * max(height, width) * scale))
-    for number in range(count):
+    for number in progress.part(0.0, 0.6).over(range(count)):
         rough = line(rng, share, 0.07, octaves=4, gain=0.55)
         broad = line(rng, share, 0.18, octaves=2)
         rise = np.maximum(0.0, swell * (2.6 + 1.8 * broad) + (0.10 + swell) * rough)
@@ -83,6 +89,7 @@ def ridgelines(
     rows = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
     stops = [(0.0, inks.shades[0]), (0.5, inks.shades[1]), (1.0, inks.shades[2])]
     color = np.broadcast_to(gradient(stops, rows), (3, height, width))
+    progress.report(0.8)
     ground = paper(inks, height, width)
     return np.asarray(ground + (color - ground) * (cover / np.float32(255)), np.float32)
 

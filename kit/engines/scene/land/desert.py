@@ -84,18 +84,22 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height, raised=2.6)
     if not rocky:
         scene = replace(scene, toward=_raking(scene.toward))
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    painting = progress.part(0.0, 0.2)
+    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     progress.report(0.2)
-    land = relief(_tables(scene) if rocky else _dunes(scene), scene.toward, hollow=0.7)
+    heights = _tables(scene) if rocky else _dunes(scene)
+    progress.report(0.38)
+    land = relief(heights, scene.toward, hollow=0.7)
     progress.report(0.45)
     grains = _rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
     surface = land.height if sandy else _surface(land, grains)
-    view = seen(surface, scene.camera, far=FAR, slices=scene.slices)
+    looking = progress.part(0.45, 0.6)
+    view = seen(surface, scene.camera, looking, far=FAR, slices=scene.slices)
     progress.report(0.6)
     ground = _ground(brief, rocky)
     covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
     if not sandy:
-        _strew(scene, planes, view.z.copy(), land)
+        _strew(scene, planes, view.z.copy(), land, progress.part(0.75, 0.88))
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
 
@@ -251,7 +255,7 @@ def _surface(land: Relief, grains: Grain) -> Heights:
     return heights
 
 
-def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
+def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: Progress) -> None:
     """Set stones, dry tufts and, where they are asked for, cacti on the plain."""
     rng, brief = scene.dice(6), scene.brief
     color = air.haze_color(scene.look, scene.sun, scene.camera)
@@ -260,13 +264,14 @@ def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
     scrub = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
     things = [
         ("stone", planting.strewn(scene, land, stones, rng, count=420, tall=1.15, **_STONY)),
-        ("tuft", planting.strewn(scene, land, scrub, rng, count=_SCRUB, tall=0.9)),
     ]
+    if not brief.says("mars", "martian"):
+        things.append(("tuft", planting.strewn(scene, land, scrub, rng, count=_SCRUB, tall=0.9)))
     if brief.says("cactus", "arizona"):
         green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
         cacti = planting.strewn(scene, land, green, rng, count=46, tall=6.0, **_UPRIGHT)
         things.append(("cactus", cacti))
-    for kind, what in things:
+    for step, (kind, what) in enumerate(things):
         plant(
             planes,
             depth,
@@ -275,5 +280,6 @@ def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
             scene.camera,
             color,
             rng,
+            progress.part(step / len(things), (step + 1) / len(things)),
             mirrored=scene.toward[0] > 0,
         )

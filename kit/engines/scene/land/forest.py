@@ -13,7 +13,7 @@ from kit.engines.scene.brief import RAYS, Brief
 from kit.engines.scene.land import air, canopy, sky
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import eroded, smooth
-from kit.engines.scene.land.ground import Ground, grain
+from kit.engines.scene.land.ground import grain, overgrown
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.relief import Relief, grid, relief
@@ -54,19 +54,23 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     wood = wood_of(brief)
     scene = vista(brief, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
     scene = replace(scene, look=_inside(scene))
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    painting = progress.part(0.0, 0.15)
+    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     color = air.haze_color(scene.look, scene.sun, scene.camera)
     planes = air.hazed(planes, np.full(planes.shape[1:], 0.55, np.float32), color)
     progress.report(0.15)
     land = _floor(scene)
     grains = grain(scene.dice(5))
-    view = seen(land.height, scene.camera, far=_FAR, slices=scene.slices // 2)
+    progress.report(0.25)
+    looking = progress.part(0.25, 0.35)
+    view = seen(land.height, scene.camera, looking, far=_FAR, slices=scene.slices // 2)
     progress.report(0.35)
     shading = progress.part(0.35, 0.5)
-    ground = _ground(brief)
+    ground = overgrown(*_FLOORS[brief.season], rough=0.6, fine=1.6)
     covered(scene, shading, planes, view, land, ground, grains, mist=0.12, start=_NEAR)
     depth = view.z.copy()
-    for step, (trees, shapes) in enumerate(_layers(scene, land, wood)):
+    layers, planting = _layers(scene, land, wood), progress.part(0.5, 0.85)
+    for step, (trees, shapes) in enumerate(layers):
         plant(
             planes,
             depth,
@@ -75,9 +79,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
             scene.camera,
             color,
             scene.dice(40 + step),
+            planting.part(step / len(layers), (step + 1) / len(layers)),
             mirrored=scene.toward[0] > 0,
         )
-        progress.report(0.5 + 0.07 * step)
+    progress.report(0.85)
     far = depth > 110.0
     shine = light(scene.look.sun)
     rays = brief.says(*RAYS) or "dramatic" in brief.composition
@@ -104,21 +109,6 @@ def _inside(scene: Vista) -> Look:
 def _greened(air: Oklch) -> Oklch:
     """Return the color of air that is lit through leaves."""
     return (air[0] + 0.02, 0.045, 150.0)
-
-
-def _ground(brief: Brief) -> Ground:
-    low, other = _FLOORS[brief.season]
-    return Ground(
-        low=low,
-        low_other=other,
-        rock=other,
-        rock_other=low,
-        top=low,
-        shore=other,
-        top_line=1e4,
-        rough=0.6,
-        fine=1.6,
-    )
 
 
 def _floor(scene: Vista) -> Relief:

@@ -68,6 +68,21 @@ def tinted(ground: Ground, tint: Tint | None, *, rocks: float = 0.0) -> Ground:
     )
 
 
+def overgrown(low: Oklch, other: Oklch, *, rough: float, fine: float) -> Ground:
+    """Return a ground of two colors all over: without rock, snow and shore of their own."""
+    return Ground(
+        low=low,
+        low_other=other,
+        rock=other,
+        rock_other=low,
+        top=low,
+        shore=other,
+        top_line=1e4,
+        rough=rough,
+        fine=fine,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Grain:
     """Small structure of a ground: a tile of bumps with its slopes, shape (side, side, 3)."""

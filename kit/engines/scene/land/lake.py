@@ -28,6 +28,7 @@ _WATERS = ("lake", "pond", "river", "mirror", "lagoon", "loch", "water", "tarn",
 _HEIGHTS = ("mountain", "alp", "alpine", "peak", "summit", "range", "himalaya", "rocky", "volcano")
 _BANK = 0.66  # of the eye's height: no bank before the camera is higher
 _EYE, _NEAREST = 12.0, 11.0  # height of an eye on the shore, and the nearest ground it sees
+_CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
 _LOW = -1e3  # as high as any ground of a dry valley
 
 
@@ -55,26 +56,30 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     country = _country(brief, np.random.default_rng([brief.seed, 2]))
     height = 6.5 if country.flooded else 9.0
     scene = vista(brief, horizon=0.46, height=height, raised=7.0)
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    painting = progress.part(0.0, 0.15)
+    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     overhead = water.sky_over(planes)
     progress.report(0.15)
-    heights = _laid_out(scene, country)
+    heights = _laid_out(scene, country, progress.part(0.15, 0.35))
     progress.report(0.35)
     land = relief(heights, scene.toward)
     _cloud_shadows(scene, land)
     progress.report(0.45)
     grains = grain(scene.dice(5))
-    view = seen(_surface(land, grains, country), scene.camera, far=FAR, slices=scene.slices)
+    looking = progress.part(0.45, 0.55)
+    view = seen(
+        _surface(land, grains, country), scene.camera, looking, far=FAR, slices=scene.slices
+    )
     progress.report(0.55)
     tint = of_land(brief)
     ground = tinted(ground_of(brief.season, peak=float(heights.max())), tint, rocks=0.25)
     level = 0.0 if country.flooded else -1e3
     covered(scene, progress.part(0.55, 0.7), planes, view, land, ground, grains, water=level)
     depth = view.z.copy()
-    _grow(scene, planes, depth, land, country)
+    _grow(scene, planes, depth, land, country, progress.part(0.7, 0.8))
     progress.report(0.8)
     if country.flooded:
-        _flood(scene, planes, depth, view, land, overhead)
+        _flood(scene, planes, depth, view, land, overhead, progress.part(0.8, 0.88))
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
 
@@ -87,13 +92,14 @@ def _country(brief: Brief, dice: np.random.Generator) -> Country:
     return Country(peaks, flooded, wooded * (0.5 if hills else 1.0))
 
 
-def _laid_out(scene: Vista, country: Country) -> Floats:
+def _laid_out(scene: Vista, country: Country, progress: Progress) -> Floats:
     """Return heights: a near bank, a basin, walls to both sides, a range with one main peak."""
     points, rng = scene.points, scene.dice(4)
     x, z = grid(points)
     bend_x, bend_z = smooth(rng, points, 6), smooth(rng, points, 6)
     worn = eroded(rng, points, cells=5.0)
     mass = _mountains(rng, points, worn, bend_x, bend_z)
+    progress.report(0.5)
     side = x / (scene.camera.widest * (z + 60.0))
     outward = np.abs(side)
     range_ = smooth_step(290, 600, z + 60 * bend_x)
@@ -194,7 +200,14 @@ def _surface(land: Relief, grains: Grain, country: Country) -> Heights:
     return heights
 
 
-def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Country) -> None:
+def _grow(
+    scene: Vista,
+    planes: Floats,
+    depth: Floats,
+    land: Relief,
+    country: Country,
+    progress: Progress,
+) -> None:
     """Plant forests on the slopes, and grass in front."""
     rng, season = scene.dice(6), scene.brief.season
     color = air.haze_color(scene.look, scene.sun, scene.camera)
@@ -214,7 +227,8 @@ def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Co
     )
     shapes = sprites("broadleaf" if country.peaks < 0.5 else "spruce")
     right = scene.toward[0] > 0
-    plant(planes, depth, trees, shapes, scene.camera, color, rng, mirrored=right)
+    standing, lying = progress.part(0.0, 0.7), progress.part(0.7, 1.0)
+    plant(planes, depth, trees, shapes, scene.camera, color, rng, standing, mirrored=right)
     grass = planting.strewn(
         scene,
         land,
@@ -224,16 +238,26 @@ def _grow(scene: Vista, planes: Floats, depth: Floats, land: Relief, country: Co
         tall=0.62,
         lowest=0.5 if country.flooded else _LOW,
     )
-    plant(planes, depth, grass, sprites("tuft"), scene.camera, color, rng, mirrored=right)
+    tufts = sprites("tuft")
+    plant(planes, depth, grass, tufts, scene.camera, color, rng, lying, mirrored=right)
 
 
 def _flood(
-    scene: Vista, planes: Floats, depth: Floats, view: Seen, land: Relief, overhead: Floats
+    scene: Vista,
+    planes: Floats,
+    depth: Floats,
+    view: Seen,
+    land: Relief,
+    overhead: Floats,
+    progress: Progress,
 ) -> None:
     ground = land.height(view.x, view.z)
     wet = ~view.sky & (ground < 0.0) & (depth > view.z * 0.999)
     calm = scene.brief.mood == "calm" or scene.brief.says("mirror", "reflection", "still")
     rough = 2.2 if scene.brief.weather == "rain" else 0.35 if calm else 0.9
+    tint = of_water(scene.brief)
+    cloudy = _CLOUDY if tint and tint[1] > _GRAY else 0.0
+    shine = 0.26 * min(1.0, scene.look.sun_power / 3.0) if cloudy else 0.0
     water.flooded(
         planes,
         depth,
@@ -242,7 +266,9 @@ def _flood(
         scene.look,
         scene.sun,
         scene.dice(7),
-        deep=turned((0.40, 0.065, 215), of_water(scene.brief), 0.9),
+        progress,
+        deep=turned((0.40 + shine, 0.065, 215), tint, 0.9),
+        cloudy=cloudy,
         wind=rough,
         ground=-ground,
         overhead=overhead,

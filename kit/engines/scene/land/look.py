@@ -42,9 +42,9 @@ class Look:
         Share of the sky they cover, 0 to 1.
     stars : float
         How well they show, 0 to 1.
-    moon, crescent, disc, aurora : bool
+    moon, crescent, disc, aurora, milky : bool
         The light is the moon's; little of it is lit; its disc is not behind clouds; northern
-        lights show.
+        lights show; the Milky Way does.
     """
 
     sky: tuple[Color, ...]
@@ -69,6 +69,7 @@ class Look:
     crescent: bool = False
     disc: bool = True
     aurora: bool = False
+    milky: bool = False
 
 
 _HOURS = {
@@ -214,6 +215,7 @@ def look_for(brief: Brief) -> Look:
     cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
     if brief.weather == "overcast":
         cover = max(cover, _CEILING)
+    milky = brief.dark and not brief.covered and brief.says("milky")
     look = _faded(
         replace(
             look,
@@ -224,8 +226,9 @@ def look_for(brief: Brief) -> Look:
             shade_power=look.shade_power * shade,
             glow=look.glow * (0.7 if storm else sun),
             crescent=look.moon and "crescent" in brief.extras,
-            disc=not brief.covered,
+            disc=not brief.covered and not (milky and look.moon),
             aurora="aurora" in brief.extras,
+            milky=milky,
             stars=look.stars * sun,
             saturation=look.saturation * _MOODS.get(brief.mood, 1.0),
             exposure=look.exposure * (_GLOOM if brief.mood == "gloomy" else 1.0),

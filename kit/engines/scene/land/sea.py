@@ -59,14 +59,18 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     """
     coast = _coast(brief)
     scene = vista(brief, horizon=0.47, height=4.6 if coast.land != "cliffs" else 6.5, raised=6.0)
-    sky_planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3))
+    painting = progress.part(0.0, 0.2)
+    sky_planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     progress.report(0.2)
-    land = relief(_laid_out(scene, coast), scene.toward)
+    heights = _laid_out(scene, coast)
+    progress.report(0.3)
+    land = relief(heights, scene.toward)
     water = sea(scene.dice(8), _swell(brief))
     progress.report(0.4)
     view = seen(
         lambda x, z: np.maximum(land.height(x, z), water.height(x, z)),
         scene.camera,
+        progress.part(0.4, 0.55),
         far=4 * FAR if coast.land == "none" else 1.6 * FAR,
         slices=scene.slices,
         near=0.55,
@@ -76,23 +80,26 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     planes = sky_planes.copy()
     if coast.land != "none":
         ground, grains = _ground(brief, coast), grain(scene.dice(5))
-        covered(scene, progress.part(0.55, 0.68), planes, view, land, ground, grains, mist=0.2)
+        covered(scene, progress.part(0.55, 0.63), planes, view, land, ground, grains, mist=0.2)
     depth = view.z.copy()
     if coast.land in ("isles", "cliffs"):
-        _wooded(scene, planes, depth, land)
+        _wooded(scene, planes, depth, land, progress.part(0.63, 0.68))
     place = _Place(view, land, depth)
     top = land_rows(view)
     edge = np.zeros_like(view.edge)
-    for rows in progress.part(0.68, 0.86).over(bands(top, brief.width)):
+    for rows in progress.part(0.68, 0.84).over(bands(top, brief.width)):
         wet = _flood(scene, planes, sky_planes, place, water, rows)
         # Far waves are as fine as the edge itself: softened, they would turn into bars.
         edge[rows][:-1] = view.edge[rows][:-1] * (wet & (view.z[rows] < _SOFT))[1:]
     softened(planes, edge)
     _soften_horizon(planes, top.start)
     if coast.tower:
+        progress.report(0.845)
         lighthouse(scene, planes, land)
+    progress.report(0.85)
     if coast.sail:
         sailboat(scene, planes, view)
+    progress.report(0.86)
     return finished(scene, progress.part(0.86, 1.0), planes, view.sky)
 
 
@@ -168,7 +175,10 @@ def _cliffs(scene: Vista, side: Floats, bend: Floats, rock: Floats) -> Floats:
     heights = -9.0 + wall * (26 + 30 * rock) + 14 * smooth_step(0.1, 0.6, edge)
     stack = np.exp(-((hand * side - 0.16) ** 2) / 0.0022 - ((z - 190) / 17) ** 2)
     heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock)
-    ceiling = 0.40 * np.maximum(z, 10.0)
+    # A wide frame shows less of the height; a tower wants room above the cliff.
+    room = 0.70 if scene.brief.says("lighthouse") else 0.90
+    steep = min(0.40, room * scene.camera.horizon / scene.camera.focal)
+    ceiling = np.float32(steep) * np.maximum(z, 10.0)
     return np.asarray(np.minimum(heights, ceiling), np.float32)
 
 
@@ -230,7 +240,7 @@ def _soften_horizon(planes: Floats, row: int) -> None:
         plane[rows] = cv2.GaussianBlur(plane[rows], (1, 3), 0.7)
 
 
-def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
+def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: Progress) -> None:
     """Plant low woods on the land, in place."""
     rng = scene.dice(6)
     trees = planting.forest(
@@ -254,6 +264,7 @@ def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief) -> None:
         scene.camera,
         color,
         rng,
+        progress,
         mirrored=scene.toward[0] > 0,
     )
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.scene.land.fields import sampled, tile, warped
 from kit.engines.scene.land.look import Look
+from kit.engines.scene.land.milky import band
 from kit.engines.scene.land.tone import gradient, light, mixed
 from kit.engines.scene.land.voxel import Camera
 
@@ -39,7 +41,9 @@ def sun_of(look: Look, camera: Camera, across: float) -> Sun:
     return Sun(across * camera.columns, y, look.moon, shown and look.disc, look.crescent)
 
 
-def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> Floats:
+def painted(
+    look: Look, camera: Camera, sun: Sun, rng: np.random.Generator, progress: Progress
+) -> Floats:
     """Return the sky over the whole frame as planes of light; below the horizon it goes on.
 
     Shape (3, camera.rows, camera.columns).
@@ -60,13 +64,17 @@ def painted(look: Look, camera: Camera, sun: Sun, rng: np.random.Generator) -> F
         if sun.shown and sun.moon:  # the dark part of a crescent hides them too
             stars *= _away(sun, camera, depth) > _radius(sun, camera) + 1
         sky += stars
+    progress.report(0.2)
+    if look.milky:
+        sky = sky + band(camera, depth, rng, progress.part(0.2, 0.6))
     if look.aurora:
-        sky = sky + _aurora(camera, depth, rng)
+        sky = sky + _aurora(camera, depth, rng, progress.part(0.2, 0.6))
+    progress.report(0.6)
     if sun.shown:
         sky = _disc(sky, sun, camera, color)
     sky = np.asarray(sky, np.float32)
     if look.clouds > 0.0:
-        sky = _clouded(sky, look, camera, sun, near, rng)
+        sky = _clouded(sky, look, camera, sun, near, rng, progress.part(0.6, 1.0))
     full = np.empty((3, camera.rows, camera.columns), np.float32)
     full[:, :depth] = sky
     full[:, depth:] = sky[:, -1:]
@@ -99,17 +107,20 @@ def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
     return np.stack([field * (1.0 + tint), field, field * (1.0 - tint)])
 
 
-def _aurora(camera: Camera, depth: int, rng: np.random.Generator) -> Floats:
+def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
     """Return three curtains of northern light: bright at the hem, rays upward, green to violet."""
     columns = np.arange(camera.columns, dtype=np.float32)
     y = np.arange(depth, dtype=np.float32)[:, None]
     tall = 0.60 * camera.horizon
     green, violet = light((0.82, 0.17, 155), 0.60), light((0.62, 0.17, 315), 0.75)
     total = np.zeros((3, depth, camera.columns), np.float32)
-    for number in range(3):
+    for number in progress.over(range(3)):
         sway = line(rng, columns, camera.columns * 0.55, octaves=3)
         hem = camera.horizon * (0.72 - 0.16 * number) + 0.15 * camera.horizon * sway
-        rays = line(rng, columns + 0.25 * camera.columns * sway, camera.columns * 0.03, octaves=4)
+        # Folds of the curtain may run back: noise is drawn beyond both sides, then looked up.
+        beyond = np.arange(-camera.columns, 2 * camera.columns, dtype=np.float32)
+        folds = line(rng, beyond, camera.columns * 0.03, octaves=4)
+        rays = np.interp(columns + 0.25 * camera.columns * sway, beyond, folds)
         patches = line(rng, columns, camera.columns * 0.35, octaves=2)
         strength = np.clip(0.55 + 0.45 * rays, 0.05, 1.3) * np.clip(0.5 + 0.8 * patches, 0.0, 1.2)
         rise = (hem - y) / (tall * np.clip(0.75 + 0.35 * rays, 0.35, 1.3))
@@ -150,7 +161,13 @@ def _away(sun: Sun, camera: Camera, depth: int) -> Floats:
 
 
 def _clouded(
-    sky: Floats, look: Look, camera: Camera, sun: Sun, near: Floats, rng: np.random.Generator
+    sky: Floats,
+    look: Look,
+    camera: Camera,
+    sun: Sun,
+    near: Floats,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> Floats:
     """Lay a ceiling of clouds over a sky, seen in perspective and lit toward the sun."""
     depth = sky.shape[1]
@@ -160,12 +177,14 @@ def _clouded(
     x = (np.arange(camera.columns, dtype=np.float32)[None] - camera.columns / 2) / camera.focal
     base = tile(rng, cells=4, octaves=8, gain=0.56, side=1024)
     base = warped(base, tile(rng, octaves=4, side=1024), tile(rng, octaves=4, side=1024), 30)
+    progress.report(0.3)
     u, v = 130.0 * x * away + 37.0, 150.0 * away + np.zeros_like(x)
     cloud = sampled(base, u, v)
     toward_x = (sun.x - camera.columns / 2) / camera.focal - x
     shift = 11.0 / (0.25 + np.abs(toward_x))
     thick = sampled(base, u + toward_x * shift, v + 13.0)
     thick += sampled(base, u + toward_x * shift * 2.4, v + 30.0)
+    progress.report(0.7)
     edge = 1.15 - 2.1 * look.clouds
     dense = smooth_step(edge, edge + 1.25, cloud) * smooth_step(0.0, 0.12, rise)
     lit = np.clip(

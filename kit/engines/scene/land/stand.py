@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.scene.land.sprites import Sprite, Window
 from kit.engines.scene.land.voxel import Camera
 
+_REPORTED = 64  # plants that are drawn between two reports
+_NEARER = 0.985  # what is nearer than this share of a plant's distance hides it
 _LEAST = 3  # pixels; smaller trees do not show
 
 
@@ -44,6 +47,7 @@ def plant(
     camera: Camera,
     air: Floats,
     rng: np.random.Generator,
+    progress: Progress,
     *,
     mirrored: bool,
 ) -> None:
@@ -59,7 +63,9 @@ def plant(
         The light comes from the right.
     """
     which = rng.integers(0, len(sprites), len(trees.z))
-    for number in np.argsort(-trees.z):
+    for step, number in enumerate(np.argsort(-trees.z)):
+        if step % _REPORTED == 0:
+            progress.report(step / len(trees.z))
         z = float(trees.z[number])
         tall = round(float(trees.tall[number]) * camera.focal / z)
         if tall < _LEAST:
@@ -68,7 +74,11 @@ def plant(
         wide = shape.wide(tall)
         left = round(camera.column(float(trees.x[number]), z) - wide / 2)
         top = round(camera.row(float(trees.foot[number]), z)) - tall + 1
-        windows = _windows(shape, (left, top), tall, camera, mirrored)
+        windows = [
+            window
+            for window in _windows(shape, (left, top), tall, camera, mirrored)
+            if depth[window].max() > z * _NEARER  # else all of it is hidden
+        ]
         if not windows:
             continue
         lost = float(trees.lost[number])
@@ -124,7 +134,7 @@ def _draw(
 ) -> None:
     """Blend a plant over the planes where it is not hidden."""
     behind = depth[window]
-    alpha = cover * (behind > z * 0.985)
+    alpha = cover * (behind > z * _NEARER)
     own, air = (np.asarray(light, np.float32)[:, None, None] for light in lights)
     patch = planes[:, *window]
     change = shade * own

@@ -78,8 +78,11 @@ _OWN = {
     **dict.fromkeys(_GROWING, _GREENS | {"gold", "yellow", "amber"}),
     **dict.fromkeys(_LEAVES, _GREENS | _EARTHS),
     **dict.fromkeys(_STONES, _EARTHS),
+    **dict.fromkeys(("dune", "sand", "desert"), _EARTHS | {"pink", "rose", "coral"}),
 }
 _WET = dict.fromkeys(_WATERS, _BLUES)
+#: The dust in the air of Mars, from the zenith to the horizon.
+_MARTIAN: tuple[Tint, Tint, Tint] = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
 _GRAY = 0.03  # chroma below which a light has no color
 _REACH = 2  # words between a color and its thing, as in "green rolling Irish hills"
 
@@ -92,7 +95,7 @@ def of_light(brief: Brief) -> tuple[Tint, Tint, Tint] | None:
     owned = {*_owned(brief, _OWN), *_owned(brief, _WET)}
     tints = [lexicon.COLORS[word] for word in brief.colors if word not in owned]
     if not tints:
-        return None
+        return _MARTIAN if brief.says("mars", "martian") else None
     if len(tints) == 1:
         hue, chroma = tints[0]
         return tints[0], (hue, chroma * 0.9), (_toward(hue, 85, 24), chroma * 0.7)

@@ -6,7 +6,9 @@ sunlight and a sun may be 20; planes are three to four times as fast as pixels o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, linear, oklab
 from kit.engines.scene import darkroom
 
+Told: TypeAlias = Callable[[float], object]
 _MOST = 12.0  # brighter light is white
 _STEPS = 8192
 _LENS = darkroom.Lens(4, 4.0, ((1.6, 0.9), (6.0, 0.6), (22.0, 0.5)))
@@ -71,6 +74,7 @@ def developed(
     saturation: float = 1.08,
     vignette: float = 0.28,
     grain: float = 1.3,
+    told: Told = lambda _: None,
 ) -> Bytes:
     """Return planes of light as a picture, shape (height, width, 3), uint8 sRGB.
 
@@ -78,6 +82,8 @@ def developed(
     ----------
     grain : float
         In steps of 8 bits.
+    told : callable, optional
+        Called on the way with how much is done, 0 to 1.
     """
     _, height, width = planes.shape
     out = np.empty_like(planes)
@@ -86,6 +92,7 @@ def developed(
     for plane, target in zip(planes, out, strict=True):
         index = np.sqrt(np.clip(plane * factor, 0.0, float((_STEPS - 1) ** 2)))
         np.take(curve, index.astype(np.uint16), out=target, mode="clip")
+    told(0.3)
     luma = sum(weight * plane for weight, plane in zip(_LUMA, out, strict=True))
     dark = _vignette(height, width, vignette)
     for plane, tone in zip(out, (0.012, 0.003, -0.010), strict=True):
@@ -94,6 +101,7 @@ def developed(
         plane += luma * (1.0 + tone)  # highlights warmer, shadows cooler
         plane -= np.float32(tone * 0.35)
         plane *= dark
+    told(0.6)
     np.clip(out, 0.0, 1.0, out=out)
     return dithered(out, rng, grain=grain)
 

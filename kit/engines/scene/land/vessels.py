@@ -61,7 +61,9 @@ def lighthouse(scene: Vista, planes: Floats, land: Relief) -> None:
     x = (np.float32(np.sign(side)) * np.linspace(0.35, 0.8, 40, dtype=np.float32))[None]
     x = x * camera.widest * z
     height = land.height(np.asarray(x), np.broadcast_to(z, x.shape).copy())
-    spot = int(np.argmax(height - 0.05 * z))
+    above = (height + np.float32(_TALL) - np.float32(camera.height)) * np.float32(camera.focal) / z
+    cut = np.maximum(above - np.float32(0.94 * camera.horizon), 0.0)  # rows beyond the frame
+    spot = int(np.argmax(height - 0.05 * z - 10.0 * cut))
     place, ground = (float(np.ravel(part)[spot]) for part in (x, height))
     far = float(np.ravel(np.broadcast_to(z, x.shape))[spot])
     unit = camera.focal / far
@@ -75,6 +77,7 @@ def lighthouse(scene: Vista, planes: Floats, land: Relief) -> None:
         _beacon(scene, planes, foot - (0.0, 17.2 * unit), unit)
 
 
+_TALL = 19.8  # of the tower, in world units
 _TOWER = (
     (((-1.7, 0), (1.7, 0), (1.15, 15.5), (-1.15, 15.5)), (0.93, 0.010, 90)),
     (((0.1, 0), (1.7, 0), (1.15, 15.5), (0.1, 15.5)), (0.80, 0.015, 250)),
@@ -96,8 +99,8 @@ def _beacon(scene: Vista, planes: Floats, lamp: Reals, unit: float) -> None:
         shape = np.array([lamp, lamp + ends[0], lamp + ends[1]])
         points = np.round(shape * 2**_SHIFT).astype(np.int32)
         cv2.fillPoly(beams, [points], 1.0, cv2.LINE_AA, _SHIFT)
-    x = np.arange(width, dtype=np.float32)[None] - lamp[0]
-    y = np.arange(height, dtype=np.float32)[:, None] - lamp[1]
+    x = np.arange(width, dtype=np.float32)[None] - np.float32(lamp[0])
+    y = np.arange(height, dtype=np.float32)[:, None] - np.float32(lamp[1])
     away = np.sqrt(x * x + y * y)
     beams = cv2.GaussianBlur(beams, (0, 0), 0.006 * width) * np.exp(-away / (0.30 * reach)) * 0.30
     glow = beams + 1.6 * np.exp(-((away / (1.1 * unit)) ** 2)) + 0.5 * np.exp(-away / (4.5 * unit))

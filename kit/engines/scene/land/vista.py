@@ -134,9 +134,11 @@ def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[n
         air.beams(planes, planes * behind, scene.sun, np.full(3, 0.5 * look.glow))
     progress.report(0.3)
     weather.falling(planes, scene.brief, scene.camera, light_of=look, rng=scene.dice(90))
+    progress.report(0.45)
     bloom(planes, 0.30)
     progress.report(0.6)
-    return developed(planes, scene.dice(91), exposure=look.exposure, saturation=look.saturation)
+    film = {"exposure": look.exposure, "saturation": look.saturation}
+    return developed(planes, scene.dice(91), told=progress.part(0.6, 1.0).report, **film)
 
 
 def _toward(look: Look, across: float, dice: np.random.Generator) -> Direction:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 
 #: World x and z (any equal shape) -> height there.
@@ -92,6 +93,7 @@ FAR = np.float32(1e6)
 def seen(
     heights: Heights,
     camera: Camera,
+    progress: Progress,
     *,
     far: float,
     slices: int = 760,
@@ -115,14 +117,17 @@ def seen(
     inverse = (1.0 / z).astype(np.float32)
     across = camera.across()
     ground = heights(z[:, None] * across, np.broadcast_to(z[:, None], (slices, camera.columns)))
+    progress.report(0.4)
     rows: Floats = (
         np.float32(camera.horizon)
         - (ground - np.float32(camera.height)) * (np.float32(camera.focal) * inverse)[:, None]
     )
     _sharpen(rows)
     tops = np.minimum.accumulate(rows, axis=0)
+    progress.report(0.6)
     number = _slices_by_row(tops, camera.rows)
-    return _interpolated(camera, number, rows, inverse)
+    progress.report(0.75)
+    return _interpolated(camera, number, rows, inverse, progress)
 
 
 def softened(planes: Floats, edge: Floats) -> None:
@@ -172,7 +177,13 @@ def _slices_by_row(tops: Floats, rows: int) -> NDArray[np.int32]:
     return np.asarray(count - reached, np.int32)
 
 
-def _interpolated(camera: Camera, number: NDArray[np.int32], rows: Floats, inverse: Floats) -> Seen:
+def _interpolated(
+    camera: Camera,
+    number: NDArray[np.int32],
+    rows: Floats,
+    inverse: Floats,
+    progress: Progress,
+) -> Seen:
     """Find the exact depth between two slices, and the edges where depth jumps."""
     count, columns = rows.shape
     sky = number >= count
@@ -182,6 +193,7 @@ def _interpolated(camera: Camera, number: NDArray[np.int32], rows: Floats, inver
     lower = np.take(rows, flat - columns)  # below a crest where the ground comes out of hiding
     row = np.arange(camera.rows, dtype=np.float32)[:, None]
     share = np.clip((lower - row) / np.maximum(lower - upper, 1e-3), 0.0, 1.0)
+    progress.report(0.9)
     before, here = inverse[slice_ - 1], inverse[slice_]
     z = 1.0 / (before + (here - before) * share)
     height = camera.height + (camera.horizon - row) * z / camera.focal

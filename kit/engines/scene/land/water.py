@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land.fields import sampled, slopes, tile
@@ -25,9 +26,11 @@ def flooded(
     look: Look,
     sun: Sun,
     rng: np.random.Generator,
+    progress: Progress,
     *,
     overhead: Floats,
     deep: Oklch,
+    cloudy: float = 0.0,
     wind: float = 1.0,
     level: float = 0.0,
     ground: Floats | None = None,
@@ -43,6 +46,10 @@ def flooded(
     overhead : ndarray
         The sky of the uppermost rows without what stands before it, for what the water mirrors
         from above the frame; see `sky_over`.
+    deep : Oklch
+        The water's own color.
+    cloudy : float
+        How much of it shows where clear water only mirrors, 0 to 1: glaciers grind stone to milk.
     wind : float
         How rough it is: 0 a mirror, 1 a breeze.
     ground : ndarray, optional
@@ -57,12 +64,16 @@ def flooded(
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
     z = (camera.height - level) * camera.focal / below
     right, along = _ripples(rng, x, z, camera, wind)
+    progress.report(0.3)
     source_y, source_x, above = _mirror(depth, y, x, right, along, camera, level)
+    progress.report(0.5)
     soft = [cv2.GaussianBlur(plane[: rows.stop], (0, 0), 0.8) for plane in planes]
     mirror = np.stack([cv2.remap(p, source_x, source_y, cv2.INTER_LINEAR) for p in soft])
     _overcome(mirror, overhead, source_x, above)
+    progress.report(0.75)
     grazing = below / np.sqrt(below**2 + camera.focal**2)
     share = 0.04 + 0.96 * (1.0 - np.clip(grazing - 0.6 * along, 0.0, 1.0)) ** 3.6
+    share *= np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
     color = mixed(np.asarray(body), mirror * np.float32(0.94), share)
     if sun.shown:

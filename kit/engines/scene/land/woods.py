@@ -20,6 +20,7 @@ LEAVES: dict[str, tuple[Oklch, ...]] = {
     "autumn": ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
     "winter": ((0.80, 0.012, 235), (0.70, 0.014, 230)),
 }
+_BLOSSOMS: tuple[Oklch, ...] = ((0.86, 0.075, 355), (0.79, 0.105, 352), (0.92, 0.035, 10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ def wood_of(brief: Brief) -> Wood:
 
 def leaves_of(brief: Brief, wood: Wood) -> tuple[Oklch, ...]:
     """Return the colors of a wood's needles or leaves."""
+    if brief.says("blossom", "cherry", "sakura") and not wood.needles:
+        return _BLOSSOMS
     season = brief.season
     needles = tuple(color for color, _ in FOLIAGE["winter" if season == "winter" else "summer"])
     leaves = needles if wood.needles else LEAVES[season]

@@ -63,13 +63,14 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     how = dish.currents(substance)
     currents = stirred(rng, brief.height, brief.width, how, progress.part(0.02, 0.45))
     progress.report(0.45)
-    picture = SUBSTANCES[substance](rng, currents, dish)
+    picture = SUBSTANCES[substance](rng, currents, dish, progress.part(0.45, 0.7))
     progress.report(0.7)
     if gold:
-        picture = gilded(picture, currents, stone=substance == "marble")
+        picture = gilded(picture, currents, progress.part(0.7, 0.8), stone=substance == "marble")
     if "centered" in brief.composition:
         picture = symmetric(picture)
     picture *= np.float32(_HOURS.get(brief.time_of_day, 1.0))
+    progress.report(0.8)
     bloom(picture, threshold=0.85, strength=0.25)
     progress.report(0.85)
     pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.darkroom import blended, gradient
@@ -19,7 +20,7 @@ _GOLD: list[tuple[float, Oklch]] = [
 ]
 
 
-def gilded(picture: Plane, currents: Currents, *, stone: bool) -> Plane:
+def gilded(picture: Plane, currents: Currents, progress: Progress, *, stone: bool) -> Plane:
     """Return a picture with veins of gold.
 
     Parameters
@@ -34,13 +35,16 @@ def gilded(picture: Plane, currents: Currents, *, stone: bool) -> Plane:
     # A line thinner than this breaks into dots.
     swell = np.maximum(wide * np.clip(0.65 + 0.55 * currents.slow, 0.12, 1.8), _THINNEST)
     share = smooth_step(1.0, 0.72, off / swell) * smooth_step(-1.6, -0.9, currents.drift)
+    progress.report(0.3)
     other = _distance(currents.fast + np.float32(0.8), size)
     share = np.maximum(share, smooth_step(1.0, 0.6, other / np.maximum(0.4 * swell, _THINNEST)))
+    progress.report(0.5)
     ridge = np.sqrt(np.clip(1.0 - (off / swell) ** 2, 0.0, 1.0)).astype(np.float32)
     right, down = slopes(ridge * swell, 1.0)
     tilt = np.clip(0.5 - 0.55 * right - 0.65 * down, 0.0, 1.2)
     glint = np.clip(tilt + 0.10 * currents.fast, 0.0, 1.0)
     gold = gradient(_GOLD, glint) * (1.0 + 1.1 * glint**4)
+    progress.report(0.8)
     shadow = smooth_step(2.6, 1.0, off / swell) * np.float32(0.35)
     return blended(picture * (1.0 - shadow), gold, share)
 

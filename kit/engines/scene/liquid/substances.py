@@ -9,12 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.darkroom import blended, gradient, light, softened
 from kit.engines.scene.fields import Plane, across, grown, slopes
 from kit.engines.scene.liquid.currents import Currents, Stirring
+from kit.engines.scene.liquid.gloss import relit
 from kit.engines.scene.tints import Tint, Trio, asked, strength, three
 
 #: Tints that the seed draws from where no color is named.
@@ -34,7 +36,7 @@ _STIRRINGS = {
     "lava": Stirring(cells=2.4, octaves=7, gain=0.46, reach=0.110),
     "paint": Stirring(cells=2.0, octaves=4, gain=0.34, reach=0.150),
 }
-_LIGHT = np.array([-0.53, -0.62, 0.58], np.float32)
+_SOOT: Tint = (260.0, 0.008)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,10 @@ class Dish:
         return _by(one, factor), _by(two, factor), _by(last, factor)
 
 
-Substance: TypeAlias = Callable[[np.random.Generator, Currents, Dish], Plane]
+Substance: TypeAlias = Callable[[np.random.Generator, Currents, Dish, Progress], Plane]
 
 
-def marble(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return polished stone: clouded ground, soft bands, veins of several widths."""
     size = max(currents.fast.shape)
     tint = dish.tints(rng)[0] if asked(dish.brief) else (250.0, 0.012)
@@ -79,12 +81,14 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     ground = gradient(_stone(tint, dark=dark), cloud)
     rough = 0.018 * fine
     veins = np.zeros_like(cloud)
-    for course, wide, deep in (
+    courses = (
         (currents.middle, 0.0075, 1.0),
         (currents.slow - np.float32(0.45), 0.0040, 0.75),
         (currents.fast + np.float32(0.35), 0.0022, 0.65),
         (currents.fast - np.float32(0.9), 0.0016, 0.5),
-    ):
+    )
+    progress.report(0.2)
+    for course, wide, deep in progress.part(0.2, 0.8).over(courses):
         right, down = slopes(course, size)
         steep = np.sqrt(right * right + down * down) + 2.2
         off = np.abs(course + rough) / (steep * np.float32(wide))
@@ -96,11 +100,13 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     return picture * (1.0 + 0.05 * gloss)
 
 
-def ink(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def ink(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return ink in water: plumes that thin out into veils, on white or on black."""
     height, width = currents.fast.shape
-    tints = dish.tints(rng)
-    dark = dish.brief.dark or dish.brief.says("black", "dark", "smoke", "smoky")
+    # Black ink is a dye; anything else that is black is what lies behind.
+    black = dish.brief.says("black") and dish.brief.says("ink") and not asked(dish.brief)
+    tints = (_SOOT, _SOOT, _SOOT) if black else dish.tints(rng)
+    dark = dish.brief.dark or (dish.brief.says("black", "dark", "smoke", "smoky") and not black)
     y, x = np.ogrid[0:height, 0:width]
     center = (0.5, 0.5) if "centered" in dish.brief.composition else rng.uniform(0.35, 0.65, 2)
     dx, dy = (x / width - center[0]).astype(np.float32), (y / height - center[1]).astype(np.float32)
@@ -108,42 +114,53 @@ def ink(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     place = np.exp(-(dx * dx + dy * dy) / reach) * 2.4 - 1.15
     fine = grown(rng, height, width, cells=across(9 * dish.zoom, height, width), octaves=6)
     plume = currents.fast + 0.55 * currents.middle + 0.12 * fine + place
+    progress.report(0.2)
     thick = smooth_step(-0.6, 2.7, plume)
     threads = np.exp(-np.abs(currents.fast * 2.2 + 0.5 * currents.slow) * 2.6)
     thick = np.clip(thick * (0.72 + 0.5 * threads) + 0.05 * threads, 0.0, 1.0)
+    progress.report(0.4)
     share = smooth_step(-1.1, 1.1, currents.slow)
     second = smooth_step(0.3, 1.7, currents.middle - 0.3 * currents.drift)
     one, two, last = (_absorbing(tint) for tint in tints)
     dye = blended(blended(one, two, share), last, second * 0.8)
+    progress.report(0.6)
     if dark:
         glow = (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
+        progress.report(0.7)
         shine = blended(_lamp(tints[0]), _lamp(tints[1]), share)
         shine = blended(shine, _lamp(tints[2]), second * 0.8)
+        progress.report(0.8)
         return np.asarray(shine * (thick**1.7 * (0.5 + glow)) * 1.5 + 0.004, np.float32)
+    progress.report(0.7)
     water = gradient([(0.0, (0.97, 0.006, 85)), (1.0, (0.90, 0.012, 80))], np.hypot(dx, dy))
     return np.asarray(water * np.exp(-dye * (thick**1.35 * 3.4)), np.float32)
 
 
-def silk(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def silk(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return cloth in soft folds, with the sheen of its threads."""
     first, second, last = dish.tints(rng)
     height = currents.fast + 0.45 * np.sin(currents.fast * 3.6 + currents.middle * 1.4)
+    progress.report(0.3)
     tone = 0.5 + 0.20 * currents.slow + 0.08 * currents.middle
     base = gradient(_cloth(first, second, last), tone)
-    return _relit(base, height, depth=0.10 / dish.zoom, gloss=20.0, shine=0.30, rough=0.34)
+    lit = progress.part(0.6, 1.0)
+    return relit(base, height, lit, depth=0.10 / dish.zoom, gloss=20.0, shine=0.30, rough=0.34)
 
 
-def oil(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def oil(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return a film of oil: colors by its thickness, over dark water."""
     thickness = 0.48 + 0.19 * currents.fast + 0.07 * currents.middle
     turn = 40.0 * float(rng.standard_normal())
     color = gradient(_film(asked(dish.brief), turn, strength(dish.brief)), thickness)
+    progress.report(0.3)
     height = currents.fast + 0.25 * np.sin(currents.fast * 5.0 + currents.slow)
     dark = 0.16 + 0.84 * smooth_step(-1.3, 0.9, currents.slow + 0.4 * currents.middle)
-    return _relit(color * dark, height, depth=0.10 / dish.zoom, gloss=46.0, shine=0.75, rough=0.12)
+    film = color * dark
+    lit = progress.part(0.6, 1.0)
+    return relit(film, height, lit, depth=0.10 / dish.zoom, gloss=46.0, shine=0.75, rough=0.12)
 
 
-def paint(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def paint(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return poured paint: bands of wet color with raised edges."""
     first, second, last = dish.tints(rng)
     phase = currents.fast * 1.15 + currents.middle * 0.55
@@ -151,14 +168,17 @@ def paint(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     steps = np.floor(bands)
     edge = smooth_step(0.0, 0.16, bands - steps) * smooth_step(1.0, 0.84, bands - steps)
     soft = steps + smooth_step(0.30, 0.70, bands - steps)
+    progress.report(0.25)
     tone = 0.52 + 0.45 * np.sin(soft * 1.9 + currents.slow * 0.5)
     base = gradient(_cloth(first, second, last), tone)
     base = base * (0.86 + 0.14 * edge)
+    progress.report(0.45)
     height = phase + 0.16 * edge + 0.05 * np.sin(bands * 6.3)
-    return _relit(base, height, depth=0.095 / dish.zoom, gloss=44.0, shine=0.5, rough=0.25)
+    lit = progress.part(0.6, 1.0)
+    return relit(base, height, lit, depth=0.095 / dish.zoom, gloss=44.0, shine=0.5, rough=0.25)
 
 
-def lava(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
+def lava(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Progress) -> Plane:
     """Return molten rock: dark plates that drift apart, and the glow between them."""
     height, width = currents.fast.shape
     cells = across(16 * dish.zoom, height, width)
@@ -170,12 +190,16 @@ def lava(rng: np.random.Generator, currents: Currents, dish: Dish) -> Plane:
     wide = np.abs(currents.fast + 0.14 * fine)
     thin = np.abs(currents.middle - 0.5 * currents.slow + 0.18 * fine) * 1.7
     near = np.minimum(wide, thin)
+    progress.report(0.2)
     pools = smooth_step(0.7, 1.9, currents.slow + 0.25 * fine)
     heat = np.maximum(np.exp(near * -5.5), pools * (0.72 + 0.1 * fine))
+    progress.report(0.35)
     glow = gradient(_glowing(hue, factor), heat) * (0.05 + 6.0 * heat**2.2)
+    progress.report(0.6)
     crust = light((0.24, 0.012 * factor, hue)) * np.ones((3, 1, 1), np.float32)
     rough = near - 0.55 * fine + 0.3 * currents.drift
-    plates = _relit(crust, rough, depth=0.05 / dish.zoom, gloss=18.0, shine=0.06, rough=0.25)
+    lit = progress.part(0.6, 1.0)
+    plates = relit(crust, rough, lit, depth=0.05 / dish.zoom, gloss=18.0, shine=0.06, rough=0.25)
     return np.asarray(plates * (1.0 - np.clip(heat, 0.0, 1.0)) + glow, np.float32)
 
 
@@ -188,24 +212,6 @@ SUBSTANCES: dict[str, Substance] = {
     "lava": lava,
     "paint": paint,
 }
-
-
-def _relit(
-    base: Plane, height: Plane, *, depth: float, gloss: float, shine: float, rough: float
-) -> Plane:
-    """Return a surface in light from the upper left: shaded, glossy, darker in its hollows."""
-    size = max(height.shape)
-    right, down = slopes(height, depth * size)
-    inverse = 1.0 / np.sqrt(right * right + down * down + 1.0)
-    facing = (-right * _LIGHT[0] - down * _LIGHT[1] + _LIGHT[2]) * inverse
-    half = _LIGHT + np.array([0.0, 0.0, 1.0], np.float32)
-    half /= np.sqrt(float(half @ half))
-    mirror = np.clip((-right * half[0] - down * half[1] + half[2]) * inverse, 0.0, 1.0)
-    hollow = np.clip(1.0 + 0.32 * (height - softened(height, 0.02 * size)), 0.55, 1.25)
-    shaded = (rough + (1.45 - rough) * np.clip(facing, 0.0, 1.0)) * hollow
-    bounce = np.clip(-facing, 0.0, 1.0) * np.float32(0.22)
-    sheen = mirror**gloss * np.float32(shine)
-    return np.asarray(base * (shaded + bounce) + sheen, np.float32)
 
 
 def _stone(tint: Tint, *, dark: bool) -> list[tuple[float, Oklch]]:

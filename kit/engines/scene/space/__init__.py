@@ -46,17 +46,22 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     picture, hidden = _depths(rng, brief, seen, octaves, progress.part(0.02, 0.5))
     progress.report(0.5)
     picture += field_of_stars(rng, hidden, seen.stars)
+    progress.report(0.55)
     add_flares(rng, picture, seen.flares)
     progress.report(0.6)
-    for planet in seen.planets:
-        add_planet(rng, picture, planet, octaves, progress.part(0.6, 0.8))
+    for number, planet in enumerate(seen.planets):
+        own = progress.part(0.6, 0.8).part(*_share(number, len(seen.planets)))
+        add_planet(rng, picture, planet, octaves, own)
     progress.report(0.8)
     if seen.nova:
-        add_nova(rng, picture, seen.nova, octaves)
+        add_nova(rng, picture, seen.nova, octaves, progress.part(0.8, 0.85))
+    progress.report(0.85)
     if seen.comet:
         add_comet(rng, picture, seen.comet, octaves)
+        progress.report(0.86)
     if seen.sun:
         _rise(picture, seen.sun)
+    progress.report(0.87)
     bloom(picture, threshold=0.8, strength=0.4)
     progress.report(0.9)
     pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))
@@ -73,11 +78,18 @@ def _depths(
     picture, hidden = cloud.shine, cloud.thickness
     if seen.galaxies:
         picture, hidden = picture * np.float32(0.5), hidden * np.float32(0.5)
-    for galaxy in seen.galaxies:
-        disc = spiral(rng, height, width, galaxy, octaves, progress.part(0.6, 1.0))
+    progress.report(0.6)
+    for number, galaxy in enumerate(seen.galaxies):
+        own = progress.part(0.6, 1.0).part(*_share(number, len(seen.galaxies)))
+        disc = spiral(rng, height, width, galaxy, octaves, own)
         picture = picture + disc.shine
         hidden = np.maximum(hidden, disc.thickness)
     return picture, hidden
+
+
+def _share(number: int, count: int) -> tuple[float, float]:
+    """Return from where to where one of several things takes a work's progress."""
+    return number / count, (number + 1) / count
 
 
 def _rise(picture: Plane, at: tuple[float, float]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.darkroom import blended, light
 from kit.engines.scene.fields import Plane, across, grown
@@ -44,7 +45,9 @@ class Comet:
     hue: float
 
 
-def add_nova(rng: np.random.Generator, picture: Plane, nova: Nova, octaves: int) -> None:
+def add_nova(
+    rng: np.random.Generator, picture: Plane, nova: Nova, octaves: int, progress: Progress
+) -> None:
     """Add a shell in filaments, the gas that fills it and the star in its middle, in place."""
     _, height, width = picture.shape
     y, x = (axis.astype(np.float32) for axis in np.ogrid[0:height, 0:width])
@@ -53,11 +56,13 @@ def add_nova(rng: np.random.Generator, picture: Plane, nova: Nova, octaves: int)
     cells = across(7.0, height, width)
     broad = grown(rng, height, width, cells=cells, octaves=octaves)
     fine = grown(rng, height, width, cells=across(15.0, height, width), octaves=octaves, gain=0.6)
+    progress.report(0.3)
     bent = away * (1.0 + 0.10 * broad + 0.05 * fine)
     # Light of a thin shell gathers at its rim, where the eye looks along it.
     rim = np.exp(-(((bent - 0.92) / 0.11) ** 2)) + 0.35 * smooth_step(1.0, 0.5, bent)
     threads = np.exp(np.abs(broad + 0.5 * fine) * -3.2) + 0.5 * np.exp(np.abs(fine) * -4.5)
     inner = smooth_step(0.95, 0.15, bent) * np.clip(0.55 + 0.45 * broad, 0.0, 1.4)
+    progress.report(0.6)
     shell, gas = (light((0.72, 0.17 * nova.chroma, hue)) for hue in nova.hues)
     color = blended(gas, shell, smooth_step(0.45, 0.95, bent))
     picture += color * (rim * (0.25 + 1.5 * threads) * 0.85).astype(np.float32)

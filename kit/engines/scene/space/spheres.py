@@ -79,9 +79,13 @@ def add_planet(
     for first in range(top, bottom, step):
         rows = slice(first, min(bottom, first + step))
         _add_strip(
-            np.random.default_rng(seed), picture, planet, octaves, (rows, slice(left, right))
+            np.random.default_rng(seed),
+            picture,
+            planet,
+            octaves,
+            (rows, slice(left, right)),
+            progress.part((rows.start - top) / (bottom - top), (rows.stop - top) / (bottom - top)),
         )
-        progress.report((rows.stop - top) / (bottom - top))
 
 
 def _add_strip(
@@ -90,6 +94,7 @@ def _add_strip(
     planet: Planet,
     octaves: int,
     at: tuple[slice, slice],
+    progress: Progress,
 ) -> None:
     rows, columns = at
     height, width = picture.shape[1:]
@@ -104,13 +109,16 @@ def _add_strip(
     if rings:
         _lay(part, rings.color, rings.cover * rings.behind)
     _add_glow(part, globe, planet)
+    progress.report(0.3)
     surface = SURFACES[planet.kind](rng, globe, planet.hues, planet.chroma, octaves)
+    progress.report(0.7)
     lit = _lit(globe, surface, planet)
     if rings:
         lit *= 1.0 - 0.75 * rings.shadow(globe)
     _lay(part, lit + surface.shine, np.clip((1.0 - globe.far) * planet.radius + 0.5, 0.0, 1.0))
     if rings:
         _lay(part, rings.color, rings.cover * (1.0 - rings.behind))
+    progress.report(1.0)
 
 
 def _lay(part: Plane, color: Plane, share: Plane) -> None:

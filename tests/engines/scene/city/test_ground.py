@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kit.engines.base import Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.city.ground import pave
 from kit.engines.scene.city.hours import hour_of
@@ -33,6 +34,7 @@ def _paved(
         Sunlight([], hour, 1),
         lamps or [],
         (picture, cover, np.full_like(picture, 0.2)),
+        Progress(),
     )
     return picture
 

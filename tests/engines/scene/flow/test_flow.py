@@ -63,7 +63,7 @@ def test_strokes_follow_one_another_smoothly() -> None:
 
 
 def test_hills_reach_from_nothing_to_one() -> None:
-    hills = terrain(np.random.default_rng(1), 90, 120, 3.0, smooth=True)
+    hills = terrain(np.random.default_rng(1), 90, 120, 3.0, Progress(), smooth=True)
 
     assert hills.shape == (90, 120)
     assert (hills.min(), hills.max()) == (0.0, 1.0)
@@ -72,7 +72,7 @@ def test_hills_reach_from_nothing_to_one() -> None:
 def test_a_chart_has_a_line_at_every_level() -> None:
     slope = np.tile(np.linspace(0.0, 1.0, 400, dtype=np.float32), (40, 1))
 
-    picture = chart(slope, _INKS, 10)[1, 20]
+    picture = chart(slope, _INKS, 10, Progress())[1, 20]
 
     ground = np.convolve(np.pad(picture, 20, mode="edge"), np.ones(41) / 41, "valid")
     lines = picture > ground + 0.05
@@ -82,7 +82,7 @@ def test_a_chart_has_a_line_at_every_level() -> None:
 def test_cut_paper_has_few_shades_and_shadows_under_its_edges() -> None:
     slope = np.tile(np.linspace(1.0, 0.0, 400, dtype=np.float32), (400, 1))
 
-    row = cut_paper(slope, _INKS, 4)[:, 200].mean(axis=0)
+    row = cut_paper(slope, _INKS, 4, Progress())[:, 200].mean(axis=0)
 
     # Falling to the right and lit from the left: below each edge it is darker than further on.
     assert row[104] < 0.9 * row[150]
@@ -96,7 +96,7 @@ def test_ribbons_shine_on_dark_paper() -> None:
 
 
 def test_ridges_hide_those_behind() -> None:
-    picture = ridgelines(np.random.default_rng(1), (200, 160), _INKS, 20, 1.0)
+    picture = ridgelines(np.random.default_rng(1), (200, 160), _INKS, 20, 1.0, Progress())
 
     lit = (picture.mean(axis=0) > 0.1).mean()
     assert 0.03 < lit < 0.5

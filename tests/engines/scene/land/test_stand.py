@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from kit.engines.base import Progress
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.sprites import sprite
 from kit.engines.scene.land.stand import Trees, plant
@@ -25,7 +26,8 @@ def planted(
     )
     air = np.full((3, 1, 60), 5.0, np.float32)
     hidden = np.full((80, 60), depth, np.float32)
-    plant(planes, hidden, trees, [BLOCK], CAMERA, air, np.random.default_rng(1), mirrored=False)
+    rng = np.random.default_rng(1)
+    plant(planes, hidden, trees, [BLOCK], CAMERA, air, rng, Progress(), mirrored=False)
     return planes
 
 

@@ -15,6 +15,9 @@ def brief(prompt: str, palette: str = "auto") -> Brief:
         ("an emerald lake", None, 160, None),
         ("a violet lake", None, None, 297),
         ("rust colored dunes under a teal sky", 42, None, 192),
+        ("pink dunes", 352, None, None),
+        ("pink mountains", None, None, 352),
+        ("mars", None, None, 50),
         ("a lake", None, None, None),
     ],
 )

@@ -1,5 +1,6 @@
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.scene.land.voxel import FAR, Camera, seen, softened
 
@@ -15,7 +16,7 @@ def wall(x: Floats, z: Floats) -> Floats:
 
 
 def test_flat_ground_is_seen_at_its_true_distance() -> None:
-    view = seen(flat, CAMERA, far=400.0)
+    view = seen(flat, CAMERA, Progress(), far=400.0)
     rows = np.arange(30, 60)
     distance = CAMERA.height * CAMERA.focal / (rows - CAMERA.horizon)
 
@@ -24,7 +25,7 @@ def test_flat_ground_is_seen_at_its_true_distance() -> None:
 
 
 def test_above_the_horizon_is_sky() -> None:
-    view = seen(flat, CAMERA, far=400.0)
+    view = seen(flat, CAMERA, Progress(), far=400.0)
 
     assert view.sky[:23].all()
     assert (view.z[:23] == FAR).all()
@@ -32,7 +33,7 @@ def test_above_the_horizon_is_sky() -> None:
 
 
 def test_a_wall_hides_what_is_behind_it_and_nothing_beside_it() -> None:
-    view = seen(wall, CAMERA, far=400.0)
+    view = seen(wall, CAMERA, Progress(), far=400.0)
     row = int(CAMERA.row(8.0, 40.0))
 
     assert not view.sky[row, 25:].any()
@@ -41,7 +42,7 @@ def test_a_wall_hides_what_is_behind_it_and_nothing_beside_it() -> None:
 
 
 def test_the_lowest_row_is_never_the_first_slice() -> None:
-    view = seen(flat, CAMERA, far=400.0)
+    view = seen(flat, CAMERA, Progress(), far=400.0)
 
     assert abs(float(view.z[-1, 0]) - CAMERA.nearest) < 0.1 * CAMERA.nearest
 
@@ -51,7 +52,7 @@ def test_more_slices_find_the_same_ridge() -> None:
         return np.asarray(20.0 * np.exp(-(((z - 170.0) / 9.0) ** 2)), np.float32)
 
     def top(slices: int) -> float:
-        return float(seen(ridge, CAMERA, far=400.0, slices=slices).sky[:, 20].sum())
+        return float(seen(ridge, CAMERA, Progress(), far=400.0, slices=slices).sky[:, 20].sum())
 
     assert abs(top(300) - top(1500)) <= 1
 

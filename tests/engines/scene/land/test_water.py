@@ -1,5 +1,6 @@
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.land.look import look_for
 from kit.engines.scene.land.sky import Sun
@@ -24,7 +25,8 @@ def _water() -> np.ndarray:
     sun = Sun(20.0, 5.0, moon=False, shown=False)
     rng = np.random.default_rng(1)
     deep = (0.4, 0.06, 215.0)
-    flooded(planes, depth, wet, CAMERA, look, sun, rng, deep=deep, wind=0.0, overhead=above)
+    water = {"deep": deep, "wind": 0.0, "overhead": above}
+    flooded(planes, depth, wet, CAMERA, look, sun, rng, Progress(), **water)
     return planes.mean(axis=0)
 
 

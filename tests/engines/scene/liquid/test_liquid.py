@@ -68,7 +68,7 @@ def test_gold_runs_in_veins_and_does_not_color_the_stone(prompt: str) -> None:
 def test_veins_are_thin_lines_of_gold() -> None:
     gray = np.full((3, 128, 128), 0.2, np.float32)
 
-    gold = gilded(gray, _currents(), stone=True)
+    gold = gilded(gray, _currents(), Progress(), stone=True)
 
     veins = gold[0] - gold[2] > 0.1
     assert 0.001 < veins.mean() < 0.2

@@ -1,5 +1,6 @@
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.space.bursts import Comet, Nova, add_comet, add_nova
 from kit.engines.scene.space.cast import cast
@@ -18,7 +19,7 @@ def away(x: float, y: float) -> np.ndarray:
 
 def test_a_nova_is_a_star_in_a_shell_with_nothing_around_it() -> None:
     picture = dark()
-    add_nova(np.random.default_rng(1), picture, Nova(80, 80, 45, (28, 225), 1.0), 5)
+    add_nova(np.random.default_rng(1), picture, Nova(80, 80, 45, (28, 225), 1.0), 5, Progress())
     light, far = picture.mean(axis=0), away(80, 80)
 
     assert light[far < 4].mean() > 5 * light[(far > 20) & (far < 50)].mean()
@@ -27,7 +28,7 @@ def test_a_nova_is_a_star_in_a_shell_with_nothing_around_it() -> None:
 
 def test_a_nova_s_rim_and_heart_differ_in_color() -> None:
     picture = dark()
-    add_nova(np.random.default_rng(1), picture, Nova(80, 80, 45, (28, 225), 1.0), 5)
+    add_nova(np.random.default_rng(1), picture, Nova(80, 80, 45, (28, 225), 1.0), 5, Progress())
     far = away(80, 80)
     rim, inside = (
         picture[:, (far > low) & (far < high)].mean(axis=1) for low, high in ((40, 48), (18, 24))
