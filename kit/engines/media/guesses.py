@@ -15,6 +15,7 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout_marks import BACK, FRONT, MAYBE_BACK, MAYBE_FRONT, things
+from kit.engines.media.outlines import outlined
 
 __all__ = ["around", "fitted", "guessed"]
 
@@ -27,6 +28,30 @@ _RING = 0.09  # what is around a guess, as a share of the longer side
 _SMALL = 0.12  # of the picture: what is smaller is judged by its size as well
 _SHARP = (0.2, 0.5, 0.85)  # of the sharpest: background, perhaps and surely the subject
 _KEPT, _BEYOND = 0.035, 0.07  # how far inside and outside of a guess all is sure, of the side
+
+
+#: A guess with as much of the colors around it may be a thing with some of its ground, but for one
+#: of such a rank. It is that thing alone that has fewer of them, a clear outline, lies inside with
+#: this share of it, and ranks lower by no more than that.
+_MIXED, _GOOD = 0.6, 0.6
+_PURE, _CLEAR, _INSIDE, _LOWER = 0.5, 0.98, 0.9, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """What may be the subject, what is measured on it, and whether it began with what strikes."""
+
+    where: Bytes
+    facts: list[float]
+    striking: bool
+
+    @property
+    def rank(self) -> float:
+        return float(np.dot(_WEIGHTS, self.facts))
+
+    @property
+    def alike(self) -> float:
+        return self.facts[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +98,15 @@ def guessed(small: Bytes, check: Callable[[], None]) -> Iterator[Bytes]:
     sharp = _sharpness(small, size)
     striking = things(tiny)
     starts = [_drawn(start, tiny.shape[:2]) for start in _STARTS]
-    starts += [striking, _by_sharpness(sharp)]
-    ranked = []
+    starts += [_by_sharpness(sharp), striking]
+    guesses = []
     for start in starts:
-        guess = fitted(tiny, start, _ROUNDS)
-        if _LEAST < guess.mean() < _MOST:
-            ranked.append((float(np.dot(_WEIGHTS, _facts(tiny, guess, sharp))), guess))
+        where = fitted(tiny, start, _ROUNDS)
+        if _LEAST < where.mean() < _MOST:
+            guesses.append(_Guess(where, _facts(tiny, where, sharp), start is striking))
         check()
-    ranked.sort(key=lambda one: -one[0])
-    for _, guess in ranked[:_TRIED]:
-        marks = around(np.asarray(cv2.resize(guess, (width, height))))
+    for guess in _ranked(tiny, guesses)[:_TRIED]:
+        marks = around(np.asarray(cv2.resize(guess.where, (width, height))))
         # What hangs from a thing by a thread no guess may have held.
         more = cv2.resize(striking, (width, height), interpolation=cv2.INTER_NEAREST)
         marks[(marks == MAYBE_BACK) & np.isin(more, (FRONT, MAYBE_FRONT))] = MAYBE_FRONT
@@ -107,6 +131,24 @@ def fitted(
         mode = cv2.GC_EVAL
         check()
     return np.asarray((marks == FRONT) | (marks == MAYBE_FRONT), np.uint8)
+
+
+def _ranked(tiny: Bytes, guesses: list[_Guess]) -> list[_Guess]:
+    """Return the best guess first; what strikes alone is better than it with ground around it."""
+    ranked = sorted(guesses, key=lambda guess: -guess.rank)
+    if not ranked or ranked[0].alike < _MIXED or ranked[0].rank > _GOOD:
+        return ranked
+    for guess in ranked[1:]:
+        if guess.striking and _pure(tiny, guess, ranked[0]):
+            return [guess, *(other for other in ranked if other is not guess)]
+    return ranked
+
+
+def _pure(tiny: Bytes, guess: _Guess, mixed: _Guess) -> bool:
+    """Return whether a guess is the thing in another one that holds some of its ground."""
+    inside = float(mixed.where[guess.where > 0].mean())
+    near = mixed.rank - guess.rank < _LOWER and inside > _INSIDE
+    return near and guess.alike < _PURE and outlined(tiny, guess.where) > _CLEAR
 
 
 def _drawn(start: _Start, shape: tuple[int, int]) -> Bytes:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 
 __all__ = ["outlined", "whole"]
 
@@ -16,6 +17,8 @@ _PART = 0.12  # a separate piece smaller than this share of the largest is left 
 _CRUMB = 0.008  # likewise of one that is near the largest, as a basket under a balloon
 _NEAR = 0.06  # shares of the longer side that count as near
 _HOLE = 0.01  # a hole smaller than this share of the picture is filled
+_BIT, _CORNER = 0.002, 0.15  # shares of the picture between which a lost piece is taken back
+_CLOSER = 0.1  # by which its colors are closer to the subject's than to the background's, 0 to 1
 _ACROSS = 9  # pixels over which both sides of an outline are averaged
 _CLEAR = 0.6  # share of its outline along which a thing differs from what is around it
 _CHANGE = 14.0  # of the color across an outline, in CIELAB
@@ -42,7 +45,37 @@ def whole(small: Bytes, found: Bytes, *, sure: bool) -> Bytes:
         clear = sure or areas[number] < 9 or outlined(small, piece) > _CLEAR
         if areas[number] >= least * areas[main] and clear:
             solid |= piece
-    return _filled(solid)
+    return _taken_back(small, _filled(solid))
+
+
+def _taken_back(small: Bytes, solid: Bytes) -> Bytes:
+    """Return a mask with what it cuts off from the background, where that has its own colors.
+
+    Between a subject and the frame that it runs into, a corner of it is easily lost.
+    """
+    count, labels, facts, _ = cv2.connectedComponentsWithStats(1 - solid, connectivity=4)
+    if count < 3:  # the subject, and all the rest in one piece
+        return solid
+    areas = facts[1:, cv2.CC_STAT_AREA]
+    main = 1 + int(areas.argmax())
+    own, behind = _colors(small, solid > 0), _colors(small, labels == main)
+    out = solid.copy()
+    for number in range(1, count):
+        if number != main and _BIT * solid.size < areas[number - 1] < _CORNER * solid.size:
+            piece = labels == number
+            part = _colors(small, piece)
+            if np.sqrt(part * own).sum() - np.sqrt(part * behind).sum() > _CLOSER:
+                out[piece] = 1
+    return out
+
+
+def _colors(small: Bytes, part: NDArray[np.bool_]) -> Floats:
+    """Return how often each color is in a part of a picture; all together are 1."""
+    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB)[part].astype(np.int64)
+    # Light in eight steps, for it changes along a thing; the other two in 32.
+    numbers = ((lab >> np.array([5, 3, 3])) @ np.array([1024, 32, 1])).ravel()
+    counts = np.bincount(numbers, minlength=8192).astype(np.float32)
+    return np.asarray(counts / max(1, len(numbers)), np.float32)
 
 
 def _filled(solid: Bytes) -> Bytes:

@@ -196,3 +196,22 @@ def test_a_person_whom_the_frame_cuts_off_is_whole(crop: tuple[float, ...]) -> N
     # Hair at the very rim is not cut off.
     for rim in (np.s_[:, 0], np.s_[:, -1]):
         assert (person[rim] & ~found[rim]).sum() < 0.05 * len(found[rim])
+
+
+def test_cleaning_an_edge_reports_band_by_band_and_can_be_stopped() -> None:
+    pixels = np.full((1200, 60, 3), 90, np.uint8)
+    alpha = np.zeros((1200, 60), np.uint8)
+    alpha[:, 20:40], alpha[:, 18:20] = 255, 120
+    seen: list[float] = []
+
+    cleaned(pixels, alpha, seen.append)
+
+    assert seen == sorted(seen)
+    assert len(seen) >= 6
+    assert seen[-1] == 1.0
+
+    def stop(share: float) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        cleaned(pixels, alpha, stop)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kit.engines.media.cutout_marks import BACK, FRONT, MAYBE_BACK, MAYBE_FRONT
-from kit.engines.media.guesses import around, fitted, guessed
+from kit.engines.media.guesses import _Guess, _ranked, around, fitted, guessed
 
 
 def disc(x: int = 150, y: int = 110, radius: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -48,3 +48,42 @@ def test_guessing_can_be_stopped() -> None:
 
     with pytest.raises(InterruptedError):
         next(guessed(disc()[0], stop))
+
+
+def rivals(alike: float, rank: float, lower: float) -> tuple[np.ndarray, _Guess, _Guess]:
+    """A picture, a guess at its disc with much of the ground, and one at the disc alone."""
+    pixels, mask = disc()
+    wide = np.zeros_like(mask)
+    wide[40:190, 70:230] = 1
+    # Of what is measured only how full they are, which says their rank, and how alike the colors.
+    mixed = _Guess(wide, [0, 0, (rank + 0.38 * alike) / 0.6, 0, 0, 0, alike], False)
+    pure = _Guess(mask, [0, 0, (rank - lower + 0.38 * 0.2) / 0.6, 0, 0, 0, 0.2], True)
+    return pixels, mixed, pure
+
+
+@pytest.mark.parametrize(
+    ("alike", "rank", "lower", "first"),
+    [
+        (0.8, 0.45, 0.2, "pure"),
+        (0.4, 0.45, 0.2, "mixed"),
+        (0.8, 0.75, 0.2, "mixed"),
+        (0.8, 0.45, 0.4, "mixed"),
+    ],
+    ids=["with ground", "unlike its ground", "a good guess", "a poor rival"],
+)
+def test_a_thing_alone_goes_before_the_thing_with_its_ground(
+    alike: float, rank: float, lower: float, first: str
+) -> None:
+    pixels, mixed, pure = rivals(alike, rank, lower)
+
+    ranked = _ranked(pixels, [pure, mixed])
+
+    assert ranked[0] is {"pure": pure, "mixed": mixed}[first]
+    assert len(ranked) == 2
+
+
+def test_a_rival_somewhere_else_does_not_go_first() -> None:
+    pixels, mixed, _ = rivals(0.8, 0.45, 0.2)
+    other = _Guess(np.roll(disc()[1], 120, axis=1), [0, 0, 0.5, 0, 0, 0, 0.2], True)
+
+    assert _ranked(pixels, [mixed, other])[0] is mixed

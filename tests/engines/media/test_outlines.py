@@ -1,5 +1,6 @@
 import cv2
 import numpy as np
+import pytest
 
 from kit.engines.media.outlines import outlined, whole
 
@@ -34,3 +35,19 @@ def test_crumbs_go_and_pinholes_close() -> None:
     rough[2:4, 2:4] = 1
 
     assert np.array_equal(whole(pixels, rough, sure=False), mask)
+
+
+@pytest.mark.parametrize(("color", "kept"), [((190, 90, 60), True), ((90, 140, 200), False)])
+def test_a_corner_that_is_cut_off_is_the_subjects_if_it_has_its_colors(
+    color: tuple[int, int, int], kept: bool
+) -> None:
+    small = np.full((120, 160, 3), (90, 140, 200), np.uint8)
+    found = np.zeros((120, 160), np.uint8)
+    found[40:120, 60:130] = found[40:80, 60:160] = 1
+    small[found > 0] = (190, 90, 60)
+    small[80:, 130:] = color
+
+    solid = whole(small, found, sure=True)
+
+    assert bool(solid[115, 155]) is kept
+    assert not solid[10, 10]

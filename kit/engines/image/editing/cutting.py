@@ -90,15 +90,14 @@ def _backdrop(job: Job) -> Bytes | None:
 
 
 def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:
-    clean = cleaned(scene.pixels, scene.alpha)
+    clean = cleaned(scene.pixels, scene.alpha, progress.part(0.6, 0.75).report)
     # What nobody sees would only make the file larger.
     return np.where(scene.alpha[..., None] > 0, clean, np.uint8(255)), scene.alpha
 
 
 def _replace(job: Job, progress: Progress, scene: _Scene) -> Result:
     behind_it = _new(job, progress, scene)
-    progress.report(0.7)
-    return over(behind_it, cleaned(scene.pixels, scene.alpha), scene.alpha), None
+    return _set(scene, behind_it, progress), None
 
 
 def _new(job: Job, progress: Progress, scene: _Scene) -> Bytes:
@@ -118,8 +117,14 @@ def _blur(job: Job, progress: Progress, scene: _Scene) -> Result:
     longer = max(alpha.shape)
     radius = max(1.0, _WIDEST * strength * longer)
     back = _defocused(pixels, alpha, radius, progress)
+    return _set(scene, back, progress), None
+
+
+def _set(scene: _Scene, back: Bytes, progress: Progress) -> Bytes:
+    """Return the subject before another background."""
     progress.report(0.7)
-    return over(back, cleaned(pixels, alpha), alpha), None
+    front = cleaned(scene.pixels, scene.alpha, progress.part(0.7, 0.75).report)
+    return over(back, front, scene.alpha)
 
 
 def _defocused(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> Bytes:
@@ -141,12 +146,13 @@ def _defocused(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -
     kernel /= kernel.sum()
     border = cv2.BORDER_REFLECT
     total = cv2.filter2D(light * weight[..., None], -1, kernel, borderType=border)
-    progress.check()
+    progress.report(0.64)
     total /= cv2.filter2D(weight, -1, kernel, borderType=border)[..., None]
     soft = cv2.resize(
         np.sqrt(np.maximum(total, 0.0)), (width, height), interpolation=cv2.INTER_CUBIC
     )
-    return np.asarray(np.rint(soft * 255).clip(0, 255), np.uint8)
+    progress.report(0.68)
+    return np.asarray(cv2.convertScaleAbs(soft, alpha=255))
 
 
 _Operation = Callable[[Job, Progress, _Scene], Result]

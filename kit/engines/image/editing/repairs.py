@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 
 import cv2
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.denoising import SIDE, denoised, noise_of
 from kit.engines.image.editing.erasing import erased
-from kit.engines.image.editing.finish import bands, finished, flat, source
+from kit.engines.image.editing.finish import bands, finished, source
+from kit.engines.image.editing.masks import painted
 from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
 from kit.engines.media.color import Bytes
 from kit.engines.media.stills import Still, origin
@@ -159,24 +159,11 @@ def _erase(job: Job, still: Still, progress: Progress) -> Still:
 
 def _mask(job: Job, still: Still) -> Bytes:
     """Return 255 where something is to be erased, in the size of the picture."""
-    given = source(job, "mask")
     height, width = still.pixels.shape[:2]
-    tall, wide = given.pixels.shape[:2]
-    if abs(wide / tall / (width / height) - 1.0) > 0.02:
-        mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
-        raise EngineError(
-            f"the mask of {mask_of.width} x {mask_of.height} pixels has another shape than the"
-            f" picture of {picture.width} x {picture.height}",
-            code="mask_shape",
-        )
-    # The brightest channel: what is painted over in red or blue is meant as well.
-    gray = reduce(cv2.max, cv2.split(flat(given, 0)))
-    gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
-    mask = np.asarray(gray > 127, np.uint8) * np.uint8(255)
-    share = float(np.count_nonzero(mask)) / mask.size
-    if not 0 < share < _MOST_ERASED:
-        raise _pointless(share, see_through=given.alpha is not None)
-    return mask
+    found = painted(job, (height, width))
+    if not 0 < found.share < _MOST_ERASED:
+        raise _pointless(found.share, see_through=found.see_through)
+    return found.mask
 
 
 def _pointless(share: float, *, see_through: bool) -> EngineError:

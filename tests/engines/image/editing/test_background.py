@@ -202,6 +202,13 @@ def test_a_mask_that_says_nothing_is_refused(
     assert caught.value.code == code
 
 
+def test_a_mask_that_is_see_through_all_over_is_told_so(tmp_path: Path, image: Path) -> None:
+    mask = saved(np.full((90, 120, 4), (255, 255, 255, 0), np.uint8), tmp_path / "in" / "mask.png")
+
+    with pytest.raises(EngineError, match="see-through counts as black"):
+        render(Background(), tmp_path / "out", media={"image": image, "mask": mask})
+
+
 @pytest.mark.parametrize(
     ("values", "masked", "names"),
     [
