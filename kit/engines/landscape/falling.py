@@ -81,7 +81,7 @@ def _rain(rng: np.random.Generator, stage: Stage, near: int) -> Fall:
     which, at = _wrapped(stage, places, reach, reach)
     lean = -0.16 * long
     drop = np.array([[-thick, 0], [thick, 0], [lean + thick, long], [lean - thick, long]])
-    fill_all(mask, at[:, None] + drop, values=values[which].tolist())
+    fill_all(mask, at[:, None] + drop, values=values[which].tolist(), convex=True)
     return Fall(mask, (-0.16 - 0.10 * near, 0.9 + 0.5 * near))
 
 

@@ -214,6 +214,7 @@ def fill_all(
     *,
     top: float = 0.0,
     values: Iterable[int] = _FULL,
+    convex: bool = False,
 ) -> None:
     """Fill polygons of as many corners each, their edges smooth, one after the other.
 
@@ -223,10 +224,15 @@ def fill_all(
         Shape (n, corners, 2).
     values : iterable of int
         What each is filled with.
+    convex : bool
+        Whether all of them are: then it takes half the time.
     """
     fixed = np.rint((outlines - (0.0, top)) * (1 << _SHIFT)).astype(np.int32)
     for corners, value in zip(fixed, values, strict=False):
-        cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
+        if convex:
+            cv2.fillConvexPoly(mask, corners, value, cv2.LINE_AA, _SHIFT)
+        else:
+            cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
 
 
 def disc(

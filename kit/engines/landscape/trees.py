@@ -68,7 +68,7 @@ _UP = np.linspace(0.0, 1.0, 12)
 _FLAME = np.sin(np.pi * _UP**0.62) ** 0.8
 _SIDES = np.array([1.0, -1.0])[:, None]
 _FEW_LEAVES, _LEAVES = 7, 15  # small balls around a crown
-_LADEN = 10  # tiers: on firs with as many, snow lies on each bough
+_LADEN = 75  # pixels: on firs as tall as this, snow lies on each bough
 
 
 def conifers(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
@@ -76,10 +76,12 @@ def conifers(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     # An even number, so that more of them are alike enough to be drawn together.
     tiers = np.clip(2 * np.rint(stand.tall / 10), 4, 14).astype(int)
     for count in np.unique(tiers).tolist():
-        outlines = _firs(rng, stand.part(tiers == count), count)
+        part = stand.part(tiers == count)
+        outlines = _firs(rng, part, count)
         fill_all(ground.mask, outlines, top=ground.top)
-        if ground.snow is not None and count >= _LADEN:
-            fill_all(ground.snow, _wedges(outlines, count), top=ground.top)
+        if ground.snow is not None:
+            laden = outlines[part.tall >= _LADEN]
+            fill_all(ground.snow, _wedges(laden, count), top=ground.top, convex=True)
 
 
 def _wedges(firs: _Numbers, tiers: int) -> _Numbers:
@@ -108,7 +110,7 @@ def broadleaves(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     balls[:, 1:, 2] = tall * rng.uniform(0.075, 0.135, angles.shape)
     few = np.r_[0, 1 : 1 + _LEAVES : _LEAVES // _FEW_LEAVES]
     small = stand.tall < 24
-    fill_all(ground.mask, _trunks(stand), top=ground.top)
+    fill_all(ground.mask, _trunks(stand), top=ground.top, convex=True)
     discs(ground.mask, balls[small][:, few].reshape(-1, 3), top=ground.top)
     discs(ground.mask, balls[~small].reshape(-1, 3), top=ground.top)
     if ground.snow is not None:

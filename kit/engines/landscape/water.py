@@ -141,5 +141,6 @@ def _glitter(rng: np.random.Generator, stage: Stage, light: Light, shore: int, r
     values = rng.uniform(60, 205, _DASHES) * (1 - 0.55 * near)
     across = x[:, None] + half[:, None] * np.cos(_AROUND)
     down = (near * rows)[:, None] + thick[:, None] * np.sin(_AROUND)
-    fill_all(mask, np.stack([across, down], axis=2), values=values.astype(int).tolist())
+    dashes = np.stack([across, down], axis=2)
+    fill_all(mask, dashes, values=values.astype(int).tolist(), convex=True)
     return mask
