@@ -153,7 +153,8 @@ class AsyncStudio:
         Parameters
         ----------
         media : mapping, path, bytes, picture, array, or a list of them
-            Input files, by parameter name where the model takes several kinds.
+            Input files, by parameter name where the model takes several kinds; each may also be
+            given by itself, as in ``image="cat.png"``.
         timeout : float or None
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool

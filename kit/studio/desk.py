@@ -23,7 +23,7 @@ from kit.studio import outcomes, plainly
 from kit.studio.earlier import Earlier
 from kit.studio.likeness import fingerprint
 from kit.studio.models import Catalog
-from kit.studio.orders import Order, resolved
+from kit.studio.orders import Order, resolved, sorted_out
 from kit.studio.outcomes import Trace
 from kit.studio.remarks import Remarks
 from kit.studio.starts import Starts
@@ -90,8 +90,9 @@ class Desk:
         ParameterError
             With one sentence for each problem; nothing was sent.
         """
-        wanted, text = plainly.settings(given), plainly.text(prompt, "prompt")
-        model = yield from self.model(model_id)
+        text, model = plainly.text(prompt, "prompt"), (yield from self.model(model_id))
+        media, rest = sorted_out(model, media, given)
+        wanted = plainly.settings(rest)
         files = uploads.sources(model, (yield from resolved(media)), ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
         return Order(model, text, {name: checked[name] for name in wanted}, checked, files)

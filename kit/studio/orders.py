@@ -61,6 +61,27 @@ class Order:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def sorted_out(
+    model: wire.Model, media: Any, given: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the files and the settings of a request; files may stand among the settings by name.
+
+    Raises
+    ------
+    ParameterError
+        Files are given both ways.
+    """
+    named = {p.name: given[p.name] for p in model.media_parameters if p.name in given}
+    rest = {name: value for name, value in given.items() if name not in named}
+    named = {name: value for name, value in named.items() if value is not None}
+    if not named or media is None:
+        return named or media, rest
+    if not isinstance(media, Mapping) or named.keys() & media.keys():
+        names = ", ".join(map(repr, named))
+        raise ParameterError(f"given in media and by itself: {names}; say media={{name: file}}")
+    return {**media, **named}, rest
+
+
 def by_rule(order: Order) -> wire.Quote | None:
     """Return the price by the model's rule, or None where it has none.
 

@@ -106,6 +106,30 @@ def test_what_was_made_here_is_a_medium(studio: Studio, media: Server, other: Se
     assert set(sent(other)[-1]["mediaUploads"]) == {"picture", "hints"}
 
 
+def test_files_may_stand_among_the_settings(studio: Studio, other: Server) -> None:
+    picture = studio.generate("paint", "a lake")
+
+    studio.generate("retouch", picture=picture, hints=[picture.output], again=True)
+    studio.generate("retouch", media={"picture": picture}, hints=[picture], again=True)
+    studio.generate("retouch", media=picture, hints=None, again=True)
+
+    *_, first, second, third = sent(other)
+    assert [set(body["mediaUploads"]) for body in (first, second, third)] == [
+        {"picture", "hints"},
+        {"picture", "hints"},
+        {"picture"},
+    ]
+    assert not {"picture", "hints"} & first["parameters"].keys()
+
+
+def test_files_that_are_given_both_ways_are_refused(studio: Studio, other: Server) -> None:
+    for media in (png(), {"picture": png()}):
+        with pytest.raises(ParameterError, match="given in media and by itself: 'picture'"):
+            studio.generate("retouch", media=media, picture=png())
+
+    assert sent(other) == []
+
+
 def test_a_form_takes_what_was_made_here(studio: Studio) -> None:
     picture = studio.generate("paint", "a lake")
 
