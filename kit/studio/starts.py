@@ -7,7 +7,8 @@ nobody knows that, it is looked for in the service's list, and never sent blindl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -80,14 +81,15 @@ class Starts:
         with (yield from self._till.hold(order)) as hold:
             call = yield from made
             key = call.key or ""
-            self._intend(key, call.body or {}, request)
-            hold.sending()
-            receipt = yield from self._asked(call, key, trace)
-            trace.id = receipt.id
-            if receipt.status_url and self._settings.owns(receipt.status_url):
-                self.addresses[receipt.id] = receipt.status_url
-            # first of all: whatever goes wrong from here on, the generation can be found
-            missing = self._started(receipt, order.model.id, request, key)
+            with self._underway(key):
+                self._intend(key, call.body or {}, request)
+                hold.sending()
+                receipt = yield from self._asked(call, key, trace)
+                trace.id = receipt.id
+                if receipt.status_url and self._settings.owns(receipt.status_url):
+                    self.addresses[receipt.id] = receipt.status_url
+                # first of all: whatever goes wrong from here on, the generation can be found
+                missing = self._started(receipt, order.model.id, request, key)
             self._till.paid(order, receipt, hold)
         if missing:
             raise outcomes.unwritten(receipt.id, missing)
@@ -147,7 +149,6 @@ class Starts:
     def _asked(self, call: Call[wire.Receipt], key: str, trace: Trace) -> Flow[wire.Receipt]:
         """Send a start; only a clear refusal settles what was written down."""
         trace.sent = True
-        self._flying.add(key)
         try:
             return (yield from flows.ask(call, self._policy))
         except KitError as error:
@@ -155,6 +156,16 @@ class Starts:
             if not error.unsettled:
                 self._remarks.tried(lambda: self._journal.refused(key), "a refused start")
             raise
+
+    @contextmanager
+    def _underway(self, key: str) -> Iterator[None]:
+        """Have equal requests wait for a start, from before its intent is written to its end.
+
+        An intent that is open and not on its way would be taken for one that was broken.
+        """
+        self._flying.add(key)
+        try:
+            yield
         finally:
             self._flying.discard(key)
 

@@ -88,3 +88,32 @@ def test_the_same_from_two_cells_at_once_is_paid_once(
     assert second.id == first.result().id == "job-1"
     assert waited
     assert len(other.requests("POST", START)) == 1
+
+
+def test_an_equal_start_is_waited_for_until_it_is_written_down(
+    settings: Settings, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, rested, seconds = Desk(settings), threading.Event(), []
+    started = desk.journal.started
+
+    def rest(_: float) -> None:
+        rested.set()
+
+    with (
+        Studio(settings, desk=desk) as one,
+        Studio(settings, client=Client(settings, sleep=rest), desk=desk) as two,
+        ThreadPoolExecutor() as pool,
+    ):
+
+        def late(*args: Any, **facts: Any) -> None:
+            # the answer is here and not in the journal yet: now the other cell comes
+            monkeypatch.setattr(desk.journal, "started", started)
+            seconds.append(pool.submit(two.generate, "paint", "a lake"))
+            assert rested.wait(10)
+            started(*args, **facts)
+
+        monkeypatch.setattr(desk.journal, "started", late)
+        first = one.generate("paint", "a lake")
+
+        assert [second.result().id for second in seconds] == [first.id] == ["job-1"]
+    assert len(other.requests("POST", START)) == 1
