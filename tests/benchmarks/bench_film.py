@@ -26,6 +26,7 @@ import numpy as np
 from kit.engines.base import Job, Progress
 from kit.engines.image.poster import Poster
 from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.media.encoding import CODECS
 from kit.engines.scene.brief import read
 from kit.engines.scene.families import paint
 from kit.engines.video.animate.relief import Relief, blocks_of, large
@@ -144,14 +145,15 @@ def zoompan(pixels: np.ndarray, folder: Path) -> float:
     return measured(work)
 
 
-def moviepy(python: str, pixels: np.ndarray, folder: Path) -> tuple[float, float]:
-    """Return the CPU milliseconds of MoviePy's zoom, drawn and as a clip."""
+def moviepy(python: str, pixels: np.ndarray, folder: Path) -> tuple[float, float, float]:
+    """Return the CPU milliseconds of MoviePy's zoom: drawn, as a clip like ours, as its own."""
     source, script = folder / "picture.npy", Path(__file__).with_name("peer_movie.py")
     np.save(source, pixels)
     order = [python, str(script), str(source), str(FRAMES), str(folder / "peer.mp4")]
+    order.append(CODECS["h264"].options["x264-params"])
     done = subprocess.run(order, capture_output=True, text=True, check=True)
-    drawn, clip = (float(part) for part in done.stdout.split())
-    return drawn, clip
+    drawn, clip, plain = (float(part) for part in done.stdout.split())
+    return drawn, clip, plain
 
 
 def shares(name: str, draw: Draw, folder: Path) -> None:
@@ -182,7 +184,7 @@ def spread(ratios: Sequence[float]) -> str:
 def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
     """Print what other tools take for the zoom of ken-burns."""
     ours = ken_burns(pixels)
-    pans, movies, clips, limits = [], [], [], []
+    pans, movies, clips, plains, limits = [], [], [], [], []
     zoompan(pixels, folder)
     for _ in range(PAIRS):
         # On both sides of the other: whatever else runs meanwhile slows down both.
@@ -190,10 +192,11 @@ def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
         panned = zoompan(pixels, folder)
         pans.append(panned / statistics.mean((before, measured(lambda: drained(ours)))))
     for _ in range(ROUNDS if python else 0):
-        drawn, clip = moviepy(str(python), pixels, folder)
+        drawn, clip, plain = moviepy(str(python), pixels, folder)
         movies.append(drawn / measured(lambda: drained(ours)))
         made = measured(lambda: encoded(map(ken_burns(pixels), range(FRAMES)), folder))
         clips.append(clip / made)
+        plains.append(plain / made)
         kept = [ours(number) for number in range(FRAMES)]
         limits.append(clip / measured(lambda frames=kept: encoded(iter(frames), folder)))
     print("\nthe same zoom, CPU against ken-burns (above 1: slower), median (least to largest)")
@@ -202,6 +205,7 @@ def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
     if clips:
         # Encoding is most of a clip: whoever drew for nothing would get no farther than this.
         print(f"  MoviePy, clip   {spread(clips)}; against encoding alone {spread(limits)}")
+        print(f"    its own way   {spread(plains)}")
 
 
 def main() -> None:

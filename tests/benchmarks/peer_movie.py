@@ -1,8 +1,11 @@
-"""Print the CPU milliseconds of MoviePy for a zoom: drawn alone, then as a whole clip.
+"""Print the CPU milliseconds of MoviePy for a zoom: drawn alone, then two whole clips.
 
-Run by `bench_film.py` with an interpreter that has MoviePy: ``peer_movie.py PICTURE FRAMES CLIP``.
+The first clip is encoded as ours is, the second one as MoviePy does by itself. Run by
+`bench_film.py` with an interpreter that has MoviePy: ``peer_movie.py PICTURE FRAMES CLIP OPTIONS``,
+where the options are those of x264.
 """
 
+import itertools
 import os
 import sys
 from typing import Any
@@ -10,7 +13,6 @@ from typing import Any
 import numpy as np
 
 SIZE, FPS = (1280, 720), 24
-_FILE = {"preset": "veryfast", "threads": 2, "ffmpeg_params": ["-crf", "20"]}
 
 
 def cpu() -> float:
@@ -44,8 +46,15 @@ def main() -> None:
     for number in range(frames):
         zoom.get_frame(number / FPS)
     drawn = cpu()
-    zoom.write_videofile(sys.argv[3], fps=FPS, codec="libx264", audio=False, logger=None, **_FILE)
-    print(drawn - before, cpu() - drawn)
+    equal = ["-crf", "20", "-x264-params", sys.argv[4]]
+    ours: dict[str, Any] = {"preset": "veryfast", "threads": 2, "ffmpeg_params": equal}
+    moments = [drawn]
+    for options in (ours, {}):
+        zoom.write_videofile(
+            sys.argv[3], fps=FPS, codec="libx264", audio=False, logger=None, **options
+        )
+        moments.append(cpu())
+    print(drawn - before, *(after - start for start, after in itertools.pairwise(moments)))
 
 
 if __name__ == "__main__":
