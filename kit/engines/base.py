@@ -30,12 +30,17 @@ __all__ = [
     "Order",
     "Problem",
     "Progress",
+    "SpentError",
     "seed_parameter",
 ]
 
 
 class CanceledError(KitError):
     """Whoever ordered the job does not want it any more; raised out of `Progress`."""
+
+
+class SpentError(KitError):
+    """Nothing can be rendered in this process any more; another one may render the job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +213,10 @@ class Engine(ABC):
     """
 
     definition: Definition
+    #: Whether it keeps so much in memory, such as the weights of a neural model, that its jobs are
+    #: to take turns with those of all such engines, in one process that is kept for them. Neither
+    #: memory nor the size of files nor processor time is bounded there; the wall clock is.
+    resident: bool = False
 
     def check(self, order: Order) -> Iterable[Problem]:
         """Yield what makes an order impossible that no rule of a single parameter forbids.
@@ -233,6 +242,8 @@ class Engine(ABC):
             The job cannot be rendered; the message is shown to whoever ordered it.
         CanceledError
             Raised by `progress`.
+        SpentError
+            The process is of no more use; the job is tried again in another one.
         """
 
 

@@ -111,6 +111,8 @@ def _check(engine: Engine, name: str) -> None:
     if not _ID.fullmatch(name):
         raise ConfigError("a model's id has small letters, digits, dots and dashes only")
     _check_render(engine)
+    if not isinstance(engine.resident, bool):
+        raise ConfigError("its 'resident' must be True or False")
     _check_kinds(definition)
     checked(definition)
     usable(definition, _TAKEN)

@@ -175,7 +175,8 @@ async def _assemble(
     inspectors = _pool(settings, 1)
     stack.callback(inspectors.close)
     renderers = _pool(settings, settings.workers)
-    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics)
+    resident = [name for name, engine in offered.engines.items() if engine.resident]
+    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, resident)
     dispatcher.start()
     stack.push_async_callback(dispatcher.stop)
     context = Context(

@@ -41,7 +41,8 @@ class Settings:
     lease_seconds, attempts : float, int
         How long a claim holds without a heartbeat, and how often a lost job is tried in all.
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
-        Wall clock, processor time and address space that one render may use.
+        Wall clock, processor time and address space that one render may use; engines that keep
+        large weights are bound by the first one only.
     grace_seconds : float
         What running jobs get to finish when the service stops; the rest is handed back.
     heartbeat_seconds : float

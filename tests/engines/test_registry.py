@@ -176,6 +176,11 @@ ODD = "odd = more:Odd"
             f"{ENGINE.replace('job, progress', 'job')}    definition = definition()",
             "cannot be called as render(job, progress)",
         ),
+        (
+            ODD,
+            f"{ENGINE}    definition, resident = definition(), 'a little'",
+            "its 'resident' must be True or False",
+        ),
     ],
 )
 def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(

@@ -17,7 +17,7 @@ from typing import Any
 from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.diffusers import inputs, outputs
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.pipelines import loaded, short_of_memory
+from kit.engines.diffusers.pipelines import give_back, let_go, loaded, short_of_memory
 from kit.engines.diffusers.shape import Shape
 from kit.errors import EngineError
 
@@ -82,6 +82,8 @@ def draw(entry: PipelineEntry, shape: Shape, job: Job, progress: Progress) -> As
         The pipeline cannot be loaded, refuses the job, or ran out of memory.
     CanceledError
         Within a fraction of a second, whatever the pipeline does just now.
+    SpentError
+        The GPU refuses all work of this process.
     """
     run = _Run()
     made = _watched(_lane.submit(_made, entry, shape, job, run), run, progress)
@@ -119,11 +121,16 @@ def _made(entry: PipelineEntry, shape: Shape, job: Job, run: _Run) -> Any:
         raise EngineError(sentence, code="bad_parameters") from None
     except RuntimeError as error:
         raise _failure(entry, error) from error
+    except CanceledError as error:
+        let_go(error)
+        raise
 
 
 def _failure(entry: PipelineEntry, error: RuntimeError) -> EngineError:
     _log.warning("the model %r failed: %s", entry.id, _first_line(error))
+    let_go(error)
     if short_of_memory(error):
+        give_back()
         sentence = "the model needs more memory than there is; ask for something smaller"
         return EngineError(sentence, code="out_of_memory")
     return EngineError(f"the model failed ({type(error).__name__})", code="engine_failed")

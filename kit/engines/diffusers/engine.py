@@ -15,6 +15,8 @@ from kit.engines.diffusers.shape import definition_of, shape_of
 class Pipeline(Engine):
     """Renders with a pipeline of the diffusers library; its weights stay loaded between jobs."""
 
+    resident = True
+
     def __init__(self, entry: PipelineEntry) -> None:
         self._entry = entry
         self._shape = shape_of(entry)

@@ -9,11 +9,14 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kit.engines.base import SpentError
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.families import needs_tiles
 from kit.engines.diffusers.folder import INDEX, class_name
@@ -65,8 +68,12 @@ def loaded(entry: PipelineEntry) -> Loaded:
     EngineError
         The libraries are missing (``not_installed``), the weights cannot be loaded, or not where
         they should compute (``not_loadable``), or not for want of memory (``out_of_memory``).
+    SpentError
+        The GPU refuses all work of this process.
     """
     key = entry.weights
+    if _held:
+        _check_device()
     if not _held or _held[0].key != key:
         _drop()
         _held.append(_load(entry, key))
@@ -77,11 +84,37 @@ def _drop() -> None:
     if not _held:
         return
     _held.clear()
+    give_back()
+
+
+def give_back() -> None:
+    """Give back what nobody holds any more; others want to use the GPU, too."""
     gc.collect()
     import torch
 
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    # A driver that refuses all work has nothing to give back.
+    with suppress(RuntimeError):
+        if torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+
+
+def let_go(error: BaseException | None) -> None:
+    """Empty the frames that an error came through: their tensors would live as long as it does."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _check_device() -> None:
+    """Refuse to go on where a kernel has failed: CUDA then refuses a process until its end."""
+    import torch
+
+    try:
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+    except RuntimeError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise SpentError(f"the GPU refuses all further work of this process: {reason}") from None
 
 
 def _load(entry: PipelineEntry, key: str) -> Loaded:
@@ -123,6 +156,8 @@ def short_of_memory(error: Exception) -> bool:
 def _unloadable(entry: PipelineEntry, error: Exception) -> EngineError:
     # What the library says names folders; the log is for whoever runs the service.
     _log.warning("the model %r cannot be loaded: %s", entry.id, error)
+    let_go(error)
+    give_back()
     if short_of_memory(error):
         return EngineError("the model needs more memory than there is", code="out_of_memory")
     sentence = "the model's weights cannot be loaded; the service's log says why"

@@ -5,7 +5,7 @@ What a worker reports counts only for the attempt that it claimed: a stale one c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,22 @@ from kit.service.store import generations
 from kit.service.store.database import Rows, Transaction, every, one
 
 
-def claim(worker: str, most: int, *, lease: int, now: int) -> Transaction[Rows]:
-    """Take up to `most` queued generations for a worker until `lease`, oldest first."""
-    rows = yield from every(generations.CLAIM(worker=worker, most=most, lease=lease, now=now))
+def claim(
+    worker: str, most: int, *, lease: int, now: int, later: Collection[str] = ()
+) -> Transaction[Rows]:
+    """Take up to `most` queued generations for a worker until `lease`, oldest first.
+
+    Parameters
+    ----------
+    later : collection of str
+        Models whose generations are left in the queue.
+    """
+    values = {"worker": worker, "most": most, "lease": lease, "now": now}
+    if later:
+        step = generations.CLAIM_OTHERS(**values, later=f",{','.join(sorted(later))},")
+    else:
+        step = generations.CLAIM(**values)
+    rows = yield from every(step)
     return sorted(rows, key=lambda row: row.id)
 
 

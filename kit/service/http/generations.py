@@ -47,7 +47,7 @@ async def start_generation(request: Request) -> Response:
         return answered(known)
     plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
 
-    with context.dispatcher.seat() as seat:
+    with context.dispatcher.seat(plan.model.id) as seat:
 
         def work() -> Transaction[Answer]:
             row = yield from generations.start(plan, payer, now, seat.claim)

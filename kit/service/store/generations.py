@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from sqlalchemy import BindParameter, ColumnElement, bindparam, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    String,
+    bindparam,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from kit.service.store.database import Query
 from kit.service.store.tables import QUEUED_STATE, RUNNING_STATE
@@ -29,29 +39,35 @@ VERSION = Query(
     )
 )
 
-#: Take the oldest queued ones. On PostgreSQL, rows that another worker is taking are skipped.
-CLAIM = Query(
-    update(table)
-    .where(
-        table.c.id.in_(
-            select(table.c.id)
-            .where(_queued)
-            .order_by(table.c.id)
-            .limit(bindparam("most"))
-            .with_for_update(skip_locked=True)
-            .scalar_subquery()
+
+def _claim(*which: ColumnElement[bool]) -> Query:
+    """Take the oldest queued ones. On PostgreSQL, rows that another is taking are skipped."""
+    oldest = (
+        select(table.c.id)
+        .where(_queued, *which)
+        .order_by(table.c.id)
+        .limit(bindparam("most"))
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    return Query(
+        update(table)
+        .where(table.c.id.in_(oldest))
+        .values(
+            state="running",
+            attempt=table.c.attempt + 1,
+            owner=bindparam("worker"),
+            lease_until=bindparam("lease"),
+            started_at=func.coalesce(table.c.started_at, _now),
+            updated_at=_now,
         )
+        .returning(table)
     )
-    .values(
-        state="running",
-        attempt=table.c.attempt + 1,
-        owner=bindparam("worker"),
-        lease_until=bindparam("lease"),
-        started_at=func.coalesce(table.c.started_at, _now),
-        updated_at=_now,
-    )
-    .returning(table)
-)
+
+
+CLAIM = _claim()
+#: The same but for some models: a text of their ids, each between two commas.
+CLAIM_OTHERS = _claim(bindparam("later", type_=String).not_like("%," + table.c.model_id + ",%"))
 RENEW = Query(
     update(table).where(*_fenced).values(lease_until=bindparam("lease")).returning(table.c.id)
 )

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from kit.engines.base import CanceledError, Job, Progress
+from kit.engines.base import CanceledError, Job, Progress, SpentError
 from kit.engines.configured.place import Place
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
@@ -139,7 +139,13 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
 
 
 def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
-    """Serve tasks until the parent is gone."""
+    """Serve tasks until the parent is gone.
+
+    Parameters
+    ----------
+    memory, cpu_seconds : int
+        Bounds of a task; 0 where nothing but the wall clock is bounded.
+    """
     _limit(memory)
     _give_way()
     threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()
@@ -219,6 +225,10 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         return {"error": sentence, "code": str(error.code) if known else "render_failed"}
     except CanceledError:
         return {"error": "canceled", "code": "canceled"}
+    except SpentError as error:
+        sys.stderr.write(f"{task.get('model_id')}: {_shown(error, _SENTENCE)}\n")
+        sys.stderr.flush()
+        _end()
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
     except BaseException as error:  # noqa: BLE001 - an engine may raise anything
@@ -236,16 +246,15 @@ def _shown(said: object, most: int) -> str:
 
 
 def _limit(memory: int) -> None:
+    limits = {"RLIMIT_CORE": 0}
+    if memory:
+        limits |= {"RLIMIT_AS": memory, "RLIMIT_FSIZE": _FILE_LIMIT}
     try:
         import resource
     except ImportError:  # Windows has no such limits; the wall clock still holds
         return
-    limits = {
-        resource.RLIMIT_AS: memory,
-        resource.RLIMIT_FSIZE: _FILE_LIMIT,
-        resource.RLIMIT_CORE: 0,
-    }
-    for limit, most in limits.items():
+    for name, most in limits.items():
+        limit = getattr(resource, name)
         _, hard = resource.getrlimit(limit)
         bounded = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (bounded, hard))
@@ -253,6 +262,8 @@ def _limit(memory: int) -> None:
 
 def _limit_processor(seconds: int) -> None:
     """Let the next task use so much processor time; more ends the process."""
+    if not seconds:
+        return
     with suppress(ImportError):  # Windows
         import resource
 

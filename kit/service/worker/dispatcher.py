@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -25,6 +25,7 @@ from kit.service.worker.hub import Hub
 from kit.service.worker.pool import JobError, LostError, Pool
 from kit.service.worker.presence import Presence
 from kit.service.worker.seat import Seat
+from kit.service.worker.turns import Turns
 
 _log = logging.getLogger("kit.worker")
 
@@ -39,6 +40,8 @@ class Dispatcher:
     ----------
     clock : callable
         Milliseconds since 1970.
+    resident : collection of str
+        Models whose jobs take turns.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Dispatcher:
         settings: Settings,
         clock: Callable[[], int],
         metrics: Metrics | None = None,
+        resident: Collection[str] = (),
     ) -> None:
         self.name = secrets.token_hex(8)
         #: How far the jobs of this process are, by generation id; newer than the rows.
@@ -62,6 +66,7 @@ class Dispatcher:
         self._settings = settings
         self._clock = clock
         self._metrics = metrics or Metrics()
+        self._turns = Turns(resident)
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
@@ -91,13 +96,13 @@ class Dispatcher:
         return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._promised
 
     @contextmanager
-    def seat(self) -> Iterator[Seat]:
-        """Offer a free process to a job that is about to be started, or none.
+    def seat(self, model_id: str) -> Iterator[Seat]:
+        """Offer a free process to a job of a model that is about to be started, or none.
 
         Whoever starts it leaves its row there; without one, or after an error, the process is free
         again.
         """
-        if self._wake.is_set() or self._free <= 0:
+        if self._wake.is_set() or self._free <= 0 or model_id in self._turns.later:
             # What waits already comes first.
             yield Seat(None)
             self.wake()
@@ -161,10 +166,11 @@ class Dispatcher:
         self._wake.clear()
 
     def _claim(self, most: int) -> Transaction[list[Any]]:
-        now = self._clock()
-        return queue.claim(self.name, most, lease=self._lease(now), now=now)
+        now, most, later = self._clock(), self._turns.at_once(most), self._turns.later
+        return queue.claim(self.name, most, lease=self._lease(now), now=now, later=later)
 
     def _begin(self, row: Any) -> None:
+        self._turns.begin(row)
         self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
 
     async def _beat(self) -> None:
@@ -218,6 +224,7 @@ class Dispatcher:
             # Not settled: the claim runs out and the job is tried again.
             _log.exception("generation %s could not be settled", row.id)
         finally:
+            self._turns.end(row)
             self._jobs.pop((row.id, row.attempt), None)
             self.progress.pop(row.id, None)
             self.hub.tell(row.id)
@@ -229,7 +236,9 @@ class Dispatcher:
         attempt, started = row.attempt, time.perf_counter()
         tasks.note("claimed", row, 0.0)
         try:
-            result = await self._pool.run(row.id, await self._task(row), self._reporter(row.id))
+            task, report = await self._task(row), self._reporter(row.id)
+            resident = self._turns.takes(row.model_id)
+            result = await self._pool.run(row.id, task, report, resident=resident)
             self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
             done, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
         except JobError as error:
@@ -237,6 +246,7 @@ class Dispatcher:
             state = "failed"
         except LostError:
             done, state = self._lost(row), "lost"
+        self._turns.end(row)
         # What no longer counts was canceled, or taken over by another worker.
         counts, following = await self._database.write(self._and_claim(done))
         for claimed in following:

@@ -61,6 +61,8 @@ class _Child:
     process: subprocess.Popen[bytes]
     link: Link
     folder: Path
+    #: Whether it is kept for the jobs that take turns.
+    resident: bool
 
     def stop(self) -> None:
         """Have it end, and whatever an engine has started in it."""
@@ -85,10 +87,13 @@ class _Child:
 class Pool:
     """Warm render processes, started when they are first needed.
 
+    Jobs of engines that keep large weights take turns in one more process, which is not bounded:
+    drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
+
     Parameters
     ----------
     slots : int
-        Processes at most.
+        Jobs at the same time.
     seconds : float
         Wall clock that a job may use; a process that takes longer is killed.
     cpu_seconds : float
@@ -120,14 +125,20 @@ class Pool:
         self._idle: list[_Child] = []
         self._busy: dict[str, _Child] = {}
         self._free = asyncio.Semaphore(slots)
+        self._turn = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Start every process ahead of its first job."""
+        """Start every bounded process ahead of its first job."""
         children = [await self._start() for _ in range(self.slots - len(self._idle))]
         self._idle.extend(children)
 
     async def run(
-        self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
+        self,
+        name: str,
+        task: Mapping[str, Any],
+        on_progress: Callable[[float], None],
+        *,
+        resident: bool = False,
     ) -> dict[str, Any]:
         """Run a task in a process of its own and return what it answers.
 
@@ -135,6 +146,8 @@ class Pool:
         ----------
         name : str
             What `cancel` knows the task by.
+        resident : bool
+            Whether it takes turns with others in the process that is kept for them.
 
         Raises
         ------
@@ -143,8 +156,8 @@ class Pool:
         LostError
             The process ended under it.
         """
-        async with self._free:
-            child = await self._fit()
+        async with self._turn if resident else nullcontext(), self._free:
+            child = await self._fit(resident)
             self._busy[name] = child
             try:
                 async with asyncio.timeout(self._seconds):
@@ -194,25 +207,26 @@ class Pool:
             sentence = f"the job used more than {self._cpu_seconds} s of processor time"
             raise JobError(sentence, "timed_out")
 
-    async def _fit(self) -> _Child:
+    async def _fit(self, resident: bool) -> _Child:
         """Return a process that waits, or a new one; those that cannot be trusted are ended."""
-        while self._idle:
-            child = self._idle.pop()
+        for child in [child for child in reversed(self._idle) if child.resident == resident]:
+            self._idle.remove(child)
             if not child.link.broken:
                 return child
             child.kill()
-        return await self._start()
+        return await self._start(resident)
 
     def _folder(self) -> Path:
         return self._scratch / secrets.token_hex(8)
 
-    async def _start(self) -> _Child:
+    async def _start(self, resident: bool = False) -> _Child:
         ours, theirs = socket.socketpair()
         with theirs:
             loop = asyncio.get_running_loop()
             _, link = await loop.create_connection(Link, sock=ours)
-            process = _spawned(theirs.fileno(), self._memory, self._cpu_seconds, self._log)
-            child = _Child(process, link, self._folder())
+            bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
+            process = _spawned(theirs.fileno(), *bounds, self._log)
+            child = _Child(process, link, self._folder(), resident)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await link.ready()

@@ -1,6 +1,7 @@
 """Jobs on pipelines that are called off, refused, or too large."""
 
 import threading
+import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.engines.base import Asset, CanceledError, Progress
+from kit.engines.base import Asset, CanceledError, Progress, SpentError
 from kit.engines.diffusers import drawing, pipelines
 from kit.errors import EngineError
 
@@ -73,6 +74,59 @@ def test_too_little_memory_is_told(
     with pytest.raises(EngineError, match="more memory") as caught:
         render(made)
     assert caught.value.code == "out_of_memory"
+
+
+class Large:
+    """Something that a library's frame holds while it fails."""
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (RuntimeError("CUDA out of memory"), EngineError),
+        (RuntimeError("a kernel failed"), EngineError),
+        (CanceledError("canceled"), CanceledError),
+    ],
+)
+def test_what_a_failing_pipeline_held_is_let_go(
+    weights: Weights,
+    render: Callable[..., Asset],
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: Exception,
+    told: type[Exception],
+) -> None:
+    made, held = engine(weights, "sd"), []
+    render(made)
+
+    def failing(*_: Any, **__: Any) -> None:
+        latents = Large()
+        held.append(weakref.ref(latents))
+        raise trouble
+
+    monkeypatch.setattr(pipelines._held[0].pipeline("text").vae, "decode", failing)
+    with pytest.raises(told) as caught:
+        render(made)
+
+    # Whoever has the error at hand does not keep gigabytes of tensors alive with it.
+    assert caught.value
+    assert [one() for one in held] == [None]
+
+
+def test_a_gpu_that_refuses_everything_spends_the_process(
+    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(weights, "sd")
+    before = render(made)
+
+    def refused() -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered\nand more of it")
+
+    monkeypatch.setattr("torch.cuda.is_initialized", lambda: True)
+    monkeypatch.setattr("torch.cuda.synchronize", refused)
+    with pytest.raises(SpentError, match=r"assert triggered$"):
+        render(made)
+    monkeypatch.undo()
+    assert render(made).path.read_bytes() == before.path.read_bytes()
 
 
 class Scheduler:

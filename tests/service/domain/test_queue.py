@@ -38,6 +38,18 @@ def test_the_oldest_are_taken_first_and_once(write: Write, queue_up: Callable[..
     assert write(queue.waiting()) == 0
 
 
+def test_models_that_have_to_wait_are_left_in_the_queue(
+    write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
+) -> None:
+    waiting = queue_up(NOW)
+    model = row(waiting).model_id
+
+    assert write(queue.claim("a", 9, lease=LEASE, now=NOW, later=["x", model, "z"])) == []
+    near = [f"x{model}", f"{model}x"]
+    (taken,) = write(queue.claim("a", 9, lease=LEASE, now=NOW, later=near))
+    assert taken.id == waiting
+
+
 def test_a_stale_attempt_changes_nothing(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
 ) -> None:

@@ -1,0 +1,136 @@
+"""Engines that keep large weights: their jobs take turns in one process; others do not wait."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.service.domain import credits
+from kit.service.worker.pool import LostError, Pool
+from kit.service.worker.turns import Turns
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.worker.test_pool import BOUNDS, silent, task
+from tests.waiting import balance, finished, read, running, started
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+@pytest.fixture(autouse=True)
+def heavy(monkeypatch: pytest.MonkeyPatch, plugins: None, tmp_path: Path) -> None:
+    """Let the service and its render processes find the engines."""
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(PLUGINS), os.environ["PYTHONPATH"])))
+    monkeypatch.setenv("HEAVY_MARKER", str(tmp_path / "marker"))
+    monkeypatch.setenv("HEAVY_SPENT", str(tmp_path / "spent"))
+
+
+@pytest.fixture
+def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
+    """Call a service with two render processes."""
+    service = start_service(workers=2)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as caller:
+        yield caller
+    assert service.write(credits.verify()) == []
+
+
+def job(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str, Any]:
+    return {**task(folder), "model_id": model, "prompt": prompt, "parameters": {}}
+
+
+def order(http: httpx.Client, model: str, prompt: str) -> str:
+    return started(http, modelId=model, prompt=prompt, parameters={})
+
+
+def in_pool(folder: Path, work: Callable[[Pool], Any]) -> Any:
+    async def inside() -> Any:
+        pool = Pool(2, scratch=folder / "scratch", **BOUNDS)
+        try:
+            return await work(pool)
+        finally:
+            pool.close()
+
+    return asyncio.run(inside())
+
+
+def test_turns_are_one_at_a_time_and_whoever_has_none_goes_on() -> None:
+    turns = Turns(["a", "b"])
+    first, light = SimpleNamespace(id="1", attempt=1, model_id="a"), SimpleNamespace(model_id="c")
+
+    assert (turns.later, turns.at_once(4)) == (frozenset(), 1), "two of them could be among four"
+    turns.begin(light)
+    assert turns.later == frozenset()
+    turns.begin(first)
+    assert (turns.later, turns.at_once(4)) == ({"a", "b"}, 4)
+    turns.end(first)
+    turns.end(first)
+    assert turns.later == frozenset()
+    assert (turns.takes("b"), turns.takes("c"), Turns([]).at_once(4)) == (True, False, 4)
+
+
+def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> list[Any]:
+        both = [
+            pool.run(name, job(tmp_path, name), silent, resident=True)
+            for name in ("heavy", "heavier")
+        ]
+        made = [*await asyncio.gather(*both)]
+        made.append(await pool.run("b", job(tmp_path), silent))
+        made.append(await pool.run("c", job(tmp_path), silent, resident=True))
+        return [one["metadata"] for one in made]
+
+    first, second, light, last = in_pool(tmp_path, work)
+
+    assert first["process"] == second["process"] == last["process"] != light["process"]
+    for name, most in light["limits"].items():
+        assert most != first["limits"][name], f"{name} stays as it is"
+        assert 0 < most < 2**40
+
+
+def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        before = await pool.run("a", job(tmp_path), silent, resident=True)
+        with pytest.raises(LostError):
+            await pool.run("b", job(tmp_path, prompt="is spent once"), silent, resident=True)
+        after = await pool.run("b", job(tmp_path, prompt="is spent once"), silent, resident=True)
+        return before["metadata"]["process"], after["metadata"]["process"]
+
+    before, after = in_pool(tmp_path, work)
+
+    assert before != after
+
+
+def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Client) -> None:
+    done = finished(http, order(http, "heavy", "is spent once"))
+
+    assert done["status"] == "completed"
+    assert balance(http) == 99.5
+
+
+def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> None:
+    first = order(http, "heavy", "waits")
+    running(http, first)
+    others = [order(http, name, "is slow") for name in ("heavier", "heavy", "heavier")]
+    light = [started(http) for _ in range(3)]
+
+    for one in light:
+        assert finished(http, one)["status"] == "completed"
+    assert [read(http, one)["startedAt"] for one in others] == [None] * 3
+    http.post(f"/v1/creative-studio/generations/{first}/cancel")
+    done = [finished(http, one) for one in others]
+    assert [one["status"] for one in done] == ["completed"] * 3
+    assert [one["startedAt"] for one in done] == sorted(one["startedAt"] for one in done)
+
+
+def test_what_waits_for_its_turn_can_be_called_off(http: httpx.Client) -> None:
+    first, second = order(http, "heavy", "waits"), order(http, "heavier", "is slow")
+    running(http, first)
+    for one in (second, first):
+        http.post(f"/v1/creative-studio/generations/{one}/cancel")
+
+    assert [finished(http, one)["status"] for one in (first, second)] == ["canceled"] * 2
+    assert balance(http) == 99.5, "the first one had begun"
