@@ -124,13 +124,14 @@ def _made(entry: PipelineEntry, shape: Shape, job: Job, run: _Run) -> Any:
     except CanceledError as error:
         let_go(error)
         raise
+    finally:
+        give_back()
 
 
 def _failure(entry: PipelineEntry, error: RuntimeError) -> EngineError:
     _log.warning("the model %r failed: %s", entry.id, _first_line(error))
     let_go(error)
     if short_of_memory(error):
-        give_back()
         sentence = "the model needs more memory than there is; ask for something smaller"
         return EngineError(sentence, code="out_of_memory")
     return EngineError(f"the model failed ({type(error).__name__})", code="engine_failed")

@@ -84,12 +84,12 @@ def _drop() -> None:
     if not _held:
         return
     _held.clear()
+    gc.collect()
     give_back()
 
 
 def give_back() -> None:
-    """Give back what nobody holds any more; others want to use the GPU, too."""
-    gc.collect()
+    """Give back what is kept for later; others want to use the GPU, too."""
     import torch
 
     # A driver that refuses all work has nothing to give back.
@@ -103,6 +103,7 @@ def let_go(error: BaseException | None) -> None:
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
+    gc.collect()
 
 
 def _check_device() -> None:
