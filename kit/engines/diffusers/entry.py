@@ -54,7 +54,8 @@ class PipelineEntry(ModelEntry):
         Class name, where it is to be another one than ``model_index.json`` says, or where that file
         is not on this machine yet.
     device, dtype : str
-        ``auto`` is the first GPU in 16-bit floats, else the processor in 32-bit ones.
+        ``auto`` is the first GPU that CUDA (or ROCm) finds in bfloat16, else the processor in
+        float32; on a Mac say ``mps`` for its GPU.
     offload : str
         Parts of the model wait in main memory: whole ones (``model``), or layers (``sequential``,
         which needs the least GPU memory and is by far the slowest).
