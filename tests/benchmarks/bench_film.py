@@ -27,11 +27,12 @@ from kit.engines.base import Job, Progress
 from kit.engines.image.poster import Poster
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.encoding import CODECS
+from kit.engines.media.threads import one_thread
 from kit.engines.scene.brief import read
 from kit.engines.scene.families import paint
 from kit.engines.video.animate.relief import Relief, blocks_of, large
 from kit.engines.video.camera import view
-from kit.engines.video.filming import Draw, Take, one_thread
+from kit.engines.video.filming import Draw, Take
 from kit.engines.video.flythrough.journey import Journey
 from kit.engines.video.kenburns.moves import MOVES, Room
 from kit.engines.video.kenburns.rostrum import Rostrum

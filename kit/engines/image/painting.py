@@ -15,10 +15,12 @@ from kit.engines.landscape.settings import longest_side
 from kit.engines.landscape.strips import printed
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write, write_thumbnail
+from kit.engines.media.threads import one_thread
 
 _GRAIN = 2.2
 
 
+@one_thread()
 def paint_poster(job: Job, progress: Progress) -> Asset:
     """Render a job of the poster model."""
     values = job.parameters

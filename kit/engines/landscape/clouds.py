@@ -37,7 +37,7 @@ def aurora(rng: np.random.Generator, stage: Stage, horizon: float) -> Iterator[P
         rays = 0.55 + 0.45 * field(rng, 2, 320, cells=(2, 40), octaves=3)[:1]
         reach = 0.34 + 0.10 * rays
         above = (foot - heights) / reach
-        curtain = np.where(above > 0, np.exp(-above * 2.1), np.exp(above * 16))
+        curtain = np.exp(np.minimum(above * -2.1, above * 16))
         curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * np.sin(small / 320 * np.pi))
         dark *= 1.0 - np.minimum(curtain * ((150 - 30 * number) / 255), 1.0)
     alpha = enlarged((1.0 - dark) * 255, (stage.columns, bottom))

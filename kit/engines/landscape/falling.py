@@ -52,8 +52,9 @@ def falls(rng: np.random.Generator, width: int, height: int, kind: str) -> list[
 def fallen(rng: np.random.Generator, stage: Stage, kind: str) -> list[Plane]:
     """Return the weather of a still picture, its layers in one plane: they have one color."""
     color = (0.93, 0.14, 105) if kind == "fireflies" else (0.97, 0.01, 250)
-    open_ = np.full((stage.rows, stage.columns), 255, np.uint8)
-    for layer in falls(rng, stage.columns, stage.rows, kind):
+    far, *nearer = falls(rng, stage.columns, stage.rows, kind)
+    open_ = cv2.bitwise_not(far.tile)
+    for layer in nearer:
         open_ = cv2.multiply(open_, cv2.bitwise_not(layer.tile), scale=1 / 255)
     return [Plane(kind, 1.0, 0, solid(paint(color)), cv2.bitwise_not(open_))]
 

@@ -6,18 +6,23 @@ The stage is the frame with a margin around it: none for a picture, some for a c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import repeat
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kit.engines.landscape.mixing import lay, spread, weight_of
 from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, oklab
 
 _SHIFT = 4  # binary places of a pixel that OpenCV draws to
 _FULL = repeat(255)
+#: Places along a line: x and y.
+Line: TypeAlias = tuple[NDArray[np.number], NDArray[np.number]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Stage:
     @property
     def unit(self) -> float:
         """The length that sizes are given in: the side of a square as large as the frame."""
-        return float(np.sqrt(self.width * self.height))
+        return math.sqrt(self.width * self.height)
 
     def x(self, share: float) -> float:
         """Column of a share of the frame's width."""
@@ -66,12 +71,12 @@ class Touch:
     color : ndarray of float32
         Encoded sRGB, 0 to 1, shape (3, 1, 1).
     weights : callable
-        From a first row of the plane and the row after the last to how strongly the touch covers
-        them: 0 to 1, of a shape that fits (rows, columns), or None where it covers nothing.
+        From rows and columns of the plane to how strongly the touch covers them: 0 to 1, of a
+        shape that fits them, or None where it covers nothing.
     """
 
     color: Floats
-    weights: Callable[[int, int], Floats | None]
+    weights: Callable[[slice, slice], Floats | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +136,20 @@ class Plane:
             How strongly it covers the canvas, 0 to 1; wholly if left out. It is used as scratch
             space.
         """
+        left = None if weight is None else np.subtract(1.0, weight)
         if weight is None:
-            canvas[:] = 0.0
             weight = np.ones(canvas.shape[1:], np.float32)
-        else:
-            canvas *= np.subtract(1.0, weight)
         shares = []
         # From the last touch down to the ground, each one leaves less for what lies below it.
         for touch in reversed(self.touches):
-            covers = touch.weights(rows.start, rows.stop)
+            covers = touch.weights(rows, columns)
             if covers is not None:
-                share = np.multiply(covers[:, columns] if covers.shape[1] > 1 else covers, weight)
+                full = covers.shape == weight.shape
+                covers = covers if full else spread(covers, weight.shape)
+                share = np.asarray(cv2.multiply(covers, weight))
                 cv2.subtract(weight, share, dst=weight)
                 shares.append((touch.color, share))
-        ground = self._ground(rows, columns)
-        if ground.shape[1:] == (1, 1):
-            shares.append((ground, weight))
-        spare = np.empty_like(weight)
-        for channel, target in enumerate(canvas):
-            if ground.shape[1:] != (1, 1):
-                spare[:] = ground[channel]  # numpy multiplies by a single column far more slowly
-                spare *= weight
-                target += spare
-            for color, share in shares:
-                cv2.scaleAdd(share, float(color[channel, 0, 0]), target, dst=target)
+        lay(canvas, self._ground(rows, columns), weight, shares, left=left)
 
     def _ground(self, rows: slice, columns: slice) -> Floats:
         ground = self.ground if self.ground.shape[1] == 1 else self.ground[:, rows]
@@ -186,21 +181,19 @@ def over(canvas: Floats, plane: Plane, *, first: int = 0) -> None:
     columns = slice(left, left + wide)
     part = canvas[:, start - first + above : start - first + above + tall, columns]
     alpha = alpha[above : above + tall, columns]
-    weight = np.multiply(alpha, np.float32(1 / 255), dtype=np.float32)
     above += start - plane.top
-    plane.lay(part, slice(above, above + tall), columns, weight)
+    plane.lay(part, slice(above, above + tall), columns, weight_of(alpha))
 
 
-def blend(canvas: Floats, color: Floats, alpha: Bytes | Floats) -> None:
-    """Mix a color into a canvas of the same rows, in place; float weights are 0 to 1."""
-    weight = alpha
-    if alpha.dtype == np.uint8:
-        weight = np.multiply(alpha, np.float32(1 / 255), dtype=np.float32)
-    change = np.empty(canvas.shape[1:], np.float32)
-    for target, source in zip(canvas, color, strict=True):
-        np.subtract(source, target, out=change)
-        change *= weight
-        target += change
+def outline(*parts: Line) -> NDArray[np.float64]:
+    """Return lines, one after the other, as the corners of a polygon, shape (n, 2)."""
+    across, down = zip(*parts, strict=True)
+    return np.array([np.concatenate(across), np.concatenate(down)], np.float64).T
+
+
+def backward(line: Line) -> Line:
+    """Return a line from its end to its start."""
+    return line[0][::-1], line[1][::-1]
 
 
 def fill(mask: Bytes, points: ArrayLike, *, top: float = 0.0, value: int = 255) -> None:
@@ -227,8 +220,7 @@ def fill_all(
     convex : bool
         Whether all of them are: then it takes half the time.
     """
-    fixed = np.rint((outlines - (0.0, top)) * (1 << _SHIFT)).astype(np.int32)
-    for corners, value in zip(fixed, values, strict=False):
+    for corners, value in zip(_fixed(outlines, top), values, strict=False):
         if convex:
             cv2.fillConvexPoly(mask, corners, value, cv2.LINE_AA, _SHIFT)
         else:
@@ -256,9 +248,15 @@ def discs(
     values : iterable of int
         What each is filled with.
     """
-    fixed = np.rint((circles - (0.0, top, 0.0)) * (1 << _SHIFT)).astype(np.int32)
-    for (x, y, radius), value in zip(fixed.tolist(), values, strict=False):
+    for (x, y, radius), value in zip(_fixed(circles, top).tolist(), values, strict=False):
         cv2.circle(mask, (x, y), radius or 1, value, -1, cv2.LINE_AA, _SHIFT)
+
+
+def _fixed(places: NDArray[np.floating], top: float) -> NDArray[np.intc]:
+    """Return places of shape (..., x and y and maybe more) as OpenCV draws them."""
+    fixed = places * float(1 << _SHIFT)
+    fixed[..., 1] -= top * (1 << _SHIFT)
+    return np.asarray(np.rint(fixed, out=fixed), np.intc, order="C")
 
 
 def ellipse(

@@ -13,7 +13,7 @@ from kit.engines.landscape import facets, trees
 from kit.engines.landscape.crests import KINDS, Crest, Rise
 from kit.engines.landscape.framing import placed
 from kit.engines.landscape.palettes import Color, Palette
-from kit.engines.landscape.plane import Plane, Stage, Touch, enlarged, fade, fill, solid
+from kit.engines.landscape.plane import Plane, Stage, Touch, enlarged, fade, fill, outline, solid
 from kit.engines.landscape.recipes import Band, Recipe
 from kit.engines.landscape.scene import Scene
 from kit.engines.landscape.sky import Light
@@ -135,13 +135,10 @@ def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: 
     share = _ROCK_STEP if ridge.band.kind == "mountains" else _SOFT_STEP
     columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
     columns = np.append(columns, stage.columns - 1)
-    edge = np.stack([columns, ridge.crest.y[columns]], axis=1)
-    corners = [(stage.columns + 8, bottom + 8), (-8, bottom + 8)]
-    fill(
-        mask,
-        np.concatenate([[(-8, edge[0, 1])], edge, [(stage.columns + 8, edge[-1, 1])], corners]),
-        top=top,
-    )
+    heights, beyond = ridge.crest.y[columns], stage.columns + 8
+    start = np.array([-8]), heights[:1]
+    corners = np.array([beyond, beyond, -8]), np.array([heights[-1], bottom + 8, bottom + 8])
+    fill(mask, outline(start, (columns, heights), corners), top=top)
     touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
     snow = stage.blank(top, bottom) if setting.scene.season == "winter" else None
     _plant(rng, setting, recipe, ridge, trees.Ground(mask, top, snow))
@@ -170,7 +167,7 @@ def _warmth(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
         stage = setting.stage
         away = (np.arange(stage.columns) - setting.light.x) / (0.30 * stage.unit)
         weights = (warm * np.exp(-(away**2))).astype(np.float32)[None]
-        yield Touch(solid(paint(setting.palette.glow)), lambda first, last: weights)
+        yield Touch(solid(paint(setting.palette.glow)), lambda rows, columns: weights[:, columns])
 
 
 def tone(palette: Palette, depth: float) -> Color:
@@ -189,7 +186,7 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterat
     if kind == "mesas":
         layers = facets.strata(rng, stage, ridge.crest, ridge.rows)
         color = solid(paint(tone(setting.palette, ridge.depth + 0.3)))
-        yield Touch(color, lambda first, last: layers[first:last])
+        yield Touch(color, lambda rows, columns: layers[rows])
     if kind not in ("mountains", "islands", "dunes"):
         return
     air = 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
@@ -220,14 +217,14 @@ def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes, snow: Bytes) -> Iterat
         return
     body = tone(palette, ridge.depth)
     # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
-    color = solid(paint(mix(body, palette.snow, palette.sky[3][0] * (1.0 - 0.1 * ridge.depth))))
+    white = mix(body, palette.snow, palette.sky[3][0] * (1.0 - 0.1 * ridge.depth))
     if ridge.band.kind != "mesas":
-        yield Touch(color, facets.blanket(ridge.crest, ridge.rows[0], 0.16 * unit))
+        yield Touch(solid(paint(white)), facets.blanket(ridge.crest, ridge.rows[0], 0.16 * unit))
     thick = unit * (0.0012 + 0.02 * ridge.band.tall + 0.0045 * ridge.depth**4)
     # What was drawn on the boughs may stick out beyond them; all else has snow along its top.
-    caps = cv2.max(facets.laden(mask, max(1, round(thick))), cv2.min(snow, mask))
-    strength = np.float32(0.94 / 255)
-    yield Touch(color, lambda first, last: caps[first:last] * strength)
+    caps = facets.laden(mask, max(1, round(thick)))
+    cv2.max(caps, cv2.min(snow, mask, dst=snow), dst=caps)
+    yield facets.masked(white, caps, 0.94)
 
 
 def _lit(setting: Setting, ridge: _Ridge) -> Touch:
@@ -238,10 +235,10 @@ def _lit(setting: Setting, ridge: _Ridge) -> Touch:
     fading = facets.below(ridge.crest, top, high=strength, slope=slope, least=0.0, above=1.0)
     lowest = float(ridge.crest.y.max()) + reach
 
-    def weights(first: int, last: int) -> Floats | None:
-        if top + first > lowest:
+    def weights(rows: slice, columns: slice) -> Floats | None:
+        if top + rows.start > lowest:
             return None
-        weight = fading(first, last)
+        weight = fading(rows, columns)
         weight *= weight
         return weight
 
@@ -275,8 +272,8 @@ def _bank(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Plane:
     stage = setting.stage
     middle = ridge.foot - 0.02 * stage.height
     half = 0.11 * stage.height
-    top = int(np.clip(middle - half, 0, stage.rows - 2))
-    bottom = int(np.clip(middle + half, top + 1, ridge.rows[1]))
+    top = int(min(max(middle - half, 0), stage.rows - 2))
+    bottom = int(min(max(middle + half, top + 1), ridge.rows[1]))
     drift = field(rng, 24, 96, cells=(3, 5), octaves=3)
     down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
     cover = (0.55 + 0.38 * drift) * (1 - down**2) ** 1.5

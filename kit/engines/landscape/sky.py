@@ -10,12 +10,24 @@ import numpy as np
 
 from kit.engines.landscape.framing import light_size, placed
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Plane, Stage, disc, discs, ellipse, enlarged, fill, solid
+from kit.engines.landscape.plane import (
+    Plane,
+    Stage,
+    backward,
+    disc,
+    discs,
+    ellipse,
+    enlarged,
+    fill,
+    outline,
+    solid,
+)
 from kit.engines.landscape.scene import Scene
 from kit.engines.media.color import Floats, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
 
 _COARSE = 128  # smooth things are painted this small and enlarged
+_WINGS = np.linspace(-1.0, 1.0, 15)  # of a bird, from tip to tip
 _MOST_STEP = 8  # rows; no strip of a picture is shorter
 
 
@@ -107,7 +119,7 @@ def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: floa
     across, down_ = columns[None] - np.float32(light.lit), (rows - np.float32(light.y)) * 1.12
     far = np.sqrt(across**2 + down_[:, None] ** 2) / np.float32(stage.unit)
     faint = np.exp(far * np.float32(-1 / 0.30))
-    near = (0.5 if light.shadow else 1.0) * glow * (0.55 * faint**3 + 0.42 * faint)
+    near = (0.5 if light.shadow else 1.0) * glow * (0.55 * faint * faint * faint + 0.42 * faint)
     knots = np.empty((len(rows), 3, stage.columns), np.float32)
     for number, (plane, color) in enumerate(
         zip(ramp(stops, down), paint(palette.glow), strict=True)
@@ -221,16 +233,14 @@ def _bird(
     rng: np.random.Generator, mask: np.ndarray, at: tuple[float, float], span: float, top: int
 ) -> None:
     x, y = at
-    share = np.linspace(-1.0, 1.0, 15)
+    share = _WINGS
     beat = rng.uniform(0.25, 0.6)
     wing = -span * beat * np.sin(np.pi * np.abs(share) ** 0.8) * (1.25 - 0.55 * np.abs(share))
     thick = span * 0.13 * (1.0 - np.abs(share)) + 0.25
     xs = x + span * share
-    upper = np.stack([xs, y + wing - thick], axis=1)
-    lower = np.stack([xs, y + wing + thick], axis=1)
-    fill(mask, np.concatenate([upper, lower[::-1]]), top=top)
+    fill(mask, outline((xs, y + wing - thick), backward((xs, y + wing + thick))), top=top)
 
 
 def _box(stage: Stage, y: float, radius: float) -> tuple[int, np.ndarray]:
-    top = int(np.clip(y - radius - 2, 0, stage.rows - 2))
-    return top, stage.blank(top, int(np.clip(y + radius + 3, top + 1, stage.rows)))
+    top = int(min(max(y - radius - 2, 0), stage.rows - 2))
+    return top, stage.blank(top, int(min(max(y + radius + 3, top + 1), stage.rows)))

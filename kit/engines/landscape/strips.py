@@ -48,6 +48,7 @@ def strips(
     last = stage.rows if until is None else until
     tall = _tall(stage)
     canvas = np.empty((3, tall, stage.columns), np.float32) if into is None else into
+    spans = [(plane.top, plane.bottom) for plane in planes]
     solid = [plane.solid_from() for plane in planes]
     for start in range(0, last, tall):
         stop = min(start + tall, last)
@@ -55,8 +56,8 @@ def strips(
         strip = canvas[:, first : first + stop - start]
         hiding = [
             number
-            for number, (plane, row) in enumerate(zip(planes, solid, strict=True))
-            if row <= start and stop <= plane.bottom
+            for number, (row, (_, bottom)) in enumerate(zip(solid, spans, strict=True))
+            if row <= start and stop <= bottom
         ]
         seen = hiding[-1] + 1 if hiding else 0
         if hiding:
@@ -64,8 +65,9 @@ def strips(
             nearest.lay(strip, slice(start - nearest.top, stop - nearest.top), slice(None))
         else:
             backdrop(strip, start)
-        for plane in planes[seen:]:
-            over(strip, plane, first=start)
+        for plane, (top, bottom) in zip(planes[seen:], spans[seen:], strict=True):
+            if top < stop and start < bottom:
+                over(strip, plane, first=start)
         yield start, strip
 
 
@@ -89,10 +91,9 @@ def printed(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) -> By
     noise = _paper(stage.columns, grain)
     side = noise.shape[1]
     for start, strip in painted:
-        strip *= 255.0
         rows = slice(start % side, start % side + strip.shape[1])
         channels = [
-            cv2.add(plane, grains[rows], dtype=cv2.CV_8U)
+            cv2.addWeighted(plane, 255.0, grains[rows], 1.0, 0.0, dtype=cv2.CV_8U)
             for plane, grains in zip(strip, noise, strict=True)
         ]
         cv2.merge(channels, picture[start : start + strip.shape[1]])

@@ -86,15 +86,17 @@ def conifers(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
 
 def _wedges(firs: _Numbers, tiers: int) -> _Numbers:
     """Return the snow on the boughs of firs, each a wedge, shape (n, 3, 2)."""
-    rims = np.stack([firs[:, : 2 * tiers], firs[:, : 2 * tiers + 2 : -1][:, : 2 * tiers]])
-    rims[1, :, 1:] = rims[1, :, :-1]
-    rims[1, :, 0] = firs[:, 0]
-    high, tip = rims[:, :, 0::2], rims[:, :, 1::2]
+    end = 2 * tiers
+    wedges = np.empty((2, len(firs), tiers, 3, 2))
+    high, tip, low = (wedges[..., corner, :] for corner in range(3))
+    high[0], tip[0] = firs[:, :end:2], firs[:, 1:end:2]
+    high[1, :, 0], high[1, :, 1:] = firs[:, 0], firs[:, -2 : end + 3 : -2]
+    tip[1] = firs[:, : end + 2 : -2]
     # It hangs down from the middle of the bough, toward the trunk.
-    low = 0.62 * high + 0.38 * tip
-    low[..., 0] += 0.08 * (firs[None, :, :1, 0] - low[..., 0])
+    low[:] = 0.62 * high + 0.38 * tip
+    low[..., 0] += 0.08 * (firs[:, :1, 0] - low[..., 0])
     low[..., 1] += 0.42 * (tip[..., 1] - high[..., 1])
-    return np.stack([high, tip, low], axis=3).reshape(-1, 3, 2)
+    return wedges.reshape(-1, 3, 2)
 
 
 def broadleaves(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
@@ -104,7 +106,7 @@ def broadleaves(rng: np.random.Generator, ground: Ground, stand: Stand) -> None:
     far = tall * rng.uniform(0.20, 0.26, angles.shape)
     # Balls: the crown, and around it the leaves, small and flatter below.
     balls = np.empty((len(x), 1 + _LEAVES, 3))
-    balls[:, :1] = np.stack([x, y - tall * 0.62, tall * 0.25], axis=2)
+    balls[:, :1, 0], balls[:, :1, 1], balls[:, :1, 2] = x, y - tall * 0.62, tall * 0.25
     balls[:, 1:, 0] = x + 1.18 * far * np.cos(angles)
     balls[:, 1:, 1] = y - tall * 0.62 - 0.92 * far * np.sin(angles)
     balls[:, 1:, 2] = tall * rng.uniform(0.075, 0.135, angles.shape)
@@ -229,30 +231,32 @@ def frame_trees(
 
 def _firs(rng: np.random.Generator, stand: Stand, tiers: int) -> _Numbers:
     """Return the outlines of firs with as many tiers, shape (n, points, 2)."""
-    count = len(stand.x)
+    count, end = len(stand.x), 2 * tiers
     x, y, tall = stand.x[:, None], stand.y[:, None], stand.tall[:, None]
     step = np.arange(1, tiers + 1) / tiers
     dice = rng.random((3, count, 2, tiers))
-    middle = (x + tall * rng.uniform(-0.015, 0.015, (count, 1)))[:, None]
+    middle = x + tall * rng.uniform(-0.015, 0.015, (count, 1))
     width = tall * rng.uniform(0.15, 0.215, (count, 1)) * (0.14 + 0.86 * step**0.9)
     out = (0.74 + 0.38 * dice[0]) * width[:, None] * _SIDES
-    # Each tier goes out along a bough and back in, from the crown down.
-    boughs = np.empty((count, 2, tiers, 2, 2))
-    boughs[..., 0, 0] = middle + out
-    boughs[..., 1, 0] = middle + out * (0.36 + 0.20 * dice[1])
+    inner = out * (0.36 + 0.20 * dice[1])
     head = 0.93 * (step - 0.5 / tiers)
-    boughs[..., 0, 1] = head + (0.30 + 0.32 * dice[2]) / tiers
-    boughs[..., 1, 1] = head + 0.16 / tiers
-    boughs[..., 1] = y[..., None, None] - tall[..., None, None] * (1.0 - boughs[..., 1])
-    sides = boughs.reshape(count, 2, 2 * tiers, 2)
-    trunk = np.maximum(0.5, stand.tall * 0.012)
-    # From the crown down one side, across the trunk, and up the other.
+    hung = 1.0 - head - (0.30 + 0.32 * dice[2]) / tiers
+    trunk = np.maximum(0.5, tall * 0.012)
+    # From the crown down one side, across the trunk, and up the other: each tier goes out along a
+    # bough and back in.
     outlines = np.empty((count, 4 * tiers + 3, 2))
-    outlines[:, 0] = np.stack([middle[:, 0, 0], stand.y - stand.tall], axis=1)
-    outlines[:, 1 : 2 * tiers + 1] = sides[:, 0]
-    outlines[:, 2 * tiers + 1] = np.stack([stand.x + trunk, stand.y + 2.0], axis=1)
-    outlines[:, 2 * tiers + 2] = np.stack([stand.x - trunk, stand.y + 2.0], axis=1)
-    outlines[:, 2 * tiers + 3 :] = sides[:, 1, ::-1]
+    across, down = outlines[..., 0], outlines[..., 1]
+    across[:, :1], down[:, :1] = middle, y - tall
+    rims = (
+        (slice(1, end, 2), slice(2, end + 1, 2)),
+        (slice(None, end + 2, -2), slice(-2, end + 2, -2)),
+    )
+    for side, (tips, inside) in enumerate(rims):
+        across[:, tips], across[:, inside] = middle + out[:, side], middle + inner[:, side]
+        down[:, tips] = y - tall * hung[:, side]
+        down[:, inside] = y - tall * (1.0 - head - 0.16 / tiers)
+    across[:, end + 1 : end + 2], across[:, end + 2 : end + 3] = x + trunk, x - trunk
+    down[:, end + 1 : end + 3] = y + 2.0
     return outlines
 
 

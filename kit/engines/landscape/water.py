@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from kit.engines.landscape.mixing import blend, spread
 from kit.engines.landscape.palettes import Palette
-from kit.engines.landscape.plane import Stage, blend, fill_all, solid
+from kit.engines.landscape.plane import Stage, fill_all, solid
 from kit.engines.landscape.sky import Light
 from kit.engines.media.color import Bytes, Floats, mix, paint
 from kit.engines.media.noise import field, smooth_step
@@ -86,7 +87,8 @@ class Mirror:
         rows = slice(first, first + canvas.shape[1])
         swell = self._sheet.swell[rows]
         down = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None]
-        at_y = self._sheet.shore - 1 - down * SQUASH + swell * 0.6
+        at_y = spread(self._sheet.shore - 1 - down * SQUASH, swell.shape)
+        cv2.scaleAdd(swell, 0.6, at_y, dst=at_y)
         at_x = self._columns + swell
         for source, target in zip(self._above, canvas, strict=True):
             cv2.remap(

@@ -7,25 +7,20 @@ number of a frame to the frame.
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
-
-import cv2
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media import sound
 from kit.engines.media.clip import FORMATS, Clip, rgb_of
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write_thumbnail
+from kit.engines.media.threads import one_thread
 
 _POSTER = 0.4  # the preview shows this moment of the clip
 _FADE = 0.6  # seconds in which a soundtrack fades out
-_TURNS = threading.Lock()
-#: OpenCV's number of threads before, once for each film that does with one.
-_BEFORE: list[int] = []
 
 #: From the number of a frame to the frame, I420, shape (height * 3 / 2, width).
 Draw: TypeAlias = Callable[[int], Bytes]
@@ -125,27 +120,6 @@ def filmed(
         thumbnail=thumbnail,
         metadata={**metadata, "seed": job.seed, "frames": take.frames},
     )
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Let OpenCV work in the thread that calls it: sharing a millisecond costs a third more.
-
-    OpenCV has one number of threads for the whole process; the last film to end sets it back.
-    """
-    with _TURNS:
-        if not _BEFORE:
-            _BEFORE.append(cv2.getNumThreads())
-            cv2.setNumThreads(1)
-        else:
-            _BEFORE.append(_BEFORE[0])
-    try:
-        yield
-    finally:
-        with _TURNS:
-            before = _BEFORE.pop()
-            if not _BEFORE:
-                cv2.setNumThreads(before)
 
 
 def _soundtrack(job: Job, take: Take) -> sound.Sound | None:

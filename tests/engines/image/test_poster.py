@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -144,3 +145,16 @@ def test_a_canceled_poster_is_given_up(tmp_path: Path) -> None:
         Poster().render(Job(prompt="a lake", parameters=DEFAULTS, folder=tmp_path), progress)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_painted_in_one_thread_and_opencv_has_its_others_back(tmp_path: Path) -> None:
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(3)
+    seen: list[int] = []
+    try:
+        job = Job(prompt="hills", parameters={**DEFAULTS, "size": 256}, folder=tmp_path, seed=1)
+        Poster().render(job, Progress(lambda _: seen.append(cv2.getNumThreads())))
+        assert set(seen) == {1}
+        assert cv2.getNumThreads() == 3
+    finally:
+        cv2.setNumThreads(before)

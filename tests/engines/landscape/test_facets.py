@@ -5,11 +5,12 @@ import numpy as np
 from kit.engines.landscape.crests import Crest
 from kit.engines.landscape.facets import below, blanket
 
+ALL = slice(None)
 CREST = Crest(np.linspace(20.0, 44.0, 90).astype(np.float32))
 
 
 def test_weights_fall_from_the_crest_to_the_least_and_are_nothing_above_it() -> None:
-    weights = below(CREST, 10, high=0.9, slope=-0.05, least=0.2, above=1.0)(0, 60)
+    weights = below(CREST, 10, high=0.9, slope=-0.05, least=0.2, above=1.0)(slice(0, 60), ALL)
     rows = np.arange(10, 70)[:, None] - CREST.y
 
     assert weights.shape == (60, 90)
@@ -22,4 +23,8 @@ def test_weights_fall_from_the_crest_to_the_least_and_are_nothing_above_it() -> 
 def test_strips_of_snow_fit_together() -> None:
     snow = blanket(CREST, 10, 30.0)
 
-    assert np.array_equal(np.concatenate([snow(0, 16), snow(16, 60)]), snow(0, 60))
+    whole = snow(slice(0, 60), ALL)
+    strips = [snow(slice(0, 16), ALL), snow(slice(16, 60), ALL)]
+
+    assert np.array_equal(np.concatenate(strips), whole)
+    assert np.array_equal(snow(slice(16, 60), slice(7, 50)), whole[16:60, 7:50])

@@ -30,8 +30,8 @@ def test_strips_look_like_planes_laid_over_a_whole_canvas() -> None:
 
 
 def test_what_a_plane_hides_is_not_painted() -> None:
-    asked: list[int] = []
-    hidden = Touch(solid(np.ones(3, np.float32)), lambda first, last: asked.append(first))
+    asked: list[slice] = []
+    hidden = Touch(solid(np.ones(3, np.float32)), lambda rows, columns: asked.append(rows))
     back = ridge(0, 0.9)
     back = Plane(back.name, back.depth, back.top, back.ground, back.alpha, (hidden,))
 
@@ -43,7 +43,7 @@ def test_what_a_plane_hides_is_not_painted() -> None:
 def test_touches_lie_upon_each_other_in_order() -> None:
     white, black = (solid(np.full(3, value, np.float32)) for value in (1.0, 0.0))
     half = np.full((1, STAGE.columns), 0.5, np.float32)
-    touches = (Touch(white, lambda first, last: half), Touch(black, lambda first, last: half))
+    touches = (Touch(white, lambda *_: half), Touch(black, lambda *_: half))
     plain = ridge(0, 0.6, soft=0)
     plane = Plane("ridge", 0.5, 0, plain.ground, plain.alpha, touches)
 

@@ -23,6 +23,15 @@ def test_every_format_gives_the_same_bytes_for_the_same_pixels(kind: str) -> Non
         assert found.size == (90, 60)
 
 
+@pytest.mark.parametrize("fine", [True, False])
+@pytest.mark.parametrize("kind", picture.FORMATS)
+def test_every_format_keeps_its_colors(kind: str, fine: bool) -> None:
+    orange = np.full((40, 50, 3), (250, 130, 10), np.uint8)
+
+    with Image.open(io.BytesIO(picture.encoded(orange, kind, fine_color=fine))) as found:
+        assert found.convert("RGB").getpixel((25, 20)) == pytest.approx((250, 130, 10), abs=5)
+
+
 def test_png_keeps_every_pixel(tmp_path: Path) -> None:
     path, content_type = picture.write(pixels(), tmp_path, "gray", "png")
 

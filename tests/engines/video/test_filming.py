@@ -1,12 +1,11 @@
 from pathlib import Path
 
 import av
-import cv2
 import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.video.filming import Take, filmed, one_thread, take_of
+from kit.engines.video.filming import Take, filmed, take_of
 from kit.errors import EngineError
 from tests.engines.video.showing import tone
 
@@ -114,16 +113,3 @@ def test_progress_never_goes_back_and_is_told_while_the_encoder_empties_itself(
     assert seen[-1] == 1.0
     drawn = seen.index(0.98)
     assert 0.98 in seen[drawn + 1 :], "and once more after the last frame"
-
-
-def test_opencv_has_its_threads_back_when_the_last_light_film_ends() -> None:
-    before = cv2.getNumThreads()
-    cv2.setNumThreads(3)
-    try:
-        with one_thread():
-            with pytest.raises(RuntimeError), one_thread():
-                raise RuntimeError
-            assert cv2.getNumThreads() == 1
-        assert cv2.getNumThreads() == 3
-    finally:
-        cv2.setNumThreads(before)
