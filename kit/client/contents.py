@@ -67,6 +67,10 @@ def as_png(file: BinaryIO) -> bytes | None:
 def _picture(picture: Any) -> bytes:
     buffer = io.BytesIO()
     mode = picture.mode
+    if mode == "F":
+        raise ParameterError(
+            "a picture of floats does not tell which of them is white: save it in 8 or 16 bits"
+        )
     if mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
         picture = picture.convert(_MODES.get(mode, "RGB"))
     picture.save(buffer, "PNG")

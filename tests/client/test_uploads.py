@@ -327,6 +327,14 @@ def test_a_picture_of_another_kind_is_sent_as_png(tmp_path: Path, suffix: str) -
         assert (picture.size, picture.getpixel((2, 2))) == ((5, 4), (0, 128, 128))
 
 
+def test_a_picture_of_floats_is_refused_and_not_sent_as_black(tmp_path: Path) -> None:
+    path = tmp_path / "a.tiff"
+    Image.fromarray(np.full((4, 5), 0.5, np.float32)).save(path)
+
+    with pytest.raises(ParameterError, match="8 or 16 bits"):
+        uploads.source(path)
+
+
 @pytest.mark.parametrize("brand", [b"heic", b"heix", b"mif1"])
 def test_a_picture_that_nothing_can_read_is_no_video(tmp_path: Path, brand: bytes) -> None:
     path = tmp_path / "a.heic"

@@ -37,9 +37,9 @@ def make_card(job: Job, progress: Progress) -> Asset:
     painted = not job.media.get("image")
     spare = round(_SPARE * width) if painted and _is_place(values) else 0
     ground = _background(job, (width + spare, height), progress)
-    progress.report(0.6)
-    pixels, facts = titled(ground, title, spare=spare, painted=painted)
-    progress.report(0.8)
+    progress.report(0.3)
+    setting = progress.part(0.3, 0.8)
+    pixels, facts = titled(ground, title, spare=spare, painted=painted, report=setting.report)
     return finished(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
@@ -51,7 +51,9 @@ def _is_place(values: Mapping[str, Any]) -> bool:
 def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:
     width, height = size
     if job.media.get("image"):
-        return scaled(cut(flat(source(job)), width / height), width, height)
+        picture = flat(source(job))
+        progress.report(0.15)
+        return scaled(cut(picture, width / height), width, height)
     words = (job.parameters.get("background") or "").strip()
     if words:
         return behind(words, width, height, job.seed, progress)

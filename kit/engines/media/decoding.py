@@ -1,13 +1,12 @@
-"""What a decoder gives, brought to what the rest expects: the right stream, whole frames, RGB.
+"""What a decoder gives, brought to what the rest expects: RGB of one size and shape.
 
-A player does the same without being asked: it leaves out the cover of a song, weaves the two halves
-of an interlaced frame and takes an untagged large picture for BT.709.
+A player does the same without being asked: it takes an untagged large picture for BT.709 and shows
+a picture whole that is of another shape than the one before.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from typing import Any
 import av
 import cv2
 import numpy as np
-from av.stream import Disposition
 from av.video.reformatter import Interpolation
 
 from kit.engines.media.color import Bytes
@@ -35,26 +33,6 @@ _READ = {
     "video": "a video in MP4, QuickTime or WebM",
     "audio": "sound in MP3, WAV, M4A, AAC, Ogg or FLAC",
 }
-
-
-def moving(container: Any) -> list[Any]:
-    """Return the streams of pictures that move; the cover of a song is none."""
-    return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
-
-
-def shown(container: Any) -> Any:
-    """Return the stream that a player would show.
-
-    Raises
-    ------
-    EngineError
-        There is none, with code ``wrong_type``.
-    """
-    streams = moving(container)
-    if not streams:
-        raise EngineError("the file holds no video", code="wrong_type")
-    best = container.streams.best("video")
-    return best if best in streams else streams[0]
 
 
 def decoder(stream: Any) -> Callable[[Any], Iterable[Any]]:
@@ -102,52 +80,6 @@ def quick(container: Any, stream: Any, even: float) -> float | None:
     return min(max(1 / step, 1.0), 240.0)
 
 
-def ends(container: Any, stream: Any) -> tuple[float, float]:
-    """Return when the pictures end and when everything does, by the packets, in seconds.
-
-    For files whose header is not clear about it: some count from 0, some from their first frame.
-    """
-    container.seek(container.duration)
-    last = {stream.index: 0.0}
-    for packet in container.demux():
-        if packet.pts is not None:
-            end = float((packet.pts + (packet.duration or 0)) * packet.time_base)
-            last[packet.stream_index] = max(end, last.get(packet.stream_index, 0.0))
-    return last[stream.index], max(last.values())
-
-
-class Weaver:
-    """Interlaced frames made whole, one for one.
-
-    Parameters
-    ----------
-    stream : av.VideoStream
-        What the frames are decoded from.
-    """
-
-    def __init__(self, stream: Any) -> None:
-        self._graph = av.filter.Graph()
-        weave = self._graph.add("bwdif", "mode=send_frame:deint=interlaced")
-        ends = self._graph.add_buffer(template=stream), weave, self._graph.add("buffersink")
-        self._graph.link_nodes(*ends).configure()
-
-    def woven(self, frames: Iterable[Any]) -> Iterator[Any]:
-        """Yield the frames that are whole by now; one of them waits for the frame after it."""
-        for frame in frames:
-            self._graph.push(frame)
-            yield from self._ready()
-
-    def rest(self) -> Iterator[Any]:
-        """Yield what still waits."""
-        self._graph.push(None)
-        yield from self._ready()
-
-    def _ready(self) -> Iterator[Any]:
-        with contextlib.suppress(av.BlockingIOError, av.EOFError):
-            while True:
-                yield self._graph.pull()
-
-
 def rgb(frame: Any, width: int, height: int) -> Bytes:
     """Return a decoded frame as RGB of a size, shape (height, width, 3), laid over black."""
     smaller = width * height < frame.width * frame.height
@@ -168,3 +100,23 @@ def rgb(frame: Any, width: int, height: int) -> Bytes:
     cover = cv2.cvtColor(np.ascontiguousarray(pixels[:, :, 3]), cv2.COLOR_GRAY2RGB)
     color = np.ascontiguousarray(pixels[:, :, :3])
     return np.asarray(cv2.multiply(color, cover, scale=1 / 255))
+
+
+def boxed(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
+    """Return a frame as `rgb` does; one of another shape than the rest whole, with black around it.
+
+    A recording of a window changes its shape when somebody drags the window's corner.
+
+    Parameters
+    ----------
+    shape : (width, height)
+        Of the frames for which the size was meant, in their own pixels.
+    """
+    wider = frame.width * shape[1] / (frame.height * shape[0])
+    inner = max(1, round(width * min(1.0, wider))), max(1, round(height / max(1.0, wider)))
+    if inner == (width, height):
+        return rgb(frame, width, height)
+    pixels = np.zeros((height, width, 3), np.uint8)
+    left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
+    pixels[top : top + inner[1], left : left + inner[0]] = rgb(frame, *inner)
+    return pixels

@@ -17,16 +17,14 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import Weaver, decoder, ends, quick, rgb, shown, unreadable
+from kit.engines.media.decoding import boxed, decoder, quick, unreadable
 from kit.engines.media.hdr import Tones
-from kit.engines.media.inspection import SECONDS, bounded, container_of, length, undecodable
-from kit.errors import EngineError
+from kit.engines.media.inspection import bounded, container_of, shown, undecodable
+from kit.engines.media.lengths import SECONDS, complete, ends, length, unbroken
+from kit.engines.media.weaving import woven
 
 #: Undecodable packets that are passed over before a file counts as broken.
 _FAULTS = 20
-#: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
-#: the end that the header tells.
-_MISSING = 1.0
 #: Seconds by which sound may outlast the pictures before the last picture is held to its end.
 _HELD = 0.5
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
@@ -128,7 +126,7 @@ class Footage:
         count = max(1, round((stop - start) * fps))
         # A frame that comes a hair after its moment is the one that was meant.
         early = min(0.25 / fps, 0.004)
-        tones = Tones.of(self._curve)
+        tones = Tones.of(*self._light)
         number, last = 0, None
         for moment, frame in self._timed(start, check or self._check):
             while number < count and last is not None and moment > start + number / fps + early:
@@ -147,9 +145,11 @@ class Footage:
     def _look(self, container: Any) -> None:
         stream = shown(container)
         bounded(stream.width * stream.height)
+        unbroken(container, stream)
         frame = next(container.decode(stream))
         bounded(frame.width * frame.height)
         self._origin = float(frame.time or 0.0)
+        self._shape = frame.width, frame.height
         self._turn = round(frame.rotation / 90) * 90 % 360
         ratio = float(stream.sample_aspect_ratio or 1) or 1.0
         # The side that is too short grows, so that nothing is lost.
@@ -157,14 +157,13 @@ class Footage:
         high = max(1, round(frame.height * max(1.0, 1.0 / ratio)))
         bounded(wide * high)
         self.width, self.height = (high, wide) if self._turn in (90, 270) else (wide, high)
-        self._interlaced = frame.interlaced_frame
         rate = float(stream.average_rate or stream.guessed_rate or 30)
         self.fps = min(max(rate, 1.0), 240.0)
         self.quick = self.fps
         if stream.base_rate and abs(float(stream.base_rate) / rate - 1) > _EVEN:
             self.quick = quick(container, stream, _EVEN) or self.fps
         self.has_sound = bool(container.streams.audio)
-        self._curve = int(frame.color_trc)
+        self._light = int(frame.color_trc), int(frame.color_primaries)
         self._measure(container, stream)
 
     def _measure(self, container: Any, stream: Any) -> None:
@@ -176,7 +175,7 @@ class Footage:
         elif container.duration:
             # The header tells only of everything together, from 0 or from the first frame on.
             pictures, whole = ends(container, stream)
-            _complete(whole, length(container))
+            complete(whole, length(container))
         else:
             pictures = length(container)
         self.seconds = max(0.001, pictures - self._origin)
@@ -211,7 +210,7 @@ class Footage:
     ) -> Iterator[tuple[float, Any]]:
         step = 1 / self.fps
         end, last = 0.0, -1.0
-        for frame in self._whole(container, stream):
+        for frame in woven(self._frames(container, stream)):
             check()
             bounded(frame.width * frame.height)
             moment = last + step if frame.time is None else frame.time - self._origin
@@ -221,17 +220,7 @@ class Footage:
                 last = moment
                 yield moment, frame
         if self._told is not None:
-            _complete(end, self._told)
-
-    def _whole(self, container: Any, stream: Any) -> Iterator[Any]:
-        """Yield decoded frames, interlaced ones with their two halves brought together."""
-        frames = self._frames(container, stream)
-        if not self._interlaced:
-            yield from frames
-            return
-        weaver = Weaver(stream)
-        yield from weaver.woven(frames)
-        yield from weaver.rest()
+            complete(end, self._told)
 
     def _frames(self, container: Any, stream: Any) -> Iterator[Any]:
         faults, decoded = 0, decoder(stream)
@@ -249,16 +238,9 @@ class Footage:
         width, height = size or (self.width, self.height)
         if self._turn in (90, 270):
             width, height = height, width
-        pixels = rgb(frame, width, height)
+        pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
             pixels = tones.applied(pixels)
         if self._turn:
             pixels = np.asarray(cv2.rotate(pixels, _TURNS[self._turn]))
         return np.ascontiguousarray(pixels)
-
-
-def _complete(end: float, told: float) -> None:
-    """Refuse a video that ends long before what its header tells, in seconds."""
-    if end < told - max(_MISSING, 0.05 * told):
-        sentence = f"the video ends after {end:.1f} of {told:.1f} s: it is incomplete"
-        raise EngineError(sentence, code="undecodable")

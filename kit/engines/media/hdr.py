@@ -1,7 +1,8 @@
-"""High dynamic range brought down to a normal screen, by a table of colors.
+"""High dynamic range and wide colors brought down to a normal screen, by a table of colors.
 
 Phones film in HLG and cameras in PQ, both in the wide colors of BT.2020; shown as they are they
-look gray and dull. The table is computed once for a video and costs as much as a color grade.
+look gray and dull, and so does a recording of a screen that shows Display P3. The table is computed
+once for a video and costs as much as a color grade.
 """
 
 from __future__ import annotations
@@ -18,10 +19,15 @@ _STEPS = 33
 #: Nits of diffuse white, and of the brightest highlight that is kept. Source: ITU-R BT.2408.
 _WHITE, _PEAK = 203.0, 1000.0
 _KNEE = 0.72
-#: Linear BT.2020 to linear BT.709. Source: ITU-R BT.2087.
-_TO_709 = np.array(
-    [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]]
-)
+#: Numbers of ITU-T H.273 for the primaries of BT.2020, and of Display P3.
+_BT2020, _P3 = 9, 12
+#: Primaries -> their linear light as that of BT.709. Source: ITU-R BT.2087, SMPTE EG 432-1.
+_TO_709 = {
+    _BT2020: np.array(
+        [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]]
+    ),
+    _P3: np.array([[1.2249, -0.2249, 0.0], [-0.0420, 1.0420, 0.0], [-0.0197, -0.0786, 1.0983]]),
+}
 
 
 def _pq(signal: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -41,18 +47,21 @@ def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 #: Transfer curve, by its number in ITU-T H.273 -> the light of a signal of 0 to 1.
 CURVES = {16: _pq, 18: _hlg}
+_NORMAL = 0  # stands for every other curve
 
 
 class Tones:
-    """A table from one curve's signal to sRGB."""
+    """A table from one kind of signal to sRGB."""
 
     def __init__(self, table: ImageFilter.Color3DLUT) -> None:
         self._table = table
 
     @staticmethod
-    def of(curve: int) -> Tones | None:
-        """Return the table for a transfer curve, or None where the video needs none."""
-        return Tones(_table(curve)) if curve in CURVES else None
+    def of(curve: int, primaries: int) -> Tones | None:
+        """Return the table for a transfer curve and primaries, or None where none is needed."""
+        if curve in CURVES:
+            return Tones(_table(curve, primaries if primaries in _TO_709 else _BT2020))
+        return Tones(_table(_NORMAL, primaries)) if primaries in _TO_709 else None
 
     def applied(self, pixels: Bytes) -> Bytes:
         """Return RGB pixels, shape (height, width, 3), as a normal screen shows them."""
@@ -60,15 +69,24 @@ class Tones:
 
 
 @cache
-def _table(curve: int) -> ImageFilter.Color3DLUT:
+def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
     axis = np.linspace(0.0, 1.0, _STEPS)
     blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
-    nits = CURVES[curve](np.stack([red, green, blue], axis=-1))
-    light = np.maximum(nits / _WHITE @ _TO_709.T, 0.0)
+    signal = np.stack([red, green, blue], axis=-1)
+    if curve == _NORMAL:
+        # There and back by one curve: gray stays what it is, as in a video of plain colors.
+        shown = encode(_decoded(signal) @ _TO_709[primaries].T)
+        return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
+    light = np.maximum(CURVES[curve](signal) / _WHITE @ _TO_709[primaries].T, 0.0)
     # By the brightest channel, so that a color keeps its hue while it gets darker.
     bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
     shown = encode(light * (_rolled(bright) / bright))
     return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
+
+
+def _decoded(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return encoded sRGB as linear light."""
+    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4))
 
 
 def _rolled(light: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kit.engines.media.lengths import complete, ends, length, unbroken
 from kit.errors import EngineError
 
 #: Bounds of an input file.
 PIXELS = 50_000_000
 FRAMES = 600  # of an animated image
-SECONDS = 3600
 _STREAMS = 32
 #: Held while Pillow's bound, which is one for the whole process, is out of force.
 _OPENING = threading.Lock()
@@ -109,13 +109,15 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
 
     try:
         with container_of(path) as container:
-            if not container.streams.video:
-                raise EngineError("the file holds no video", code="wrong_type")
-            stream = container.streams.video[0]
+            stream = shown(container)
             bounded(stream.width * stream.height)
             seconds = length(container)
+            unbroken(container, stream)
             frame = next(container.decode(stream))
             bounded(frame.width * frame.height)
+            if container.duration and not stream.duration:
+                # The header was written first and tells of the whole.
+                complete(ends(container, stream)[1], seconds)
             return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
     except StopIteration:
         raise EngineError("the video holds no picture", code="undecodable") from None
@@ -130,7 +132,9 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
         with container_of(path) as container:
             if not container.streams.audio:
                 raise EngineError("the file holds no sound", code="wrong_type")
-            next(container.decode(container.streams.audio[0]))
+            stream = container.streams.best("audio")
+            next(container.decode(stream))
+            unbroken(container, stream)
             return {"duration_seconds": length(container)}
     except StopIteration:
         raise EngineError("the recording is empty", code="undecodable") from None
@@ -171,19 +175,26 @@ def container_of(path: Path) -> Any:
     return container
 
 
-def length(container: Any) -> float:
-    """Return the length in seconds: what the header says, else what the packets add up to."""
-    seconds = (container.duration or 0) / 1_000_000
-    if not seconds:
-        ends = [
-            float((packet.pts + (packet.duration or 0)) * packet.time_base)
-            for packet in container.demux()
-            if packet.pts is not None
-        ]
-        seconds = max(ends, default=0.0)
-    if not 0 < seconds <= SECONDS:
-        raise EngineError(f"the file must last up to {SECONDS:,} s", code="too_long")
-    return round(seconds, 3)
+def moving(container: Any) -> list[Any]:
+    """Return the streams of pictures that move; the cover of a song is none."""
+    from av.stream import Disposition
+
+    return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
+
+
+def shown(container: Any) -> Any:
+    """Return the stream that a player would show.
+
+    Raises
+    ------
+    EngineError
+        There is none, with code ``wrong_type``.
+    """
+    streams = moving(container)
+    if not streams:
+        raise EngineError("the file holds no video", code="wrong_type")
+    best = container.streams.best("video")
+    return best if best in streams else streams[0]
 
 
 def bounded(pixels: int) -> None:

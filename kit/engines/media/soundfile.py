@@ -13,8 +13,8 @@ import av
 import numpy as np
 
 from kit.engines.media.color import Floats
-from kit.engines.media.decoding import moving, unreadable
-from kit.engines.media.inspection import container_of
+from kit.engines.media.decoding import unreadable
+from kit.engines.media.inspection import container_of, moving
 from kit.engines.media.tracks import RATE, Sound, gathered
 from kit.errors import EngineError
 
@@ -84,7 +84,7 @@ def _parts(container: Any, channels: int) -> Iterator[Floats]:
     if not container.streams.audio:
         raise EngineError("the file holds no sound", code="no_sound")
     stream = container.streams.best("audio")
-    resampler = av.AudioResampler(format="fltp", layout=_LAYOUTS[channels], rate=RATE)
+    mixer = _Mixer(channels)
     origin = _origin(container, stream)
     skip, position = 0, 0.0
     for number, frame in enumerate(_frames(container, stream)):
@@ -99,13 +99,46 @@ def _parts(container: Any, channels: int) -> Iterator[Floats]:
         elif number == 0:
             position = moment
         position += frame.samples / frame.sample_rate
-        frame.pts = None
-        for piece in resampler.resample(frame):
-            samples = piece.to_ndarray()
+        for samples in mixer.mixed(frame):
             yield samples[:, skip:]
             skip = max(0, skip - samples.shape[1])
-    for piece in resampler.resample(None):
-        yield piece.to_ndarray()[:, skip:]
+    for samples in mixer.rest():
+        yield samples[:, skip:]
+
+
+class _Mixer:
+    """Frames of any kind as samples at one rate, in so many channels.
+
+    The kind may change on the way: a broadcast has a film in six channels and its news in two.
+    """
+
+    def __init__(self, channels: int) -> None:
+        self._channels = channels
+        self._kind: tuple[str, str, int] | None = None
+        self._resampler: Any = None
+
+    def mixed(self, frame: Any) -> Iterator[Floats]:
+        """Yield what is ready after one more frame, shape (channels, n)."""
+        kind = frame.format.name, frame.layout.name, frame.sample_rate
+        if kind != self._kind:
+            yield from self.rest()
+            # One channel is heard at its own level from both sides, as players do it; the
+            # resampler would take 3 dB away.
+            layout = _LAYOUTS[1 if frame.layout.nb_channels == 1 else self._channels]
+            self._kind = kind
+            self._resampler = av.AudioResampler(format="fltp", layout=layout, rate=RATE)
+        frame.pts = None
+        yield from map(self._spread, self._resampler.resample(frame))
+
+    def rest(self) -> Iterator[Floats]:
+        """Yield what is left at the end."""
+        if self._resampler is not None:
+            yield from map(self._spread, self._resampler.resample(None))
+
+    def _spread(self, piece: Any) -> Floats:
+        samples = piece.to_ndarray()
+        missing = self._channels // samples.shape[0]
+        return np.repeat(samples, missing, axis=0) if missing > 1 else samples
 
 
 def _silence(count: int, channels: int) -> Iterator[Floats]:

@@ -1,7 +1,8 @@
 """Weather in motion: layers that fall, drift or glow before a picture, on its luma and chroma.
 
 Each layer is a tile without seams, drawn once and slid over the frames. A loop changes how long the
-tile of something that falls is, not how fast it falls. Nothing here knows what the picture shows.
+tile of something that falls is, not how fast it falls; in a very short one things go out on their
+way, while they come up where it began. Nothing here knows what the picture shows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from kit.engines.landscape.falling import falls
 from kit.engines.landscape.plane import Stage, disc
 from kit.engines.media.color import Bytes
+from kit.engines.video.laying import brighten, burn, glow, veil, whiten
 from kit.engines.video.rain import streaks
 from kit.engines.video.sheets import Frame
 from kit.engines.video.snow import drifts
@@ -24,8 +26,9 @@ from kit.engines.video.tiles import clouds, fitted, spread_out, wrapped
 
 #: What can be in the air, as a setting's values; none is drawn by nothing.
 KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
-_NEUTRAL = 128
 _FINEST = 32  # pixels after which something may look the same
+_BRIEF = 3.5  # seconds of a loop below which what swings would have to hurry to come around
+_SWINGS, _SHIMMERS = 5.0, 9.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class Weather:
         self._size, self._seconds, self._loop = size, seconds, loop
         build, self._lay, glowing = _KINDS[kind]
         self._layers = build(rng, size)
+        self._fading = loop and seconds < _BRIEF and any(layer.sway for layer in self._layers)
         self._ways = [
             tuple(self._way(layer, axis, length) for axis, length in enumerate(size))
             for layer in self._layers
@@ -107,7 +111,8 @@ class Weather:
         ]
         self._shimmer = spread_out(_shimmer(rng, size), size) if glowing else None
         # Kept for all frames: memory that is new costs as much again as what is written to it.
-        self._total, self._spare, self._light = (np.empty(size[::-1], np.uint8) for _ in range(3))
+        planes = (np.empty(size[::-1], np.uint8) for _ in range(4))
+        self._total, self._spare, self._light, self._other = planes
 
     def draw(self, frame: Frame, moment: float) -> None:
         """Draw the air over a frame, in place; `moment` is 0 to 1 of the clip."""
@@ -126,13 +131,22 @@ class Weather:
 
     def _patch(self, number: int, moment: float, out: Bytes) -> Bytes:
         """Cut what is seen of a layer out of its tile, into a plane as large as the frame."""
+        if not self._fading:
+            return self._seen(number, moment, out)
+        # Layers take turns, so that it never all goes out at once.
+        late = (moment + number / len(self._layers)) % 1.0
+        share = math.cos(late * math.pi / 2) ** 2
+        going, coming = self._seen(number, late, out), self._seen(number, late - 1.0, self._other)
+        return np.asarray(cv2.addWeighted(going, share, coming, 1.0 - share, 0.0, dst=out))
+
+    def _seen(self, number: int, moment: float, out: Bytes) -> Bytes:
         layer, (across, down) = self._layers[number], self._ways[number]
-        swing = 2 * math.pi * (self._turns(5) * moment + layer.phase)
+        swing = 2 * math.pi * (self._turns(_SWINGS) * moment + layer.phase)
         x = across.at(moment) + layer.sway * self._size[0] * math.sin(swing)
         y = down.at(moment) + layer.sway * self._size[1] * math.cos(2 * swing) / 2
         self._cut(self._tiles[number], (x, y), (across.period, down.period), out)
         if self._shimmer is not None:
-            slid = (self._turns(9) * moment + layer.phase) * self._size[0]
+            slid = (self._turns(_SHIMMERS) * moment + layer.phase) * self._size[0]
             self._cut(self._shimmer, (slid, 0.0), self._size, self._light)
             cv2.multiply(out, self._light, scale=1 / 200, dst=out)
         return out
@@ -140,7 +154,7 @@ class Weather:
     def _way(self, layer: Layer, axis: int, length: int) -> _Way:
         """Return how a layer goes along the frame's width (0) or height (1)."""
         far = layer.speed[axis] * self._seconds
-        if not self._loop:
+        if self._fading or not self._loop:
             return _Way(length, far * length)
         if axis and layer.least and far:
             far = math.copysign(max(layer.least, abs(far)), far)  # it must not turn back
@@ -150,9 +164,10 @@ class Weather:
         period = max(_FINEST, round(abs(far) / laps * length)) if layer.least else length
         return _Way(period, math.copysign(laps * period, far))
 
-    def _turns(self, period: float) -> int:
+    def _turns(self, period: float) -> float:
         """Return how often something that takes about a period comes around in the clip."""
-        return max(1, round(self._seconds / period))
+        turns = self._seconds / period
+        return turns if self._fading or not self._loop else max(1, round(turns))
 
     def _cut(
         self, tile: Bytes, gone: tuple[float, float], period: tuple[int, int], out: Bytes
@@ -215,56 +230,6 @@ def _fog(rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
     ]
 
 
-def _brighten(frame: Frame, patch: Bytes) -> None:
-    cv2.add(frame[0], patch, dst=frame[0])
-
-
-def _whiten(frame: Frame, patch: Bytes) -> None:
-    """Snow and dust are white: they take the color of what they cover away."""
-    cv2.add(frame[0], patch, dst=frame[0])
-    cover = _small(patch, frame)
-    white = cv2.convertScaleAbs(cover, alpha=_NEUTRAL / 255)
-    rest = cv2.bitwise_not(cover, dst=cover)
-    for chroma in frame[1:]:
-        cv2.multiply(chroma, rest, dst=chroma, scale=1 / 255)
-        cv2.add(chroma, white, dst=chroma)
-
-
-def _glow(frame: Frame, patch: Bytes) -> None:
-    cv2.add(frame[0], patch, dst=frame[0])
-    cv2.subtract(frame[1], cv2.convertScaleAbs(_small(patch, frame), alpha=0.4), dst=frame[1])
-
-
-def _burn(frame: Frame, patch: Bytes) -> None:
-    cv2.add(frame[0], cv2.convertScaleAbs(patch, alpha=0.75), dst=frame[0])
-    # Color has half the size: a spark smaller than its pixels would be white.
-    cover = cv2.convertScaleAbs(_small(patch, frame), alpha=1.9)
-    for chroma, color in zip(frame[1:], (58, 196), strict=True):
-        _mixed(chroma, cover, color)
-
-
-def _veil(frame: Frame, patch: Bytes) -> None:
-    height, width = patch.shape
-    ramp = np.repeat(np.linspace(0.35, 1.0, height, dtype=np.float32)[:, None], width, axis=1)
-    cover = cv2.multiply(patch, ramp, dtype=cv2.CV_8U)
-    # Fog is as bright as the picture allows: a night must not turn gray.
-    bright = min(226.0, float(cv2.mean(frame[0])[0]) * 1.15 + 42.0)
-    _mixed(frame[0], cover, bright)
-    small = _small(cover, frame)
-    for chroma in frame[1:]:
-        # It takes the light's color, paler: neutral fog looks pasted on at sunset.
-        _mixed(chroma, small, 0.4 * _NEUTRAL + 0.6 * float(cv2.mean(chroma)[0]))
-
-
-def _mixed(plane: Bytes, cover: Bytes, value: float) -> None:
-    cv2.multiply(plane, cv2.bitwise_not(cover), dst=plane, scale=1 / 255)
-    cv2.add(plane, cv2.convertScaleAbs(cover, alpha=value / 255), dst=plane)
-
-
-def _small(patch: Bytes, frame: Frame) -> Bytes:
-    return np.asarray(cv2.resize(patch, frame[1].shape[::-1], interpolation=cv2.INTER_AREA))
-
-
 def _motes(
     rng: np.random.Generator, size: tuple[int, int], count: int, radius: float, most: int
 ) -> Bytes:
@@ -286,14 +251,14 @@ def _shimmer(rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
 
 
 #: Ways to lay that come to the same for the sum of all layers.
-_SUMMED = (_brighten, _whiten)
+_SUMMED = (brighten, whiten)
 _KINDS: dict[
     str, tuple[Callable[[np.random.Generator, tuple[int, int]], list[Layer]], Lay, bool]
 ] = {
-    "rain": (_rain, _brighten, False),
-    "snow": (_snow, _whiten, False),
-    "fog": (_fog, _veil, False),
-    "dust": (_dust, _whiten, True),
-    "fireflies": (_fireflies, _glow, True),
-    "embers": (_embers, _burn, True),
+    "rain": (_rain, brighten, False),
+    "snow": (_snow, whiten, False),
+    "fog": (_fog, veil, False),
+    "dust": (_dust, whiten, True),
+    "fireflies": (_fireflies, glow, True),
+    "embers": (_embers, burn, True),
 }

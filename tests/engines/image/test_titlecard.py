@@ -124,6 +124,15 @@ def test_progress_rises_to_1_and_a_canceled_card_is_given_up(tmp_path: Path) -> 
     assert not list((tmp_path / "b").iterdir())
 
 
+def test_progress_goes_on_while_letters_are_set(tmp_path: Path) -> None:
+    seen: list[float] = []
+    card(tmp_path, subtitle="And nobody knows why", progress=Progress(seen.append))
+
+    steps = sorted({share for share in seen if 0.3 < share < 0.8})
+    assert len(steps) >= 3
+    assert np.diff([0.3, *steps, 0.8]).max() < 0.25
+
+
 def test_a_neon_title_shines_in_its_color_on_a_darkened_picture(tmp_path: Path) -> None:
     image = saved(np.full((180, 320, 3), 230, np.uint8), tmp_path / "white.png")
 

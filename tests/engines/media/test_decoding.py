@@ -8,47 +8,66 @@ import pytest
 
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
+from kit.engines.media.inspection import inspect
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.media.films import clicks, filmed
+from tests.engines.media.films import WHOLE, clicks, filmed, spliced
 
 
-def combed(path: Path, *, matrix: int = 6) -> Path:
-    """Film a bar that moves from one half of each frame to the other, as camcorders did."""
-    with av.open(str(path), "w") as container:
-        options = {"x264-params": "interlaced=1:tff=1", "crf": "4"}
-        stream: Any = container.add_stream("libx264", rate=25, options=options)
-        stream.width, stream.height, stream.pix_fmt = 128, 96, "yuv420p"
-        context = stream.codec_context
-        context.colorspace, context.color_range = matrix, 1
-        for number in range(20):
-            pixels = np.full((96, 128, 3), 40, np.uint8)
-            for half in (0, 1):
-                left = 10 + 4 * number + 2 * half
-                pixels[half::2, left : left + 12] = 230
-            frame: Any = av.VideoFrame.from_ndarray(rgb_frame(pixels), format="yuv420p")
-            frame.pts = number
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
-    return path
+def shown(path: Path, **asked: Any) -> list[np.ndarray]:
+    with Footage(path) as footage:
+        return list(footage.frames(footage.fps, **asked))
 
 
-@pytest.mark.parametrize("matrix", [1, 6])
-def test_interlaced_frames_are_whole_and_keep_their_moments_and_colors(
-    tmp_path: Path, matrix: int
+@pytest.mark.parametrize(
+    ("size", "rows", "columns"),
+    [((320, 128), slice(34, 94), slice(None)), ((96, 128), slice(None), slice(34, 126))],
+)
+def test_a_window_that_is_drawn_wider_or_narrower_is_shown_whole(
+    tmp_path: Path, size: tuple[int, int], rows: slice, columns: slice
 ) -> None:
-    with Footage(combed(tmp_path / "a.mp4", matrix=matrix)) as footage:
-        frames = [frame.astype(int) for frame in footage.frames(25)]
-        late = next(footage.frames(25, start=0.6)).astype(int)
+    pictures = [np.full((height, width, 3), 220, np.uint8) for width, height in ((160, 128), size)]
+    parts = [([one] * 5, WHOLE) for one in pictures]
 
-    assert len(frames) == 20
-    for frame in frames[1:-1]:
-        assert np.abs(np.diff(frame[16:80], axis=0)).mean() < 1.0, "no comb"
-        assert frame.max() > 215
-        assert abs(int(np.median(frame)) - 40) <= 3
-    edges = [int(np.flatnonzero(frame[48, :, 0] > 130)[0]) for frame in frames]
-    assert np.abs(np.diff(edges) - 4).max() <= 2, "no frame is shown late"
-    assert np.abs(late - frames[15]).mean() < 2
+    first, *_, last = shown(spliced(tmp_path / "a.mkv", "mpeg2video", parts))
+
+    assert first.shape == last.shape
+    assert first.min() > 210
+    inside = np.zeros(last.shape[:2], bool)
+    inside[rows, columns] = True
+    assert last[inside].min() > 210
+    assert np.median(last[~inside]) == 0
+
+
+@pytest.mark.parametrize("tall", [False, True])
+def test_pixels_that_are_no_squares_keep_the_shape_of_the_picture(
+    tmp_path: Path, tall: bool
+) -> None:
+    path = tmp_path / "a.mov"
+    size = (720, 480) if tall else (720, 576)
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("dvvideo", rate=Fraction(30000, 1001) if tall else 25)
+        (stream.width, stream.height), stream.pix_fmt = size, "yuv411p" if tall else "yuv420p"
+        stream.sample_aspect_ratio = Fraction(8, 9) if tall else Fraction(64, 45)
+        pixels = np.zeros((size[1], size[0], 3), np.uint8)
+        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+        container.mux([*stream.encode(frame), *stream.encode(None)])
+
+    assert shown(path)[0].shape == ((540, 720, 3) if tall else (576, 1024, 3))
+
+
+@pytest.mark.parametrize(("primaries", "expected"), [(9, (249, 0, 8)), (12, (218, 0, 5))])
+def test_wide_colors_are_shown_as_vivid_as_they_were_meant(
+    tmp_path: Path, primaries: int, expected: tuple[int, int, int]
+) -> None:
+    pixels = np.full((64, 96, 3), 128, np.uint8)
+    pixels[:, 48:] = 200, 40, 30
+    path = filmed(tmp_path / "a.mp4", [pixels] * 2, tags=(1, 1, primaries, 1), matrix=1)
+
+    frame = shown(path)[0].astype(int)
+
+    assert np.abs(frame[32, 20] - 128).max() <= 2, "gray stays gray"
+    assert np.abs(frame[32, 80] - expected).max() <= 4
 
 
 @pytest.mark.parametrize("pixel_format", ["yuv420p", "yuv420p10le", "yuv422p10le", "yuv444p"])
@@ -102,6 +121,9 @@ def test_a_broken_off_webm_is_refused_too(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="incomplete") as told, Footage(tmp_path / "b.webm"):
         pass
     assert told.value.code == "undecodable"
+    with pytest.raises(EngineError, match="incomplete"):
+        inspect(tmp_path / "b.webm", "video/webm")
+    assert inspect(path, "video/webm")["duration_seconds"] == pytest.approx(6.0, abs=0.05)
 
 
 def test_the_way_to_a_late_start_can_be_given_up(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is said of an upload that is refused: a sentence for whoever sent it, no word of Python."""
 
+import io
 import wave
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,11 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from av.stream import Disposition
 from PIL import Image
 
+from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import inspect
 from kit.errors import EngineError
 from tests.engines.media.films import filmed
@@ -74,3 +78,102 @@ def test_a_phone_may_write_more_tracks_than_a_player_shows(tmp_path: Path) -> No
         container.mux([*pictures.encode(frame), *pictures.encode(None)])
 
     assert inspect(path, "video/webm")["width"] == 64
+
+
+def recorded(path: Path, count: int) -> Path:
+    """Write pictures as a browser records them: neither a length nor an index is in the file."""
+    with av.open(str(path), "w", options={"live": "1"}) as container:
+        stream: Any = container.add_stream("libvpx-vp9", rate=30)
+        stream.width, stream.height = 64, 48
+        for number in range(count):
+            pixels = np.full((48, 64, 3), 6 * number, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
+
+
+@pytest.mark.parametrize("count", [1, 36])
+def test_what_a_browser_recorded_is_taken(tmp_path: Path, count: int) -> None:
+    path = recorded(tmp_path / "a.webm", count)
+
+    found = inspect(path, "video/webm")
+
+    assert found["duration_seconds"] == pytest.approx(count / 30, abs=0.02)
+    with Footage(path) as footage:
+        assert len(list(footage.frames(30))) == count
+
+
+def test_a_recording_that_was_stopped_at_once_is_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.webm"
+    with av.open(str(path), "w", options={"live": "1"}) as container:
+        stream: Any = container.add_stream("libvpx-vp9", rate=30)
+        stream.width, stream.height = 64, 48
+        container.start_encoding()
+
+    assert told(path, "video/webm") == "the file is cut off or damaged"
+
+
+def faststart(path: Path) -> bytes:
+    """Write three seconds whose index stands before the pictures; return the file."""
+    noise = np.random.default_rng(1).integers(0, 255, (75, 96, 128, 3), np.uint8)
+    with Clip(path, 128, 96, fps=25) as clip:
+        for pixels in noise:
+            clip.add(rgb_frame(pixels))
+    return path.read_bytes()
+
+
+def test_a_download_that_broke_off_is_refused_though_its_index_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    content = faststart(path)
+
+    path.write_bytes(content[: len(content) * 3 // 4])
+    assert told(path, "video/mp4").startswith("the file is incomplete: it breaks off after 2.")
+    with pytest.raises(EngineError, match="incomplete"):
+        Footage(path)
+
+    # A frame or two are no reason to send it again.
+    path.write_bytes(content[: len(content) * 97 // 100])
+    assert inspect(path, "video/mp4")["duration_seconds"] == 3.0
+
+
+def test_a_broken_off_recording_of_sound_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.m4a"
+    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+        stream: Any = container.add_stream("aac", rate=48_000, layout="mono")
+        noise = np.random.default_rng(1).uniform(-0.5, 0.5, (1, 144_000)).astype(np.float32)
+        for first in range(0, 144_000, 1024):
+            frame = av.AudioFrame.from_ndarray(
+                np.ascontiguousarray(noise[:, first : first + 1024]), "fltp", "mono"
+            )
+            frame.sample_rate = 48_000
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    content = path.read_bytes()
+
+    assert inspect(path, "audio/mp4")["duration_seconds"] == pytest.approx(3.0, abs=0.1)
+    path.write_bytes(content[: len(content) // 2])
+    assert "breaks off after" in told(path, "audio/mp4")
+
+
+def test_the_cover_of_a_song_is_no_video(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    cover = io.BytesIO()
+    Image.new("RGB", (60, 60), (200, 40, 30)).save(cover, "JPEG")
+    with av.open(str(path), "w") as container:
+        song: Any = container.add_stream("aac", rate=48_000, layout="mono")
+        picture: Any = container.add_stream("mjpeg")
+        picture.width, picture.height, picture.pix_fmt = 60, 60, "yuvj420p"
+        picture.disposition = Disposition.attached_pic
+        packet: Any = av.Packet(cover.getvalue())
+        packet.stream, packet.pts, packet.dts, packet.is_keyframe = picture, 0, 0, True
+        container.mux(packet)
+        for _ in range(20):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), "fltp", "mono")
+            frame.sample_rate = 48_000
+            container.mux(song.encode(frame))
+        container.mux(song.encode(None))
+
+    assert inspect(path, "audio/mp4")["duration_seconds"] > 0.3
+    with pytest.raises(EngineError, match="no video") as caught:
+        inspect(path, "video/mp4")
+    assert caught.value.code == "wrong_type"

@@ -81,3 +81,45 @@ def test_what_lies_on_the_disk_is_what_was_decoded(tmp_path: Path) -> None:
     assert kept.seconds == 2.0
     assert np.array_equal(kept.samples, opened(path, seconds=2.0).samples)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_one_channel_is_as_loud_from_both_sides(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("pcm_s16le", rate=8000, layout="mono")
+        samples = np.full((1, 8000), 16_384, np.int16)
+        frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+        frame.sample_rate = 8000
+        container.mux(stream.encode(frame))
+
+    heard = opened(path).samples
+
+    assert heard.shape == (2, RATE)
+    assert np.abs(heard[:, 4800:-4800] - 0.5).max() < 0.01
+
+
+def test_channels_may_change_on_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    packets: list[Any] = []
+    for layout, channels in (("stereo", 2), ("5.1", 6), ("mono", 1)):
+        context: Any = av.CodecContext.create("ac3", "w")
+        context.sample_rate, context.layout, context.format = RATE, layout, "fltp"
+        beeps = clicks(1.024, channels=channels)
+        for first in range(0, beeps.shape[1], 1536):
+            part = np.ascontiguousarray(beeps[:, first : first + 1536])
+            frame = av.AudioFrame.from_ndarray(part, "fltp", layout)
+            frame.sample_rate = RATE
+            packets += context.encode(frame)
+        packets += context.encode(None)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("ac3", rate=RATE, layout="stereo")
+        container.start_encoding()
+        for number, packet in enumerate(packets):
+            packet.stream, packet.time_base = stream, Fraction(1, 1000)
+            packet.pts = packet.dts = 32 * number
+            container.mux(packet)
+
+    heard = opened(path)
+
+    assert heard.channels == 2
+    assert onsets(heard.samples) == pytest.approx([0.5, 1.524, 2.548], abs=0.03)

@@ -67,3 +67,14 @@ def test_a_snowfall_in_a_loop_ends_as_it_begins_and_no_frame_before_does() -> No
     off = [np.abs(drawn(number / 24) - drawn(0.0)).mean() for number in range(1, 25)]
     assert off[-1] < 0.01
     assert min(off[:-1]) > 0.3
+
+
+def test_a_short_loop_does_not_repeat_its_flakes_one_above_the_other() -> None:
+    air = Weather("snow", SIZE, np.random.default_rng(5), 1.0, True)
+    frame = np.full((540, 640), 90, np.uint8)
+    air.draw(views(frame, *SIZE), 0.3)
+    flakes = frame[:360].astype(float) - frame[:360].mean()
+
+    alike = [float((flakes[:-down] * flakes[down:]).mean()) for down in range(20, 300)]
+
+    assert max(alike) < 0.25 * flakes.var()

@@ -56,6 +56,31 @@ def test_what_falls_is_as_fast_in_a_loop_as_otherwise(kind: str, seconds: float)
     assert step(loop=True) == pytest.approx(step(loop=False), rel=0.25)
 
 
+@pytest.mark.parametrize("kind", ["snow", "dust", "fireflies"])
+@pytest.mark.parametrize(("seconds", "loop"), [(1.0, True), (2.0, True), (1.0, False)])
+def test_nothing_hurries_in_a_short_clip(kind: str, seconds: float, loop: bool) -> None:
+    def step(seconds: float, loop: bool) -> float:
+        air = Weather(kind, (320, 180), np.random.default_rng(2), seconds, loop)
+        moments = np.arange(8) / 9
+        steps = [seen(air, m + 0.04 / seconds) - seen(air, m) for m in moments]
+        return float(np.abs(steps).mean())
+
+    def seen(air: Weather, moment: float) -> np.ndarray:
+        frame = np.full((270, 320), 70, np.uint8)
+        air.draw(views(frame, 320, 180), moment)
+        return frame[:180].astype(float)
+
+    assert step(seconds, loop) == pytest.approx(step(10.0, loop=False), rel=0.2)
+
+
+@pytest.mark.parametrize("kind", ["snow", "embers", "dust", "fireflies"])
+def test_a_short_loop_has_as_much_in_the_air_all_the_time(kind: str) -> None:
+    air = weather(kind, loop=True, seconds=1.0)
+    light = [float(np.abs(drawn(air, number / 12) - gray())[:90].mean()) for number in range(12)]
+
+    assert min(light) > 0.6 * max(light)
+
+
 @pytest.mark.parametrize("loop", [False, True])
 def test_rain_falls_the_way_its_streaks_lie(loop: bool) -> None:
     air = Weather("rain", (320, 180), np.random.default_rng(2), 4.0, loop)

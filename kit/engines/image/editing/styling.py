@@ -36,7 +36,8 @@ def restyle(job: Job, progress: Progress) -> Asset:
     facts = {"look": name, "stylize": values["stylize"]}
     if text:
         title = Title(headline=text, face=values["font"], position=values["position"])
-        mixed, placed = titled(mixed, title)
+        setting = progress.part(0.75, 0.85)
+        mixed, placed = titled(mixed, title, report=setting.report)
         facts = {**facts, **placed}
     progress.report(0.85)
     return finished(job, progress, "restyle", mixed, alpha=still.alpha, facts=facts)

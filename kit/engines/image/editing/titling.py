@@ -6,7 +6,7 @@ Contrast is measured on the picture behind the text and made up for with a scrim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ __all__ = ["Title", "titled"]
 #: Deviation, in ems, and strength of the halos that make up a glow.
 _GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
 _NIGHT = (0.36, 0.15, 282.0)  # the light of night, OKLCH
+_PLACED, _SHADED = 0.2, 0.65  # shares of the work done by then
 _OUTLINE: Color = (14, 14, 18)
 
 
@@ -50,7 +51,12 @@ class _Pen:
 
 
 def titled(
-    pixels: Bytes, title: Title, *, spare: int = 0, painted: bool = False
+    pixels: Bytes,
+    title: Title,
+    *,
+    spare: int = 0,
+    painted: bool = False,
+    report: Callable[[float], None] = lambda share: None,
 ) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and the facts of its setting.
 
@@ -61,6 +67,8 @@ def titled(
         that the title hides little of it.
     painted : bool
         Whether it was painted by rule: then it has no faces, and its lights are flat shapes.
+    report : callable
+        Is told after each step which share of the work is done, 0 to 1; it may raise to stop it.
 
     Raises
     ------
@@ -70,6 +78,7 @@ def titled(
     style = STYLES[title.style]
     title, left_out = _worded(title)
     layout = laid_out(pixels, title, spare=spare, people=not painted)
+    report(_PLACED)
     pixels = layout.view.of(pixels, pixels.shape[1] - spare)
     if style.night:
         pixels = _by_night(pixels, style.night)
@@ -82,14 +91,17 @@ def titled(
         layout.box,
         Need(tone, tints, _nearest(accent, tone, style), least, sparing=painted),
     )
+    report(_SHADED)
     if not style.glow:
         # A glow only lights what is around the letters; they are read by their own brightness.
         accent = accent_on(accent, ground, tone)
     pen = _Pen(style, tone, accent, layout)
     y = layout.top
-    for piece in layout.stack.pieces:
+    pieces = layout.stack.pieces
+    for number, piece in enumerate(pieces, start=1):
         _draw(out, piece, y, pen)
         y += piece.height + piece.after
+        report(_SHADED + (1.0 - _SHADED) * number / len(pieces))
     inks = (tone.ink, _tube(accent) if style.glow else accent)
     headline = layout.stack.headline
     facts = {
