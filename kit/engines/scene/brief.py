@@ -17,7 +17,7 @@ from kit.engines.landscape import lexicon as landscape
 from kit.engines.landscape import scene
 from kit.engines.landscape.settings import longest_side
 from kit.engines.landscape.words import words_of
-from kit.engines.scene import lexicon
+from kit.engines.scene import lexicon, sights
 
 #: Words for people and for what drives, which a prompt may deny.
 PEOPLE = ("people", "person", "pedestrian", "crowd", "human", "walker")
@@ -26,6 +26,7 @@ _KNOWN = {
     *scene.WORDS,
     *lexicon.SUBJECT_WORDS,
     *landscape.COMPOSITION_WORDS,
+    *sights.WORDS,
     *PEOPLE,
     *CARS,
 }
@@ -123,6 +124,11 @@ class Brief:
         """Whether the hour is one of artificial light and stars."""
         return self.time_of_day in ("dusk", "night")
 
+    @property
+    def sights(self) -> tuple[str, ...]:
+        """What the prompt asks for by name and the family shows, keys of `sights.SIGHTS`."""
+        return sights.sights_of(self.words, self.family)
+
     def says(self, *words: str) -> bool:
         """Return whether the prompt holds one of some words."""
         return not set(words).isdisjoint(self.words)
@@ -138,6 +144,7 @@ class Brief:
             "colors": list(self.colors),
             "composition": list(self.composition),
             "extras": list(self.extras),
+            "sights": list(self.sights),
             "warmth": self.warmth,
             "palette": self.palette,
             "number": self.seed,
@@ -187,7 +194,7 @@ def _family(words: Sequence[str], asked: str, number: int) -> str:
     if said and _PRINTABLE.issuperset(said) and not set(lexicon.PRINTED).isdisjoint(words):
         return "poster"
     if said:
-        return said.most_common(1)[0][0]
+        return sights.place_for(words, said.most_common(1)[0][0])
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     open_ = {
         name: weight for name, weight in _OPEN.items() if name != "space" or "sun" not in words

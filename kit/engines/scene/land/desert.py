@@ -12,7 +12,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
-from kit.engines.scene.land import air, planting, sky
+from kit.engines.scene.land import air, eruption, oasis, planting, sky, volcano, water
 from kit.engines.scene.land.cover import covered
 from kit.engines.scene.land.fields import SIDE, eroded, ridged, slopes, smooth, tile
 from kit.engines.scene.land.ground import Direction, Grain, Ground, grain, tinted
@@ -86,20 +86,32 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         scene = replace(scene, toward=_raking(scene.toward))
     painting = progress.part(0.0, 0.2)
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    cone, pool = volcano.cone_of(scene, away=620.0), oasis.pool_of(scene)
+    eruption.smoke(scene, planes, cone)
+    overhead = water.sky_over(planes)
     progress.report(0.2)
     heights = _tables(scene) if rocky else _dunes(scene)
+    heights = volcano.raised(heights, cone, scene) if cone else heights
+    heights = oasis.sunk(heights, pool, scene) if pool else heights
     progress.report(0.38)
     land = relief(heights, scene.toward, hollow=0.7)
+    palms = oasis.grown(scene, land, pool) if pool else None
     progress.report(0.45)
     grains = _rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
     surface = land.height if sandy else _surface(land, grains)
+    surface = oasis.surface(surface, pool) if pool else surface
     looking = progress.part(0.45, 0.6)
     view = seen(surface, scene.camera, looking, far=FAR, slices=scene.slices)
     progress.report(0.6)
     ground = _ground(brief, rocky)
+    ground = volcano.ground_with(ground, cone, brief) if cone else ground
     covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
     if not sandy:
-        _strew(scene, planes, view.z.copy(), land, progress.part(0.75, 0.88))
+        _strew(scene, planes, view.z.copy(), land, progress.part(0.75, 0.82))
+    eruption.lava(scene, planes, cone, view, view.z)
+    if pool and palms:
+        flooding = progress.part(0.82, 0.88)
+        oasis.filled(scene, planes, view, land, pool, palms, overhead, flooding)
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
 

@@ -58,7 +58,7 @@ def forest(
         keep &= luck < Relief(density, density).height(x, z)[0]
     high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
     shade = rng.uniform(0.72, 1.22, count)
-    return _standing(scene, keep, x[0], z[0], height, high, traits, _drawn(colors, shade, rng))
+    return standing(scene, keep, x[0], z[0], height, high, traits, drawn(colors, shade, rng))
 
 
 def strewn(
@@ -94,8 +94,8 @@ def strewn(
     # Grass that reaches up to the eye would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
     shade = rng.uniform(0.75, 1.2, count)
-    light_on = _drawn(colors, shade, rng)
-    return _standing(scene, keep, x[0], z[0], height, high, traits, light_on)
+    light_on = drawn(colors, shade, rng)
+    return standing(scene, keep, x[0], z[0], height, high, traits, light_on)
 
 
 def _scattered(
@@ -111,14 +111,15 @@ def _spread(
     return x.astype(np.float32)[None], z.astype(np.float32)[None]
 
 
-def _drawn(colors: Mix, shade: Reals, rng: np.random.Generator) -> Floats:
+def drawn(colors: Mix, shade: Reals, rng: np.random.Generator) -> Floats:
+    """Return a color for each of some plants, shape (3, n), as bright as their shades tell."""
     shares = np.array([share for _, share in colors])
     which = rng.choice(len(colors), len(shade), p=shares / shares.sum())
     palette = np.stack([light(color)[:, 0, 0] for color, _ in colors], axis=1)
     return np.asarray(palette[:, which] * shade)
 
 
-def _standing(
+def standing(
     scene: Vista,
     keep: NDArray[np.bool_],
     x: Floats,
@@ -128,6 +129,19 @@ def _standing(
     traits: Floats,
     color: Floats,
 ) -> Trees:
+    """Return plants as they stand in the light, those of them that are kept.
+
+    Parameters
+    ----------
+    keep : ndarray of bool
+        By plant, as all that follow.
+    height, high : ndarray
+        Of the ground, and of the plants themselves.
+    traits : ndarray, shape (n, 4)
+        Of the ground; see `Relief`.
+    color : ndarray, shape (3, n)
+        Of the plants, as linear light.
+    """
     look = scene.look
     sunny = light(look.sun, 0.40 * look.sun_power)[:, 0]
     shady = light(look.shade, 0.78 * look.shade_power)[:, 0]

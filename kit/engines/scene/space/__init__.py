@@ -13,6 +13,7 @@ from kit.engines.scene.space.bursts import add_comet, add_nova
 from kit.engines.scene.space.cast import Cast, cast
 from kit.engines.scene.space.galaxy import spiral
 from kit.engines.scene.space.gas import nebula
+from kit.engines.scene.space.holes import add_disk, lensed
 from kit.engines.scene.space.spheres import add_planet
 from kit.engines.scene.space.stars import add_flare, add_flares, field_of_stars
 
@@ -49,6 +50,10 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     progress.report(0.55)
     add_flares(rng, picture, seen.flares)
     progress.report(0.6)
+    if seen.hole:
+        picture = lensed(picture, seen.hole)
+        if not seen.hole.open:
+            add_disk(rng, picture, seen.hole, progress.part(0.6, 0.8))
     for number, planet in enumerate(seen.planets):
         own = progress.part(0.6, 0.8).part(*_share(number, len(seen.planets)))
         add_planet(rng, picture, planet, octaves, own)

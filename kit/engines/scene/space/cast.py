@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.sights import HOLES
 from kit.engines.scene.space.bursts import Comet, Nova
 from kit.engines.scene.space.galaxy import Spiral
 from kit.engines.scene.space.gas import Gas
+from kit.engines.scene.space.holes import Hole
 from kit.engines.scene.space.spheres import Planet, unit
 from kit.engines.scene.tints import Tint, Trio, asked, strength, three
 
 #: Subject -> words for it; the first subject that a prompt names is the picture's.
 _SUBJECTS = {
+    "hole": tuple(HOLES.split()),
     "orbit": ("orbit", "sunrise", "horizon", "atmosphere", "eclipse"),
     "ringed": ("saturn", "ringed", "ring", "rings"),
     "planet": (
@@ -60,6 +63,7 @@ _FILLED = {
     "nova": (0.02, 0.1),
     "galaxy": (0.0, 0.06),
     "stars": (0.12, 0.3),
+    "hole": (0.05, 0.22),
 }
 _COMETS = ("comet", "meteor", "shooting")
 _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
@@ -78,6 +82,7 @@ class Cast:
     sun: tuple[float, float] | None
     nova: Nova | None = None
     comet: Comet | None = None
+    hole: Hole | None = None
 
 
 def cast(rng: np.random.Generator, brief: Brief) -> Cast:
@@ -103,6 +108,27 @@ def cast(rng: np.random.Generator, brief: Brief) -> Cast:
         sun=sun,
         nova=_nova(rng, brief, tints) if subject == "nova" else None,
         comet=_comet(rng, brief, planets) if brief.says(*_COMETS) else None,
+        hole=_hole(rng, brief) if subject == "hole" else None,
+    )
+
+
+def _hole(rng: np.random.Generator, brief: Brief) -> Hole:
+    centered = {"centered", "close", "minimal"}.intersection(brief.composition)
+    x, y = (0.5, 0.5) if centered else (0.5 + rng.uniform(-0.07, 0.07), rng.uniform(0.45, 0.55))
+    reach = {"close": 0.66, "wide": 0.32}.get(_distance(brief), 0.49)
+    across = min(brief.width, 1.15 * brief.height)
+    own = asked(brief)
+    high = "high" in brief.composition
+    worm = brief.says("wormhole") and not brief.says("blackhole", "accretion")
+    return Hole(
+        x=x * brief.width,
+        y=y * brief.height,
+        mass=reach * across / (13.0 if worm else 19.0),
+        tilt=float(rng.choice([-1, 1])) * rng.uniform(0.04, 0.34),
+        above=np.radians(rng.uniform(79, 85) - 32.0 * high),
+        hues=(own[0][0], own[-1][0]) if own else (225.0, 260.0) if worm else (62.0, 42.0),
+        chroma=strength(brief),
+        open=worm,
     )
 
 
@@ -141,7 +167,7 @@ def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
     """Return how much of the sky the gas fills."""
     if brief.says("nebula", "nebulae", "nebulas", "cloud"):
         return float(rng.uniform(0.55, 0.95))
-    low, high = _FILLED.get(subject, (0.12, 0.5))
+    low, high = _FILLED.get("nebula" if brief.says("wormhole") else subject, (0.12, 0.5))
     more = 0.2 if brief.weather in ("mist", "fog") else 0.0
     return float(rng.uniform(low, high)) + more
 

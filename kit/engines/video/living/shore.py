@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
@@ -19,6 +20,8 @@ from kit.engines.scene.families import paint
 _SIDE = 144  # pixels of the longer side: feet of cliffs are no finer
 _CALM = frozenset(("calm", "still", "quiet", "glassy"))
 _OFF = 4  # steps of 8 bits by which water differs at the least
+
+_WARM = 18  # steps between red and blue by which sand and bark differ from water
 
 
 def water_of(brief: Brief, progress: Progress) -> Floats:
@@ -30,7 +33,17 @@ def water_of(brief: Brief, progress: Progress) -> Floats:
     found = (off > _OFF).astype(np.uint8)
     # Between two waves they may be alike by chance.
     found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    found[_warmer(calm, found)] = 0
     return np.asarray(cv2.GaussianBlur(found.astype(np.float32), (0, 0), 0.8))
+
+
+def _warmer(calm: Bytes, water: Bytes) -> NDArray[np.bool_]:
+    """Return what is of a warmer color than water: a storm floods sand, palms stand before it."""
+    warmth = calm[..., 0].astype(np.int16) - calm[..., 2]
+    # The sun's path on the water is white where the water is blue: no less than white is usual.
+    usual = max(0.0, float(np.median(warmth[water > 0]))) if water.any() else 0.0
+    warm = (warmth > usual + _WARM).astype(np.uint8)
+    return np.asarray(cv2.dilate(warm, np.ones((1, 3), np.uint8)) > 0)
 
 
 def _painted(brief: Brief, word: str, progress: Progress) -> Bytes:

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from kit.engines.base import CanceledError, Progress
 from kit.engines.scene.brief import Brief, read
+from kit.engines.scene.families import paint
 from kit.engines.video.living.shore import water_of
 
 
@@ -31,3 +34,14 @@ def test_it_can_be_canceled() -> None:
 
     with pytest.raises(CanceledError):
         water_of(brief("a sea"), progress)
+
+
+def test_sand_that_a_storm_floods_and_trunks_before_the_sea_stand_still() -> None:
+    said = read("tropical beach with palms", {"aspect_ratio": "16:9", "size": 1024}, 3)
+    water = water_of(said, Progress())
+    day = replace(said, time_of_day="day", weather="clear", width=144, height=81, detail="low")
+    picture = paint(day, Progress()).astype(int)
+    sand = (picture[..., 0] > picture[..., 2] + 30) & (picture[..., 0] > 150)
+
+    assert sand[45:].sum() > 300
+    assert water[sand].mean() < 0.1
