@@ -224,7 +224,7 @@ def main() -> None:
             shares("parallax and snow", parallax(pixels, snow=True), folder)
             for prompt in ("mountain lake at sunset", "pine forest at dawn", "nebula"):
                 shares(prompt, living(prompt), folder)
-        shares("flythrough", flight(), folder)
+            shares("flythrough", flight(), folder)
 
         with one_thread():
             zooms(pixels, folder, python)

@@ -28,6 +28,7 @@ _SUDDEN = 3.0
 _LOOK_EVERY = 0.5  # seconds between two looks for what draws the eye
 _STIR_OVER = 0.12  # seconds over which something moves, or not
 _STIR = 2.0  # what moves counts as so many pictures of things that stand out
+_NOT_ALIKE = 4.0  # steps of gray; a place that differs by more says no more than that it differs
 _NOISE, _STIRRED = 2.0, 0.4  # steps of gray: of a camera's noise, and the least that is a move
 
 #: Shift across and down in shares of the frame's width, turn in radians, logarithm of the scale.
@@ -74,7 +75,9 @@ def survey(
     changes = np.zeros(plan.frames)
     looks: list[tuple[int, Floats]] = []
     before: Bytes | None = None
-    recent: deque[Bytes] = deque(maxlen=max(1, round(_STIR_OVER * plan.fps)))
+    over = max(1, round(_STIR_OVER * plan.fps))
+    recent: deque[Bytes] = deque(maxlen=over)
+    begun = 0
     for number, pixels in zip(range(plan.frames), frames, strict=False):
         gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
         if before is not None:
@@ -82,10 +85,14 @@ def survey(
             if shake:
                 moves[number] = _move(before, gray)
         new_shot = changes[number] > _CUT
-        if subject and (number % every == 0 or new_shot or number == plan.frames - 1):
-            looks.append((number, _attention(pixels, gray, None if new_shot else recent)))
         if new_shot:
             recent.clear()
+            begun = number
+        if subject and number - begun == over and looks[-1][0] == begun:
+            # Now it is known what moves as the shot begins.
+            looks[-1] = (begun, _attention(pixels, gray, recent))
+        if subject and (number % every == 0 or new_shot or number == plan.frames - 1):
+            looks.append((number, _attention(pixels, gray, recent)))
         recent.append(gray)
         before = gray
         progress.report((number + 1) / plan.frames)
@@ -100,7 +107,7 @@ def shots(cuts: NDArray[np.bool_]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(starts)]
 
 
-def _attention(pixels: Bytes, gray: Bytes, recent: deque[Bytes] | None) -> Floats:
+def _attention(pixels: Bytes, gray: Bytes, recent: deque[Bytes]) -> Floats:
     """Return what draws the eye: what stands out in a picture, and what moves in it."""
     still = crops.attention(pixels)
     still = still / max(float(still.mean()), 1e-6)
@@ -113,17 +120,36 @@ def _attention(pixels: Bytes, gray: Bytes, recent: deque[Bytes] | None) -> Float
 
 def _stir(before: Bytes, after: Bytes) -> Floats:
     """Return where a picture changed by more than the camera's own move, in steps of gray."""
-    height, width = after.shape
-    across, down, turn, size = _move(before, after)
+    moved = _carried(before, _move(before, after))
+    blurred = [cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (moved, after)]
+    changed = cv2.absdiff(*blurred).astype(np.float32)
+    return np.asarray(np.maximum(cv2.GaussianBlur(changed, (0, 0), 5) - _NOISE, 0.0))
+
+
+def _carried(gray: Bytes, move: Moves) -> Bytes:
+    """Return a picture after a move, its edges drawn out."""
+    height, width = gray.shape
+    across, down, turn, size = move
     matrix = cv2.getRotationMatrix2D(
         (width / 2, height / 2), float(-np.degrees(turn)), float(np.exp(size))
     )
     matrix[:, 2] += (across * width, down * width)
     flags, edge = cv2.INTER_LINEAR, cv2.BORDER_REPLICATE
-    moved = cv2.warpAffine(before, matrix, (width, height), flags=flags, borderMode=edge)
-    blurred = [cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (moved, after)]
-    changed = cv2.absdiff(*blurred).astype(np.float32)
-    return np.asarray(np.maximum(cv2.GaussianBlur(changed, (0, 0), 5) - _NOISE, 0.0))
+    return np.asarray(cv2.warpAffine(gray, matrix, (width, height), flags=flags, borderMode=edge))
+
+
+def _explains(before: Bytes, after: Bytes, move: Moves) -> bool:
+    """Return whether a move makes more of one picture out of the other than standing still does.
+
+    Points can only be followed where it is sharp: before a ground out of focus all of them may
+    lie on somebody who walks by, and the move found is not the camera's.
+    """
+    one, other = (cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (before, after))
+    stood, moved = (
+        np.minimum(cv2.absdiff(guess, other), _NOT_ALIKE).sum()
+        for guess in (one, _carried(one, move))
+    )
+    return bool(moved < stood)
 
 
 def _change(one: Bytes, other: Bytes) -> float:
@@ -161,4 +187,5 @@ def _move(before: Bytes, after: Bytes) -> Moves:
     middle = matrix @ np.array([width / 2, height / 2, 1.0]) - (width / 2, height / 2)
     turn = np.arctan2(matrix[1, 0], matrix[0, 0])
     size = np.log(max(1e-3, float(np.hypot(matrix[0, 0], matrix[1, 0]))))
-    return np.array([middle[0] / width, middle[1] / width, turn, size])
+    move = np.array([middle[0] / width, middle[1] / width, turn, size])
+    return move if _explains(before, after, move) else np.zeros(4)

@@ -7,15 +7,17 @@ operations on whole arrays, without a loop over pixels or columns.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Floats
 from kit.engines.video.flythrough.patches import FAR, Box, Patch, patch
+from kit.engines.video.flythrough.picture import bands
 from kit.engines.video.flythrough.route import Station
+from kit.engines.video.flythrough.seen import Seen
 
 WIDEST = 0.62  # tangent from the middle of the frame to the nearer sides
 _NEAR = 5.0
@@ -27,37 +29,7 @@ _JUMP = 1.05  # nearer by this much than the row above: a ridge hides what lies 
 _BETWEEN: Floats = np.linspace(0.125, 0.875, 7, dtype=np.float32)[None]
 
 #: Along x and along y: how far each column goes with a unit of distance, and from where.
-_Ways: TypeAlias = tuple[tuple[Floats, np.float32], tuple[Floats, np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What each pixel shows, by columns and by rows, from the one above the highest land on.
-
-    Parameters
-    ----------
-    first : int
-        That row.
-    inverse : ndarray of float32
-        One over the distance along the view.
-    x, y : ndarray of float32
-        Where in the world the point lies.
-    height : ndarray of float32
-        And how high.
-    sky : ndarray of bool
-        Nothing but sky.
-    edges : tuple of three ndarrays
-        Row (of the frame) and column of every pixel under which a ridge ends, and how many rows
-        below the ridge's true edge that row lies, 0 to 1.
-    """
-
-    first: int
-    inverse: Floats
-    x: Floats
-    y: Floats
-    height: Floats
-    sky: NDArray[np.bool_]
-    edges: tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+_Ways: TypeAlias = tuple[tuple[Floats, float], tuple[Floats, float]]
 
 
 class Eye:
@@ -80,7 +52,7 @@ class Eye:
         self._distance = _distances(slices)
         self._inverse = (1.0 / self._distance).astype(np.float32)
         self._scale = (np.float32(-self.focal) * self._inverse)[:, None]
-        self._column = np.arange(columns, dtype=np.intp)
+        self._column = np.arange(columns, dtype=np.int32)
         self._row = np.arange(rows, dtype=np.float32)[:, None]
         self._patches: list[tuple[slice, Patch]] = []
 
@@ -112,31 +84,52 @@ class Eye:
         forward = (math.sin(at.heading), math.cos(at.heading))
         over_x = np.float32(forward[0]) + self.across * np.float32(forward[1])
         over_y = np.float32(forward[1]) - self.across * np.float32(forward[0])
-        ways: _Ways = ((over_x, np.float32(at.x)), (over_y, np.float32(at.y)))
+        ways: _Ways = ((over_x, at.x), (over_y, at.y))
         horizon = self.horizon(at)
         ground = self._heights(ways)
         ground -= np.float32(at.height)
         ground *= self._scale
         ground += horizon
-        tops = _running(np.minimum, ground, np.empty_like(ground))
+        tops = running(np.minimum, ground, np.empty_like(ground))
         depths = self._sharpen(ground, tops, ways, at, horizon)
-        _running(np.minimum, ground, tops)
-        # With a row of sky above the highest land, which its edge is blended with.
-        first = int(np.clip(math.floor(float(tops[-1].min())), 0, self.rows - 1))
+        running(np.minimum, ground, tops)
+        # With a row of sky above the highest land, which its edge is blended with; an even one,
+        # so that colors at half the size begin with a whole row.
+        first = int(np.clip(math.floor(float(tops[-1].min())), 0, self.rows - 2)) & ~1
         number, sky = self._slices(tops, first)
-        inverse = self._depth(ground, depths, number, first)
-        away = np.asarray(np.float32(1) / inverse)
-        x, y = (_gone(away, *way) for way in ways)
-        below = self._row[first:] - horizon
-        below *= np.float32(-1 / self.focal)
-        height = _gone(away, below, np.float32(at.height))
-        return Seen(first, inverse, x, y, height, sky, _edges(inverse, sky, tops, number, first))
+        lines = self._lines(ground, depths)
+        planes = [np.empty(number.shape, np.float32) for _ in range(5)]
+        for band in bands(len(number)):
+            inverse, away, x, y, height = (plane[band] for plane in planes)
+            row = self._row[first:][band]
+            self._depth(lines, number[band], row, inverse)
+            np.divide(np.float32(1), inverse, out=away)
+            for out, (way, start) in zip((x, y), ways, strict=True):
+                np.multiply(away, way, out=out)
+                out += np.float32(start)
+            np.subtract(horizon, row, out=height)
+            height *= np.float32(1 / self.focal)
+            height *= away
+            height += np.float32(at.height)
+        inverse, away, x, y, height = planes
+        edges = _edges(inverse, sky, tops, number, first)
+        return Seen(first, away, inverse, x, y, height, sky, edges)
 
     def _heights(self, ways: _Ways) -> Floats:
         out = np.empty((len(self._distance), self.columns), np.float32)
         for part, heights in self._patches:
-            x, y = (_gone(self._distance[part, None], *way) for way in ways)
-            heights.into(out[part], x, y)
+            x, y = (
+                _outer(self._distance[part], way * np.float32(heights.scale), start)
+                for (way, _), start in zip(ways, heights.start(ways[0][1], ways[1][1]), strict=True)
+            )
+            cv2.remap(
+                heights.plane,
+                x,
+                y,
+                cv2.INTER_LINEAR,
+                dst=out[part],
+                borderMode=cv2.BORDER_REPLICATE,
+            )
         return out
 
     def _sharpen(
@@ -179,62 +172,68 @@ class Eye:
         return depths
 
     def _slices(self, tops: Floats, top: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the first slice that reaches each pixel, and where none does."""
+        """Return the first slice that reaches each pixel, and where none does.
+
+        Slices are numbered through all their columns; what would be the one after the last is sky.
+        """
         count, columns = tops.shape
         rows = self.rows - top
-        first = (tops + np.float32(1 - top)).clip(0, rows).astype(np.intp)
-        first *= columns
+        first = (tops + np.float32(1 - top)).astype(np.int32)
+        np.clip(first, 0, rows, out=first)
+        first *= np.int32(columns)
         first += self._column
         starts = np.bincount(first.ravel(), minlength=(rows + 1) * columns)
-        starts = starts[: rows * columns].reshape(rows, columns)
-        number = np.subtract(count, _running(np.add, starts, starts), out=starts)
-        sky = number >= count
-        np.clip(number, 1, count - 1, out=number)
-        return number, sky
+        number = starts[: rows * columns].reshape(rows, columns)
+        number *= columns
+        np.subtract(count * columns + self._column, number[0], out=number[0])
+        running(np.subtract, number, number)
+        return number, number >= count * columns
+
+    def _lines(self, ground: Floats, depths: Floats) -> tuple[Floats, Floats]:
+        """Return, for each slice in each column, a line along the rows up from the one before it.
+
+        One over the distance changes by the same amount with every row: what it is in row 0 of
+        the frame, and that amount.
+        """
+        count, columns = ground.shape
+        start, change = (np.empty((count + 1, columns), np.float32) for _ in range(2))
+        start[0], start[-1] = self._inverse[0], self._inverse[-1]
+        change[0] = change[-1] = 0.0
+        # A slice before may be hidden by a crest, where land comes into view again.
+        rise, inner = change[1:-1], start[1:-1]
+        np.subtract(ground[1:], ground[:-1], out=inner)
+        np.minimum(inner, np.float32(-1e-3), out=inner)
+        np.subtract(depths[1:], depths[:-1], out=rise)
+        rise /= inner
+        np.multiply(rise, ground[:-1], out=inner)
+        np.subtract(depths[:-1], inner, out=inner)
+        return start, change
 
     def _depth(
-        self, ground: Floats, depths: Floats, number: NDArray[np.intp], first: int
-    ) -> Floats:
-        """Return one over the distance of each pixel, between the two slices around it."""
-        flat = number * self.columns
-        flat += self._column
-        upper, depth = (np.take(plane, flat, mode="clip") for plane in (ground, depths))
-        flat -= self.columns
-        # A slice before may be hidden by a crest, where land comes into view again.
-        lower, before = (np.take(plane, flat, mode="clip") for plane in (ground, depths))
-        share = lower - self._row[first:]
-        lower -= upper
-        np.maximum(lower, np.float32(1e-3), out=lower)
-        share /= lower
-        np.clip(share, 0.0, 1.0, out=share)
-        depth -= before
-        depth *= share
-        depth += before
-        return depth
+        self, lines: tuple[Floats, Floats], number: NDArray[np.intp], row: Floats, out: Floats
+    ) -> None:
+        """Tell one over the distance of each pixel in some rows, between the slices around it."""
+        start, change = lines
+        np.take(change, number, out=out, mode="clip")
+        out *= row
+        out += np.take(start, number, mode="clip")
+        np.clip(out, self._inverse[-1], self._inverse[0], out=out)
 
 
-def softened(picture: Bytes, seen: Seen) -> None:
-    """Blend every ridge with what lies behind it in the two rows that its edge runs through.
-
-    It is done in place.
-    """
-    rows, columns, share = seen.edges
-    land = picture[rows, columns].astype(np.float32)
-    behind = picture[rows - 1, columns].astype(np.float32)
-    land -= behind
-    for row, offset in ((rows, 0.5), (rows - 1, -0.5)):
-        covered = np.clip(share + np.float32(offset), 0.0, 1.0)[:, None]
-        picture[row, columns] = behind + land * covered
-
-
-def _gone(away: Floats, way: Floats, start: np.float32) -> Floats:
+def _gone(away: Floats, way: Floats, start: float) -> Floats:
     """Return where something is that went a way, so far, from a start."""
     where = away * way
-    where += start
+    where += np.float32(start)
     return np.asarray(where)
 
 
-def _running(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
+def _outer(away: Floats, way: Floats, start: float) -> Floats:
+    """Return the same for each distance in each column: a matrix product takes a third as long."""
+    rows = np.stack([away, np.ones_like(away)], axis=1)
+    return np.asarray(rows @ np.stack([way, np.full_like(way, start)]))
+
+
+def running(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
     """Return what a ufunc makes of all rows up to each one.
 
     Row by row it takes a quarter of the time of the ufunc's own `accumulate`.
@@ -249,11 +248,13 @@ def _edges(
     inverse: Floats, sky: NDArray[np.bool_], tops: Floats, number: NDArray[np.intp], first: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
     """Return the pixels in which a ridge begins, and how far they lie below its edge."""
+    columns = inverse.shape[1]
     jump = inverse[1:] > inverse[:-1] * np.float32(_JUMP)
-    jump |= sky[:-1] & ~sky[1:]
-    row, column = np.nonzero(jump)
-    row += 1
-    edge = np.take(tops, number[row, column] * tops.shape[1] + column)
+    jump |= sky[:-1] > sky[1:]
+    place = np.flatnonzero(jump)
+    place += columns
+    row, column = np.divmod(place, columns)
+    edge = np.take(tops, np.take(number, place))
     row += first
     share = np.clip(row - edge, 0.0, 1.0).astype(np.float32)
     return row, column, share

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
 from kit.engines.video.flythrough.terrain import noise
 
 _SIDE = 512  # texels of the tile for four of them to a unit
@@ -20,23 +21,33 @@ _KINDS = {
     "islands": (0.075, 0.045),
     "canyon": (0.085, 0.04),
 }
-#: Land with walls of rock -> how strongly they are layered, and how much broken.
-_LAYERED = {"canyon": (0.115, 0.035), "alps": (0.007, 0.075), "islands": (0.010, 0.065)}
-_FINER = 1.5  # the finest structure is so much stronger
-_LEAVES = (0.17, 0.13)  # how strongly leaves are lit, and how much their color varies
+_FINER = 0.8  # the finest structure is so strong beside the coarser one
+#: Land -> tiers of branches to a tree, how much light and shade these have, and how much tufts.
+_TREES = {
+    "alps": (2.5, 0.55, 0.14),
+    "hills": (0.0, 0.0, 0.22),
+    "forest": (3.0, 0.60, 0.14),
+    "islands": (0.0, 0.0, 0.20),
+    "canyon": (0.0, 0.0, 0.18),
+}
+_LONG = 5  # texels from the middle of a grain to its ends
 _RIPPLES = 0.055  # of sand, from light to dark
 
 
 @dataclass(frozen=True, slots=True)
 class Grains:
-    """Tiles of about 128: of open ground and of what stands under trees, of one shape."""
+    """Tiles of about 128: of open ground and of what stands under trees."""
 
     ground: Bytes
     leaves: Bytes
 
 
 def grains(
-    kind: str, way: tuple[float, float, float], rng: np.random.Generator
+    kind: str,
+    way: tuple[float, float, float],
+    rng: np.random.Generator,
+    crowns: Bytes,
+    heading: float,
 ) -> dict[float, Grains]:
     """Return tiles by the texels to a unit that they are made for.
 
@@ -44,6 +55,11 @@ def grains(
     ----------
     way : tuple of float
         To the sun, of length 1.
+    crowns : ndarray of uint8
+        Where in its crown each place would be under trees, 0 between them to 255 at their tips; of
+        half a unit to a texel, repeating.
+    heading : float
+        Where flights go, in radians, about.
     """
     flat = math.hypot(way[0], way[1])
     toward = (way[0] / flat, way[1] / flat)
@@ -53,35 +69,33 @@ def grains(
     coarse = 1.0 + _uneven(_SIDE, 64, toward, lit, vary, rng)
     fine = 1.0 + _uneven(2 * _SIDE, 192, toward, _FINER * lit, _FINER * vary, rng)
     fine *= _twice(coarse)
-    leaves = 1.0 + _uneven(2 * _SIDE, 256, toward, *_LEAVES, rng)
+    coarse, fine = (_lengthened(plane, heading) for plane in (coarse, fine))
+    leaves = _leaves(crowns, kind, rng)
     far = _half(leaves)
     return {
-        2.0: Grains(_eight(_faint(coarse)), _eight(_faint(far))),
+        2.0: Grains(_eight(_faint(coarse)), _eight(_half(far))),
         4.0: Grains(_eight(coarse), _eight(far)),
         8.0: Grains(_eight(fine), _eight(leaves)),
     }
 
 
-def walls(kind: str, rng: np.random.Generator) -> Bytes | None:
-    """Return what rock is like from aside, about 128: down the height, and along.
-
-    Walls are seen from aside, where colors that lie on a map are drawn out to streaks: cracks and
-    layers are looked up by height instead. The fourth channel is 128, and a
-    border of one texel repeats the other side. None: there are no walls.
-    """
-    if kind not in _LAYERED:
-        return None
-    strength, cracked = _LAYERED[kind]
-    rows = np.arange(_SIDE, dtype=np.float32)[:, None]
-    line = cv2.GaussianBlur(rng.standard_normal((1, _SIDE), np.float32), (0, 0), 3.0)[0]
-    line += 0.35 * cv2.GaussianBlur(rng.standard_normal((1, _SIDE), np.float32), (0, 0), 0.9)[0]
-    line /= line.std()
-    place = (rows + 3.0 * noise(rng, 4, 5, side=_SIDE)) % _SIDE
-    layer = np.interp(place, np.arange(_SIDE), line).astype(np.float32)
-    rubble = noise(rng, 24, 5, 0.75, _SIDE)
-    planes = [1.0 + strength * weight * layer + cracked * rubble for weight in (0.75, 1.0, 1.15)]
-    tile = cv2.merge([*(_eight(plane) for plane in planes), np.full((_SIDE, _SIDE), 128, np.uint8)])
-    return np.pad(tile, ((1, 1), (1, 1), (0, 0)), mode="wrap")
+def _leaves(crowns: Bytes, kind: str, rng: np.random.Generator) -> Floats:
+    """Return the branches of each tree, which shade those below them, or its tufts of leaves."""
+    tiers, strength, tufts = _TREES[kind]
+    side = 4 * crowns.shape[0]
+    share = _twice(_twice(crowns.astype(np.float32) * np.float32(1 / 255)))
+    rough = noise(rng, side // 8, 4, 0.8, side)
+    tile = np.float32(tufts) * rough
+    if tiers:
+        # Down from the tip every tier begins in the shade of the one above and ends in light.
+        place = share * np.float32(tiers)
+        place += np.float32(0.22) * rough
+        place -= np.floor(place)
+        tile += np.float32(strength) * (np.float32(0.5) - place)
+    # What grows between crowns is seldom seen by the sun.
+    tile -= np.float32(0.35) * smooth_step(0.22, 0.04, share)
+    tile -= tile.mean()
+    return np.asarray(tile + np.float32(1))
 
 
 def _rippled(toward: tuple[float, float], rng: np.random.Generator) -> dict[float, Grains]:
@@ -112,6 +126,21 @@ def _uneven(
     facing = right * np.float32(-toward[0]) - down * np.float32(toward[1])
     facing *= np.float32(lit / max(float(facing.std()), 1e-6))
     return np.asarray(facing + np.float32(vary) * bumps, np.float32)
+
+
+def _lengthened(plane: Floats, heading: float) -> Floats:
+    """Return grain drawn out along the flight, as strong as it was.
+
+    Ground is seen so much from aside that rows of a frame lie many grains apart: round ones would
+    glitter, long ones look round.
+    """
+    place = np.arange(-_LONG, _LONG + 1, dtype=np.float32)
+    along = place * np.float32(math.sin(heading)) + place[:, None] * np.float32(math.cos(heading))
+    across = place * np.float32(math.cos(heading)) - place[:, None] * np.float32(math.sin(heading))
+    kernel = np.exp(-((along / np.float32(2.2)) ** 2) / 2 - (across / np.float32(0.55)) ** 2 / 2)
+    soft = cv2.filter2D(np.pad(plane, _LONG, mode="wrap"), -1, kernel / kernel.sum())
+    soft = soft[_LONG:-_LONG, _LONG:-_LONG] - plane.mean()
+    return np.asarray(soft * (plane.std() / soft.std()) + plane.mean(), np.float32)
 
 
 def _twice(plane: Floats) -> Floats:

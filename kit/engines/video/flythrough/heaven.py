@@ -11,6 +11,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look
+from kit.engines.video.flythrough.picture import toned
 from kit.engines.video.flythrough.terrain import SIDE, noise
 
 _TOP = 1.0  # tangent of the highest place that is painted
@@ -24,13 +25,13 @@ class Heaven:
     Parameters
     ----------
     picture : ndarray of uint8
-        Shape (rows, columns, 3), encoded sRGB; its last rows lie below the horizon.
+        Shape (rows, columns, 4), see `toned`; its last rows lie below the horizon.
     start : float
         Azimuth of its first column, in radians.
     scale : float
         Pixels to a radian, and to a tangent of 1.
     low : ndarray of uint8
-        Its color just above the horizon, shape (columns, 3): what distance fades to.
+        Its color just above the horizon, shape (columns, 4): what distance fades to.
     """
 
     picture: Bytes
@@ -55,22 +56,22 @@ class Heaven:
         Returns
         -------
         ndarray of uint8
-            Shape (rows, columns, 3).
+            Shape (rows, columns, 4).
         """
         turned = np.arctan(across)
         x = np.empty((rows, len(across)), np.float32)
         x[:] = (turned + np.float32(heading - self.start)) * np.float32(self.scale)
         # On a cylinder, what stands aside is farther away and so less high.
         step = np.cos(turned) * np.float32(self.scale / focal)
-        y = np.arange(rows, dtype=np.float32)[:, None] - horizon
-        y *= step
-        y += np.float32(_TOP * self.scale)
+        y = np.empty_like(x)
+        np.multiply(np.arange(rows, dtype=np.float32)[:, None], step, out=y)
+        y += np.float32(_TOP * self.scale) - horizon * step
         return np.asarray(
             cv2.remap(self.picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         )
 
     def air(self, heading: float, across: Floats) -> Bytes:
-        """Return what distance fades to in each column, shape (columns, 3): the lowest sky."""
+        """Return what distance fades to in each column, shape (columns, 4): the lowest sky."""
         x = (np.arctan(across) + np.float32(heading - self.start)) * np.float32(self.scale)
         places = np.clip(np.rint(x), 0, len(self.low) - 1).astype(np.intp)
         return np.asarray(self.low[places])
@@ -111,13 +112,15 @@ def heaven(
     cloud += shine * (np.exp(-far * 5.0) * look.glow * 0.7 * (1.0 - 0.6 * cover))
     planes += (cloud - planes) * (cover * 0.92)
     _add_haze(planes, look, up)
-    picture = tone.developed(
-        planes.astype(np.float32),
-        rng,
-        exposure=look.exposure,
-        saturation=look.saturation,
-        vignette=0.0,
-        grain=0.0,
+    picture = toned(
+        tone.developed(
+            planes.astype(np.float32),
+            rng,
+            exposure=look.exposure,
+            saturation=look.saturation,
+            vignette=0.0,
+            grain=0.0,
+        )
     )
     horizon = int(_TOP * scale)
     band = picture[horizon - max(2, int(0.02 * scale)) : horizon].mean(axis=0, dtype=np.float32)

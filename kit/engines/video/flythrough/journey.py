@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import cv2
@@ -11,25 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.media.clip import rgb_frame
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look, look_for
 from kit.engines.scene.land.tinting import of_land, of_water
 from kit.engines.video.directions import camera_for
 from kit.engines.video.filming import Take, filmed, take_of
-from kit.engines.video.flythrough.air import Air, faded
+from kit.engines.video.flythrough.air import Air
 from kit.engines.video.flythrough.covers import cover_of, tinted
-from kit.engines.video.flythrough.eye import WIDEST, Eye, Seen, softened
-from kit.engines.video.flythrough.grain import grains, walls
+from kit.engines.video.flythrough.eye import WIDEST, Eye
+from kit.engines.video.flythrough.grain import grains
 from kit.engines.video.flythrough.ground import colored, light_of
 from kit.engines.video.flythrough.heaven import heaven
 from kit.engines.video.flythrough.lake import Lake, View
 from kit.engines.video.flythrough.near import Near
-from kit.engines.video.flythrough.patches import Atlas, box_of, repeated
+from kit.engines.video.flythrough.patches import Atlas, box_of
+from kit.engines.video.flythrough.picture import (
+    Picture,
+    empty,
+    halved,
+    picture_of,
+    striped,
+    toned,
+)
 from kit.engines.video.flythrough.relief import land
 from kit.engines.video.flythrough.route import PILOTS, Station, route
+from kit.engines.video.flythrough.seen import Seen, softened
+from kit.engines.video.flythrough.walls import Walls
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import views
 from kit.engines.video.weather import Weather
@@ -38,7 +48,17 @@ from kit.engines.video.weather import Weather
 _SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
 _ASIDE = 1.1  # radians between the sun in the sky and the light on the land
 _DISSOLVE = 0.8  # seconds in which a loop goes over into its beginning
-_LAYERS, _ALONG = 3.0, 1.4  # texels of rock to a unit of height, and of way
+#: From the fourth channel of a land's colors to how much is under water, and under trees. Smooth
+#: enlarging swings a little to the other side of what is neither.
+_OPEN, _SWING = 128.0, 10.0
+_SAYS = np.arange(256) - _OPEN
+_WET: Bytes = np.rint(np.clip((_SAYS - _SWING) * (255 / (127 - _SWING)), 0, 255)).astype(np.uint8)
+_WOODED: Bytes = np.rint(np.clip(_SAYS * (-255 / 128), 0, 255)).astype(np.uint8)
+_FOOT = 0.3  # units above the water from which there can be none
+#: Shares of its distance behind the water before it at which land is looked for.
+_BEHIND = (0.005, 0.015, 0.026, 0.038)
+_FAR_SHORE = 700.0  # units from which it is lost in the air
+_FEW = 30_000  # pixels that are looked up in one go
 _LANDS = {
     "hills": "hill meadow countryside field valley tuscany pasture vineyard farm rolling highland",
     "canyon": "canyon mesa butte badlands gorge mars martian arizona",
@@ -55,9 +75,9 @@ def travel(job: Job, progress: Progress) -> Asset:
     take = replace(take_of(values, frame_size(values)), camera=camera)
     kind = land_of(brief) if values["land"] == "auto" else values["land"]
     journey = Journey(brief, kind, take, progress.part(0.0, 0.1))
-    facts = {"scene": {**brief.facts(), "family": kind}, "camera": camera}
+    facts = {"scene": {**brief.facts(), "family": kind, "sights": []}, "camera": camera}
     drawing = progress.part(0.1, 1.0)
-    return filmed(job, drawing, take, journey.frame, name="flythrough", metadata=facts)
+    return filmed(job, drawing, take, journey.frame, name="flythrough", metadata=facts, light=True)
 
 
 def land_of(brief: Brief) -> str:
@@ -79,7 +99,8 @@ class Journey:
         count = take.frames + self._lead
         self._stations = route(ground, take.camera, count, count / take.fps, take.motion, rng[1])
         turn = _sun_turn(look, rng[2])
-        sun = self._stations[count // 2].heading + turn
+        ahead = self._stations[count // 2].heading
+        sun = ahead + turn
         # Land is lit from farther aside than where the sun is seen: it would only show its shade.
         lit = sun + math.copysign(_ASIDE, turn)
         light = light_of(look, (math.sin(lit), math.cos(lit)))
@@ -89,16 +110,24 @@ class Journey:
         box = box_of(self._stations, self._eye.widest)
         self._eye.over(ground.surface, box)
         progress.report(0.88)
+        tiles = grains(kind, light.way, rng[5], ground.crowns[..., 0], ahead)
+        progress.report(0.9)
         self._atlas = Atlas(
-            colors, box, self._eye.focal, ground.woods, grains(kind, light.way, rng[5])
+            _marked(toned(colors), ground.woods),
+            box,
+            self._eye.focal,
+            ground.woods,
+            tiles,
+            turned=abs(math.tan(ahead)) > 1,
         )
-        self._walls = walls(kind, rng[5])
-        self._near = Near(kind, rng[5])
+        self._walls = Walls(kind, rng[5])
+        self._near = Near(kind, rng[5], ahead)
         progress.report(0.92)
         headings = [station.heading for station in self._stations]
         span = (min(headings) - WIDEST - 0.05, max(headings) + WIDEST + 0.05)
         self._heaven = heaven(look, span, sun, self._eye.focal, rng[4])
         self._air = Air(look, ground.water or 0.0)
+        self._water = ground.water
         self._lake = None if ground.water is None else _lake(ground.water, look, sun, rng[6])
         size = (take.width, take.height)
         self._weather = (
@@ -125,55 +154,90 @@ class Journey:
 
     def _drawn(self, number: int, seconds: float) -> Bytes:
         at, eye, take = self._stations[number], self._eye, self._take
-        picture = self._seen(eye.look(at), at, seconds)
-        frame = rgb_frame(picture)
-        out = np.empty((take.height * 3 // 2, take.width), np.uint8)
-        sources = views(frame, eye.columns, eye.rows)
-        for source, target in zip(sources, views(out, take.width, take.height), strict=True):
-            cv2.resize(source, target.shape[::-1], dst=target, interpolation=cv2.INTER_CUBIC)
-        return out
+        return self._seen(eye.look(at), at, seconds).frame(take.width, take.height)
 
-    def _seen(self, seen: Seen, at: Station, seconds: float) -> Bytes:
+    def _seen(self, seen: Seen, at: Station, seconds: float) -> Picture:
         """Return land, sky and water."""
-        eye = self._eye
-        first = seen.first
-        colors = self._atlas.seen(seen.x, seen.y, seen.inverse)
-        wet = cv2.extractChannel(colors, 3)
-        if self._walls is not None:
-            _roughen(colors, self._walls, seen, wet)
-        self._near.lay(colors, seen, at)
-        wet[seen.sky] = 0
-        low = min(eye.rows, first + _last(seen.sky) + 2)
-        picture = np.empty((eye.rows, eye.columns, 3), np.uint8)
+        eye, first = self._eye, seen.first
+        picture = empty(eye.rows, eye.columns)
+        wet = self._land(picture.below(first), seen, at)
         air = self._heaven.air(at.heading, eye.across)
         fog = self._air.fog(seen, at.height)
-        faded(cv2.cvtColor(colors, cv2.COLOR_RGBA2RGB), fog, air, picture[first:])
-        sky = self._heaven.seen(at.heading, eye.across, eye.horizon(at), eye.focal, low)
-        picture[:first] = sky[:first]
-        cv2.copyTo(sky[first:], seen.sky[: low - first].view(np.uint8), picture[first:low])
-        softened(picture, seen)
+        shares = fog, halved(fog)
+        picture.below(first).blend(striped(air, eye.rows - first), shares)
+        self._sky(picture, seen, at)
+        softened(picture.luma, seen)
         if self._lake is not None and (top := _first(wet)) < len(wet) - 2:
-            view = View(picture, seen, fog, air)
+            view = View(picture.small(), seen, shares[1], air[::2, :3])
             start, water = self._lake.mirrored(view, eye, at, seconds, first + top)
-            _flood(picture[start:], water, wet[start - first :])
+            _flood(picture.below(start), water, wet[start - first :])
         return picture
 
+    def _land(self, picture: Picture, seen: Seen, at: Station) -> Bytes:
+        """Draw the land in clear air; return where it is under water."""
+        shown = self._atlas.seen(seen.x, seen.y, seen.inverse)
+        if self._water is not None:
+            _bring_ashore(shown, self._atlas, seen, at, self._water)
+        colors, cover = picture_of(shown)
+        wet, woods = (np.asarray(cv2.LUT(cover, table)) for table in (_WET, _WOODED))
+        self._walls.lay(colors.luma, wet, seen)
+        self._near.lay(colors.luma, (wet, woods), seen, at)
+        np.copyto(wet, 0, where=seen.sky)
+        picture.copy(colors)
+        return wet
 
-def _roughen(colors: Bytes, walls: Bytes, seen: Seen, wet: Bytes) -> None:
-    """Give dry land the cracks and layers of rock by its height, in place; see `grain.walls`."""
-    # Half the size is enough: what is near has its grain already.
-    along = seen.x[::2, ::2] - seen.y[::2, ::2]
-    along *= np.float32(_ALONG)
-    rock = repeated(walls, along, seen.height[::2, ::2] * np.float32(_LAYERS))
-    cv2.copyTo(np.full_like(rock, 128), np.ascontiguousarray(wet[::2, ::2]), rock)
-    rock = cv2.resize(rock, wet.shape[::-1], interpolation=cv2.INTER_LINEAR)
-    cv2.multiply(colors, rock, dst=colors, scale=1 / 128)
+    def _sky(self, picture: Picture, seen: Seen, at: Station) -> None:
+        """Draw the sky above the land."""
+        eye, first = self._eye, seen.first
+        low = min(eye.rows, (first + _last(seen.sky) + 3) & ~1)
+        sky, _ = picture_of(
+            self._heaven.seen(at.heading, eye.across, eye.horizon(at), eye.focal, low)
+        )
+        picture.above(first).copy(sky.above(first))
+        share = seen.sky[: low - first].astype(np.float32)
+        picture.above(low).below(first).blend(sky.below(first), (share, halved(share)))
 
 
-def _flood(picture: Bytes, water: Bytes, wet: Bytes) -> None:
-    """Lay water over a picture, in place."""
-    share = wet.astype(np.float32) * np.float32(1 / 255)
-    picture[:] = cv2.blendLinear(picture, water, 1.0 - share, share)
+def _bring_ashore(colors: Bytes, atlas: Atlas, seen: Seen, at: Station, water: float) -> None:
+    """Give what rises from water the colors of the land behind it, in place.
+
+    Land is seen as if it rose evenly from one slice to the next: where the first one lies in
+    water, waves of it would climb the shore.
+    """
+    rising = seen.height > np.float32(water + _FOOT)
+    rising &= colors[..., 3] > _OPEN + _SWING
+    rising &= seen.away < np.float32(_FAR_SHORE)
+    place = np.flatnonzero(rising)[:_FEW]
+    if not len(place):
+        return
+    x, y, inverse = (np.take(plane, place)[None] for plane in (seen.x, seen.y, seen.inverse))
+    over_x, over_y = x - np.float32(at.x), y - np.float32(at.y)
+    flat, left = colors.reshape(-1, 4), np.ones(len(place), np.bool_)
+    looks = (
+        atlas.seen(x + over_x * np.float32(far), y + over_y * np.float32(far), inverse)[0]
+        for far in _BEHIND
+    )
+    # A step behind the first dry place: of the strip along the water only a line would be seen.
+    for first, second in pairwise(looks):
+        dry = left & (first[:, 3] <= _OPEN + _SWING)
+        flat[place[dry]] = second[dry]
+        left &= ~dry
+
+
+def _marked(colors: Bytes, woods: Bytes) -> Bytes:
+    """Return colors whose fourth channel, how much is water, says too how much is under trees."""
+    cover = cv2.addWeighted(cv2.extractChannel(colors, 3), 127 / 255, woods, -128 / 255, _OPEN)
+    cv2.insertChannel(cover, colors, 3)
+    return colors
+
+
+def _flood(picture: Picture, water: Bytes, wet: Bytes) -> None:
+    """Lay water, at half the size, over a picture, in place."""
+    share = wet.astype(np.float32)
+    share *= np.float32(1 / 255)
+    luma, red, blue = cv2.split(water)
+    full = cv2.resize(luma, wet.shape[::-1], interpolation=cv2.INTER_LINEAR)
+    picture.blend(Picture(full, red, blue), (share, halved(share)))
 
 
 def _first(plane: NDArray[Any]) -> int:
@@ -190,7 +254,7 @@ def _last(plane: NDArray[Any]) -> int:
 def _eye(take: Take) -> Eye:
     share = _SHARES[min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))]
     columns, rows = (2 * round(side * share / 2) for side in (take.width, take.height))
-    return Eye(columns, rows, slices=270 + rows // 5)
+    return Eye(columns, rows, slices=210 + rows // 6)
 
 
 def _sun_turn(look: Look, rng: np.random.Generator) -> float:
@@ -201,10 +265,8 @@ def _sun_turn(look: Look, rng: np.random.Generator) -> float:
 
 
 def _lake(level: float, look: Look, sun: float, rng: np.random.Generator) -> Lake:
-    def encoded(color: tuple[float, float, float], power: float = 1.0) -> Floats:
-        planes = np.repeat(np.repeat(tone.light(color, power), 8, axis=1), 8, axis=2)
-        flat = tone.developed(planes, rng, exposure=look.exposure, vignette=0.0, grain=0.0)
-        return np.asarray(flat.reshape(-1, 3).mean(axis=0), np.float32)
-
+    shine = np.repeat(np.repeat(tone.light(look.sun, 2.5), 8, axis=1), 8, axis=2)
+    flat = tone.developed(shine, rng, exposure=look.exposure, vignette=0.0, grain=0.0)
+    color = toned(flat)[..., :3].reshape(-1, 3).mean(axis=0).astype(np.float32)
     strength = 0.0 if look.elevation <= 0 else min(1.0, look.glow + 0.2)
-    return Lake(level, rng, shine=encoded(look.sun, 2.5), sun=sun, glitter=strength)
+    return Lake(level, rng, shine=color, sun=sun, glitter=strength)

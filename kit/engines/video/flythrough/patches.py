@@ -6,6 +6,7 @@ up in one go. Finer patches than the land itself get the grain of their ground o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.video.flythrough.grain import Grains
+from kit.engines.video.flythrough.picture import bands
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.terrain import GRID, TEXEL
 
@@ -24,9 +26,12 @@ Box: TypeAlias = Callable[[float], tuple[float, float, float, float]]
 
 FAR = 1300.0  # units at which the world ends, long lost in the air
 _EDGE = 3  # texels around what is asked for, which smooth enlarging looks at
-_SHARP = 1.4  # pixels of a frame that a texel covers where the next coarser patch begins
+_SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser patch begins
+_STEPS = 200  # of nearness, up to where the finest patch begins
 _LEVELS = (8.0, 4.0, 2.0, 1.0, 0.5)  # texels to a unit
 _WOODED = 90  # of 255: more trees than this hide the ground
+_WET = 200  # of 255: in the fourth channel this or more is water
+_SUNK = 0.4  # share of its grain that shows through water
 _MOST = 9_000_000  # texels of a patch; a long flight does without the finest one
 
 
@@ -38,6 +43,10 @@ class Patch:
     scale: float
     across: float
     down: float
+
+    def start(self, x: float, y: float) -> tuple[float, float]:
+        """Return the column and the row in which a place of the world lies."""
+        return x * self.scale + self.across, y * self.scale + self.down
 
     def into(self, out: NDArray[Any], x: Floats, y: Floats) -> None:
         """Look up places of the world, which are used as scratch space."""
@@ -53,13 +62,16 @@ class Atlas:
     Parameters
     ----------
     colors : ndarray of uint8
-        Of the land, shape (GRID, GRID, 4): RGB, and how much of a texel is water.
+        Of the land, shape (GRID, GRID, 4): of which grain makes the first channel, brightness,
+        lighter and darker.
     focal : float
         Pixels that a unit covers at a distance of one unit.
     woods : ndarray of uint8
         How much of a texel is under trees.
     grains : mapping of float to Grains
         From texels to a unit to the tiles that the land is grained with; see `grain.grains`.
+    turned : bool
+        Whether flights go rather along x than along y: it is faster to know, nothing else.
     """
 
     def __init__(
@@ -69,6 +81,8 @@ class Atlas:
         focal: float,
         woods: Bytes,
         grains: Mapping[float, Grains],
+        *,
+        turned: bool = False,
     ) -> None:
         parts, limits = [], []
         for level in _LEVELS:
@@ -80,25 +94,30 @@ class Atlas:
             if level in grains:
                 _grained(part, grains[level], patch(woods, area, level).plane)
             parts.append(part)
-            limits.append(np.float32(1 / reach))
-        self._limits = limits[:-1]
-        self._join(parts)
+            limits.append(_STEPS * level / _LEVELS[0])
+        self._code = _STEPS / _LEVELS[0] * focal / _SHARP
+        self._picture = self._join(parts, limits)
+        # A row of a frame is looked up along a row of memory, or each pixel would wait for its own.
+        self._turned = turned
+        if turned:
+            self._picture = np.ascontiguousarray(self._picture.transpose(1, 0, 2))
 
-    def _join(self, parts: Sequence[Patch]) -> None:
+    def _join(self, parts: Sequence[Patch], limits: Sequence[float]) -> Bytes:
         width = max(part.plane.shape[1] for part in parts)
         height = sum(part.plane.shape[0] for part in parts)
-        self._picture = np.zeros((height, width, 4), np.uint8)
+        picture = np.zeros((height, width, 4), np.uint8)
         row = 0
         downs = []
         for part in parts:
             rows, columns = part.plane.shape[:2]
-            self._picture[row : row + rows, :columns] = part.plane
+            picture[row : row + rows, :columns] = part.plane
             downs.append(part.down + row)
             row += rows
         self._scale, self._across, self._down = (
-            _table(values)
+            _table(values, limits)
             for values in ([part.scale for part in parts], [part.across for part in parts], downs)
         )
+        return picture
 
     def seen(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
         """Return the colors at places of the world, shape (rows, columns, 4).
@@ -108,16 +127,19 @@ class Atlas:
         inverse : ndarray of float32
             One over the distance from which each place is seen.
         """
-        level = np.zeros(inverse.shape, np.uint8)
-        for limit in self._limits:
-            level += inverse < limit
-        scale, across, down = (
-            cv2.LUT(level, table) for table in (self._scale, self._across, self._down)
-        )
-        across += x * scale
-        scale *= y
-        down += scale
-        return np.asarray(cv2.remap(self._picture, across, down, cv2.INTER_LINEAR))
+        out = np.empty((*inverse.shape, 4), np.uint8)
+        for band in bands(len(out)):
+            near = cv2.convertScaleAbs(inverse[band], alpha=self._code)
+            scale, across, down = (
+                cv2.LUT(near, table) for table in (self._scale, self._across, self._down)
+            )
+            across += x[band] * scale
+            scale *= y[band]
+            down += scale
+            if self._turned:
+                across, down = down, across
+            cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, dst=out[band])
+        return out
 
 
 def repeated(tile: NDArray[Any], x: Floats, y: Floats) -> NDArray[Any]:
@@ -160,10 +182,11 @@ def patch(plane: NDArray[Any], box: tuple[float, float, float, float], fineness:
     return Patch(cut, fineness, (0.5 - left) * factor - 0.5, (0.5 - upper) * factor - 0.5)
 
 
-def _table(values: Sequence[float]) -> Floats:
-    """Return values by number, as OpenCV's table look-up wants them."""
-    table = np.zeros(256, np.float32)
-    table[: len(values)] = values
+def _table(values: Sequence[float], limits: Sequence[float]) -> Floats:
+    """Return the value of each patch for all codes of nearness from its limit on."""
+    table = np.full(256, values[-1], np.float32)
+    for value, limit in zip(values[-2::-1], limits[-2::-1], strict=True):
+        table[math.floor(limit) + 1 :] = value
     return table
 
 
@@ -173,18 +196,23 @@ def _texels(area: tuple[float, float, float, float], fineness: float) -> float:
 
 def _grained(part: Patch, tiles: Grains, woods: Bytes) -> None:
     """Lay tiles over a patch, in place, wherever in the world the patch begins."""
-    side = tiles.ground.shape[0]
-    start = [round(0.5 * (part.scale / 2 - 1) - offset) for offset in (part.down, part.across)]
-    rows, columns = (
-        (np.arange(length) + first) % side
-        for length, first in zip(part.plane.shape[:2], start, strict=True)
-    )
-    spread, leaves = (
-        tile.take(rows, axis=0).take(columns, axis=1) for tile in (tiles.ground, tiles.leaves)
-    )
+    spread, leaves = (_spread(tile, part) for tile in (tiles.ground, tiles.leaves))
     cv2.copyTo(leaves, np.asarray(cv2.compare(woods, _WOODED, cv2.CMP_GT)), spread)
-    keep = np.full_like(spread, 128)
-    cv2.multiply(part.plane, cv2.merge([spread] * 3 + [keep]), dst=part.plane, scale=1 / 128)
+    # Under water it would glitter, and there are ripples.
+    wet = cv2.compare(cv2.extractChannel(part.plane, 3), _WET, cv2.CMP_GT)
+    cv2.copyTo(cv2.convertScaleAbs(spread, alpha=_SUNK, beta=128 * (1 - _SUNK)), wet, spread)
+    luma = cv2.extractChannel(part.plane, 0)
+    cv2.insertChannel(cv2.multiply(luma, spread, scale=1 / 128), part.plane, 0)
+
+
+def _spread(tile: Bytes, part: Patch) -> Bytes:
+    """Return a tile laid out over a patch."""
+    starts = (round(0.5 * (part.scale / 2 - 1) - offset) for offset in (part.down, part.across))
+    rows, columns = (
+        (np.arange(length) + start) % tile.shape[0]
+        for length, start in zip(part.plane.shape[:2], starts, strict=True)
+    )
+    return np.asarray(tile.take(rows, axis=0).take(columns, axis=1))
 
 
 def box_of(stations: Sequence[Station], widest: float) -> Box:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.video.flythrough.erosion import blurred, carved
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land, bent, doubled, noise, ridged
-from kit.engines.video.flythrough.woods import crowns, grove, plots
+from kit.engines.video.flythrough.woods import crowns, grove, planted, plots
 
 _COARSE = 128
 _SHORE = 1.5  # units up to which land at the water is flattened to a beach
@@ -129,19 +129,7 @@ def _massif(kind: str, rng: np.random.Generator, progress: Progress) -> Land:
     woods *= 1.0 - smooth_step(*plan.steep, _steep(heights))
     progress.report(0.94)
     cell, tall, pointed = plan.trees
-    return _planted(kind, heights, water, woods, crowns(rng, cell, tall, pointed=pointed))
-
-
-def _planted(
-    kind: str,
-    heights: Floats,
-    water: float,
-    woods: Floats,
-    trees: tuple[Floats, Bytes],
-    fields: Bytes | None = None,
-) -> Land:
-    """Return land with trees on it, where there are woods."""
-    return Land(kind, heights + woods * trees[0], water, _eight(woods), trees[1], fields)
+    return planted(kind, heights, water, woods, crowns(rng, cell, tall, pointed=pointed))
 
 
 def _hills(rng: np.random.Generator, progress: Progress) -> Land:
@@ -161,7 +149,7 @@ def _hills(rng: np.random.Generator, progress: Progress) -> Land:
     tall = tall * np.clip(0.85 + 0.25 * noise(rng, 96, 2, side=GRID), 0.5, 1.3)
     tall, woods = grove(share * smooth_step(water + 0.8, water + 2.0, heights), tall, looks)
     progress.report(0.94)
-    return _planted("hills", heights, water, woods, (tall, looks), fields)
+    return planted("hills", heights, water, woods, (tall, looks), fields)
 
 
 def _forest(rng: np.random.Generator, progress: Progress) -> Land:
@@ -174,7 +162,7 @@ def _forest(rng: np.random.Generator, progress: Progress) -> Land:
     above = heights - np.float32(water)
     woods = smooth_step(0.8, 2.6, above) * smooth_step(-1.5, -1.3, noise(rng, 14, 8, 0.6, GRID))
     progress.report(0.94)
-    return _planted("forest", heights, water, woods, crowns(rng, 6, 5.4, pointed=0.9))
+    return planted("forest", heights, water, woods, crowns(rng, 6, 5.4, pointed=0.9))
 
 
 def _desert(rng: np.random.Generator, progress: Progress) -> Land:
@@ -214,7 +202,7 @@ def _canyon(rng: np.random.Generator, progress: Progress) -> Land:
     woods = smooth_step(0.9, 1.6, noise(rng, 60, 4, 0.7, GRID)) * smooth_step(1.0, 2.5, above)
     woods *= 1.0 - smooth_step(0.35, 0.6, _steep(heights))
     progress.report(0.94)
-    return _planted("canyon", heights, water, woods, crowns(rng, 4, 1.1, pointed=0.0))
+    return planted("canyon", heights, water, woods, crowns(rng, 4, 1.1, pointed=0.0))
 
 
 _KINDS: dict[str, Callable[[np.random.Generator, Progress], Land]] = {
@@ -293,7 +281,3 @@ def _steep(heights: Floats) -> Floats:
     )
     tangent: NDArray[np.float32] = np.hypot(x, y)
     return np.asarray(cv2.resize(tangent, (GRID, GRID), interpolation=cv2.INTER_LINEAR))
-
-
-def _eight(share: Floats) -> NDArray[np.uint8]:
-    return np.asarray(cv2.convertScaleAbs(share, alpha=255.0))

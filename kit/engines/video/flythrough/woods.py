@@ -7,9 +7,10 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.video.flythrough.erosion import blurred
-from kit.engines.video.flythrough.terrain import GRID, noise
+from kit.engines.video.flythrough.terrain import GRID, Land, noise
 
 _TILE = 512  # texels after which trees repeat
+_BANK = 7  # texels of every shore on which no trees stand
 _WHOLE = 2  # texels: what is left of a crown that is thinner than twice this does not stand
 #: What the numbers of trees are mixed to, 0 to 1.
 OWN: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
@@ -57,6 +58,7 @@ def crowns(
         np.maximum(grown, raised, out=grown)
     soft = cv2.GaussianBlur(np.pad(grown, 4, mode="wrap"), (0, 0), 0.6)[4:-4, 4:-4]
     share = np.clip(soft / np.maximum(own * np.float32(high), 0.1), 0.0, 1.0)
+    share *= own > 0  # what a crown is softened by reaches farther than the crown
     numbers = (own * np.float32(9973.0)).astype(np.int32) & 255
     looks = cv2.merge([_eight(share), numbers.astype(np.uint8)])
     return np.tile(soft, (GRID // _TILE, GRID // _TILE)), np.asarray(looks)
@@ -89,6 +91,31 @@ def grove(share: Floats, tall: Floats, looks: Bytes) -> tuple[Floats, Floats]:
     inner = slice(_WHOLE, -_WHOLE)
     high, under = (blurred(plane[inner, inner].astype(np.float32), 0.7) for plane in (whole, wide))
     return tall * high, under
+
+
+def planted(
+    kind: str,
+    heights: Floats,
+    water: float,
+    woods: Floats,
+    trees: tuple[Floats, Bytes],
+    fields: Bytes | None = None,
+) -> Land:
+    """Return land with trees on it, where there are woods, but not on the banks of its water.
+
+    Parameters
+    ----------
+    woods : ndarray of float32
+        How much of a place is under trees, 0 to 1.
+    trees : tuple of two ndarrays
+        Of all trees there could be, see `crowns`.
+    """
+    # From afar, trees that stood in the water's edge would lift the water with them.
+    wide = np.pad((heights < water).astype(np.uint8), _BANK, mode="wrap")
+    bank = cv2.dilate(wide, np.ones((2 * _BANK + 1, 2 * _BANK + 1), np.uint8))
+    inner = slice(_BANK, -_BANK)
+    woods = woods * (np.float32(1) - blurred(bank[inner, inner].astype(np.float32), 1.5))
+    return Land(kind, heights + woods * trees[0], water, _eight(woods), trees[1], fields)
 
 
 def plots(rng: np.random.Generator, cells: int) -> tuple[Bytes, Floats]:

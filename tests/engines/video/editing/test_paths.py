@@ -86,6 +86,35 @@ def test_a_crop_follows_what_moves(tmp_path: Path) -> None:
     assert left.max() <= 320 - 102
 
 
+def walking(count: int = 60) -> list[np.ndarray]:
+    """Return something sharp that crosses a ground out of focus; the camera stands still."""
+    rows, columns = np.mgrid[0:180, 0:320]
+    glow = np.exp(-(((columns - 150) / 55) ** 2) - ((rows - 90) / 50) ** 2)[..., None]
+    ground = np.array([10, 60, 70]) * (1 - glow) + np.array([240, 130, 60]) * glow
+    walker = scenery(4)[100:160, 100:134]
+    frames = []
+    for number in range(count):
+        pixels = ground.astype(np.uint8)
+        pixels[60:120, 15 + 4 * number : 49 + 4 * number] = walker
+        frames.append(pixels)
+    return frames
+
+
+def test_a_crop_follows_what_crosses_a_ground_out_of_focus(tmp_path: Path) -> None:
+    found = seen(filmed(tmp_path / "a.mp4", walking()), subject=True)
+
+    left = followed(found, 0.32, across=True, fps=30.0) * (320 - 102)
+
+    middle = 32 + 4 * np.arange(60)
+    assert ((middle > left) & (middle < left + 102)).mean() > 0.9
+
+
+def test_what_crosses_a_ground_out_of_focus_is_no_move_of_the_camera(tmp_path: Path) -> None:
+    found = seen(filmed(tmp_path / "a.mp4", walking()), shake=True)
+
+    assert np.abs(found.moves).max() < 0.002
+
+
 def test_a_plain_picture_is_cropped_in_the_middle() -> None:
     cuts = np.zeros(10, bool)
     cuts[0] = True

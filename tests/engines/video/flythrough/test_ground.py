@@ -4,10 +4,10 @@ import pytest
 from kit.engines.base import Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.land.look import look_for
-from kit.engines.video.flythrough.air import Air, faded
+from kit.engines.video.flythrough.air import Air
 from kit.engines.video.flythrough.covers import cover_of, tinted
-from kit.engines.video.flythrough.eye import Seen
 from kit.engines.video.flythrough.ground import colored, light_of
+from kit.engines.video.flythrough.seen import Seen
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
 
 LOOK = look_for(read("noon", {"aspect_ratio": "1:1", "size": 512, "palette": "auto"}, 1))
@@ -116,10 +116,11 @@ def test_a_cover_turns_to_the_colors_that_are_asked_for() -> None:
 
 def seen(away: np.ndarray, height: float) -> Seen:
     none = np.zeros(0, np.intp)
-    inverse = (1 / away).astype(np.float32)[None]
+    far = away.astype(np.float32)[None]
+    inverse = 1 / far
     still = np.zeros_like(inverse)
     up = np.full_like(inverse, height)
-    return Seen(0, inverse, still, still, up, still > 0, (none, none, still[0, :0]))
+    return Seen(0, far, inverse, still, still, up, still > 0, (none, none, still[0, :0]))
 
 
 def test_air_takes_more_with_distance_and_everything_at_the_end_of_the_world() -> None:
@@ -135,14 +136,3 @@ def test_summits_stand_clearer_than_valleys() -> None:
     low, high = (Air(LOOK, 0.0).fog(seen(np.array([500.0]), h), 20.0)[0, 0] for h in (0.0, 150.0))
 
     assert high < 0.8 * low
-
-
-def test_what_is_lost_in_the_air_has_the_color_of_its_column() -> None:
-    picture = np.full((4, 3, 3), 200, np.uint8)
-    air = np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]], np.uint8)
-    fog = np.zeros((4, 3), np.float32)
-    fog[2:] = 1.0
-    out = faded(picture, fog, air)
-
-    assert (out[:2] == 200).all()
-    assert (out[2:] == air).all()

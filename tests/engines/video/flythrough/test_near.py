@@ -1,9 +1,12 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kit.engines.video.flythrough.eye import Seen
 from kit.engines.video.flythrough.near import Near
 from kit.engines.video.flythrough.route import Station
+from kit.engines.video.flythrough.seen import Seen
 
 KINDS = ["alps", "hills", "forest", "islands", "desert", "canyon"]
 SIZE = (60, 80)
@@ -17,6 +20,7 @@ def wall(away: float, step: float = 0.03, right: float = 0.0) -> Seen:
     none = np.zeros(0, np.intp)
     return Seen(
         0,
+        np.full(SIZE, away, np.float32),
         np.full(SIZE, 1 / away, np.float32),
         x,
         np.full(SIZE, 100 + away, np.float32),
@@ -30,19 +34,21 @@ def at(x: float = 0.0) -> Station:
     return Station(x=x, y=100.0, height=1.0, heading=0.0, horizon=0.5, bank=0.0)
 
 
-def laid(kind: str, seen: Seen, place: Station) -> np.ndarray:
-    colors = np.full((*SIZE, 4), 120, np.uint8)
-    Near(kind, np.random.default_rng(1)).lay(colors, seen, place)
-    return colors
+def laid(
+    kind: str, seen: Seen, place: Station, *, wet: int = 0, woods: int = 255, heading: float = 0.0
+) -> np.ndarray:
+    luma = np.full(SIZE, 120, np.uint8)
+    cover = np.full(SIZE, wet, np.uint8), np.full(SIZE, woods, np.uint8)
+    Near(kind, np.random.default_rng(1), heading).lay(luma, cover, seen, place)
+    return luma
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_near_gets_structure_and_stays_as_bright(kind: str) -> None:
-    colors = laid(kind, wall(10.0, step=0.07), at())
+    luma = laid(kind, wall(10.0, step=0.07), at())
 
-    assert colors[..., :3].std() > 3
-    assert colors[..., :3].mean() == pytest.approx(120, abs=8)
-    assert (colors[..., 3] == 120).all()
+    assert luma.std() > 3
+    assert luma.mean() == pytest.approx(120, abs=8)
 
 
 def test_what_is_far_is_left_alone() -> None:
@@ -60,15 +66,50 @@ def test_structure_stays_where_it_is_when_the_camera_moves() -> None:
 
 
 def test_structure_does_not_run_up_a_wall_in_streaks() -> None:
-    luma = laid("forest", wall(10.0), at())[..., 0].astype(float)
+    luma = laid("forest", wall(10.0), at()).astype(float)
 
     assert np.abs(np.diff(luma, axis=0)).mean() > 0.5 * np.abs(np.diff(luma, axis=1)).mean()
 
 
-def test_what_lies_under_water_is_left_alone() -> None:
-    colors = np.full((*SIZE, 4), 120, np.uint8)
-    colors[30:, :, 3] = 255
-    Near("forest", np.random.default_rng(1)).lay(colors, wall(10.0, step=0.07), at())
+@pytest.mark.parametrize("slope", [0.5, 1.3, 2.4, 4.0])
+@pytest.mark.parametrize("heading", [0.0, 2.0])
+def test_whatever_rises_before_the_camera_shows_no_streaks(slope: float, heading: float) -> None:
+    seen = wall(10.0)
+    along, aside = seen.height / slope, seen.x
+    x = aside * math.cos(heading) + along * math.sin(heading)
+    y = 110 - aside * math.sin(heading) + along * math.cos(heading)
+    hill = replace(seen, x=x.astype(np.float32), y=y.astype(np.float32))
+    luma = laid("alps", hill, at(), heading=heading).astype(float)
+    down, over = (np.abs(np.diff(luma, axis=axis)).mean() for axis in (0, 1))
 
-    assert colors[:30, :, 0].std() > 3
-    assert (colors[32:, :, 0] == 120).all()
+    assert 0.5 * over < down < 4.0 * over
+
+
+def test_what_is_closer_shows_finer_structure() -> None:
+    def fine(away: float) -> float:
+        luma = laid("alps", wall(away), at()).astype(float)
+        return float(np.abs(np.diff(luma, axis=1)).mean() / luma.std())
+
+    assert fine(8.0) > 1.3 * fine(24.0)
+
+
+def test_open_ground_shows_less_than_woods() -> None:
+    seen = wall(10.0, step=0.07)
+    open_, wooded = (laid("alps", seen, at(), woods=woods).std() for woods in (0, 255))
+
+    assert 0.3 * wooded < open_ < 0.6 * wooded
+
+
+def test_water_beside_near_ground_is_left_alone() -> None:
+    luma = np.full(SIZE, 120, np.uint8)
+    wet, woods = np.zeros(SIZE, np.uint8), np.zeros(SIZE, np.uint8)
+    wet[:, 40:] = 255
+    seen = wall(10.0, step=0.07)
+    Near("alps", np.random.default_rng(1), 0.0).lay(luma, (wet, woods), seen, at())
+
+    assert luma[:, :38].std() > 3
+    assert (luma[:, 43:] == 120).all()
+
+
+def test_what_lies_under_water_is_left_alone() -> None:
+    assert (laid("forest", wall(10.0, step=0.07), at(), wet=255) == 120).all()
