@@ -108,11 +108,15 @@ class Order:
         Settings by name, each checked by itself, with every default filled in.
     media : mapping of str to int
         How many input files there are, by parameter name; names without one are not in it.
+    seconds : mapping of str to sequence of float
+        How long the files with a length are, one after another, by parameter name; names without
+        one are not in it.
     """
 
     prompt: str
     parameters: Mapping[str, Any]
     media: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

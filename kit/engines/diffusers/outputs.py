@@ -10,9 +10,10 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.diffusers.shape import Shape
-from kit.engines.media import picture
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
+from kit.engines.media.picture import write_thumbnail
+from kit.engines.media.results import still
 from kit.errors import EngineError
 
 _CHANNELS = (1, 3, 4)
@@ -72,22 +73,7 @@ def _check(pixels: Any, video: bool) -> None:
 
 
 def _still(pixels: Any, shape: Shape, job: Job, progress: Progress) -> Asset:
-    image = _bytes(pixels)
-    path, content_type = picture.write(
-        image, job.folder, "picture", job.parameters.get("format", "png")
-    )
-    progress.report(0.8)
-    thumbnail = picture.write_thumbnail(image, job.folder)
-    progress.report(1.0)
-    height, width = image.shape[:2]
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=width,
-        height=height,
-        thumbnail=thumbnail,
-        metadata=_facts(shape, job),
-    )
+    return still(_bytes(pixels), job, "picture", progress, facts=_facts(shape, job))
 
 
 def _clip(frames: Sequence[Any], shape: Shape, job: Job, progress: Progress) -> Asset:
@@ -105,7 +91,7 @@ def _clip(frames: Sequence[Any], shape: Shape, job: Job, progress: Progress) -> 
         width=width,
         height=height,
         duration_seconds=round(len(frames) / fps, 3),
-        thumbnail=picture.write_thumbnail(poster, job.folder),
+        thumbnail=write_thumbnail(poster, job.folder),
         metadata=_facts(shape, job),
     )
 

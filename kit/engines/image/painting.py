@@ -14,7 +14,7 @@ from kit.engines.landscape.scene import Scene, read
 from kit.engines.landscape.settings import longest_side
 from kit.engines.landscape.strips import printed
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import write, write_thumbnail
+from kit.engines.media.results import still
 from kit.engines.media.threads import one_thread
 
 _GRAIN = 2.2
@@ -27,23 +27,9 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     scene = read(job.prompt, seed=job.seed, palette=values["palette"])
     pixels = picture(scene, values, progress.part(0.0, 0.7))
+    facts = {"scene": scene.facts(), "seed": job.seed}
     # Its gradients and edges look the same with color at half the detail of light.
-    told = progress.part(0.7, 0.9).report
-    path, content_type = write(
-        pixels, job.folder, "poster", values["format"], fine_color=False, told=told
-    )
-    progress.report(0.9)
-    thumbnail = write_thumbnail(pixels, job.folder)
-    progress.report(1.0)
-    height, width = pixels.shape[:2]
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=width,
-        height=height,
-        thumbnail=thumbnail,
-        metadata={"scene": scene.facts(), "seed": job.seed},
-    )
+    return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
 def picture(scene: Scene, values: Any, progress: Progress) -> Bytes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import FORMATS, encoded, write_thumbnail
+from kit.engines.media.results import still
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
 
@@ -58,23 +58,5 @@ def _reduced(brief: Brief) -> Brief:
 
 
 def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset:
-    values = job.parameters
-    content_type, ending, _, _ = FORMATS[values["format"]]
-    path = job.folder / f"scene{ending}"
-    progress.report(0.92)
-    told = progress.part(0.92, 0.98).report
-    data = encoded(pixels, values["format"], quality=values.get("quality"), told=told)
-    progress.report(0.98)
-    progress.check()  # whoever leaves now finds no file
-    path.write_bytes(data)
-    thumbnail = write_thumbnail(pixels, job.folder)
-    progress.report(1.0)
-    height, width = pixels.shape[:2]
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=width,
-        height=height,
-        thumbnail=thumbnail,
-        metadata={"scene": brief.facts(), "seed": job.seed},
-    )
+    facts = {"scene": brief.facts(), "seed": job.seed}
+    return still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.image.editing.looks import LOOKS
 from kit.engines.video.editing.captionwords import caption_problems
+from kit.engines.video.editing.extent import edit_faults
 from kit.engines.video.editing.settings import (
     LONGEST,
     SHAPES,
@@ -99,10 +100,10 @@ class Edit(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that the part has no length, no font the letters, or that there is no sound."""
-        start, end = order.parameters["start"], order.parameters.get("end")
-        if end is not None and end <= start:
-            yield "end", f"the part ends at {end:g} s, but begins at {start:g} s"
+        """Yield that there is no such part, no font the letters, or that there is no sound."""
+        whole, *_ = [*order.seconds.get("video", ()), None]
+        for fault in edit_faults(order.parameters, whole):
+            yield fault.field, fault.sentence
         captions, style = order.parameters.get("captions"), order.parameters["caption_style"]
         yield from caption_problems("captions", captions or "", style)
         yield from sound_problems(order)

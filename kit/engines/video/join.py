@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
+from kit.engines.video.editing.extent import join_faults
 from kit.engines.video.editing.settings import (
     LONGEST,
     SHAPES,
@@ -103,6 +104,8 @@ class Join(Engine):
         """Yield that there is nothing to join, or no sound to put under it."""
         if order.media.get("clips", 0) < 2:
             yield "clips", "it takes two clips or more to join"
+        for fault in join_faults(order.seconds.get("clips", ())):
+            yield fault.field, fault.sentence
         yield from sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:

@@ -11,8 +11,9 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.colors import no_color, rgb_of
 from kit.engines.image.editing.settings import MOST
+from kit.engines.media import results
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import FORMATS, THUMBNAIL_SIDE, encoded, write_thumbnail
+from kit.engines.media.picture import THUMBNAIL_SIDE
 from kit.engines.media.stills import Still, opened, origin, reduced
 from kit.errors import EngineError
 
@@ -57,28 +58,17 @@ def finished(
     alpha : ndarray of uint8, optional
         Shape (height, width); a jpeg shows white where it is 0.
     """
-    kind = job.parameters["format"]
-    content_type, ending, _, _ = FORMATS[kind]
-    picture = pixels
+    picture, jpeg = pixels, job.parameters["format"] == "jpeg"
     if alpha is not None:
-        picture = flat(Still(pixels, alpha)) if kind == "jpeg" else np.dstack([pixels, alpha])
-    path = job.folder / f"{name}{ending}"
+        picture = flat(Still(pixels, alpha)) if jpeg else np.dstack([pixels, alpha])
     progress.check()
-    quality = job.parameters["quality"]
-    data = encoded(picture, kind, quality=quality, told=lambda _: progress.check())
-    progress.check()  # whoever has left must not find a file
-    path.write_bytes(data)
-    progress.report(0.95)
-    thumbnail = write_thumbnail(_preview(pixels, alpha), job.folder)
-    progress.report(1.0)
-    height, width = pixels.shape[:2]
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=width,
-        height=height,
-        thumbnail=thumbnail,
-        metadata={**(facts or {}), **_origin(job)},
+    return results.still(
+        picture,
+        job,
+        name,
+        progress.part(0.9, 1.0),
+        facts={**(facts or {}), **_origin(job)},
+        preview=lambda: _preview(pixels, alpha),
     )
 
 

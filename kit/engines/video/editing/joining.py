@@ -27,6 +27,7 @@ from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound, fitted
 from kit.engines.video.editing import soundtrack
 from kit.engines.video.editing.cutting import faded
+from kit.engines.video.editing.extent import join_faults
 from kit.engines.video.editing.framing import Frame, frame_of, framed, shifted
 from kit.engines.video.editing.paths import followed
 from kit.engines.video.editing.plan import (
@@ -36,7 +37,7 @@ from kit.engines.video.editing.plan import (
     refuse_work,
     smooth_rate,
 )
-from kit.engines.video.editing.settings import LONGEST, QUALITIES
+from kit.engines.video.editing.settings import QUALITIES
 from kit.engines.video.editing.survey import Survey
 from kit.engines.video.editing.transitions import BLENDS
 from kit.errors import EngineError
@@ -141,12 +142,8 @@ def _order(job: Job, films: Sequence[Footage], progress: Progress) -> Order:
 def _check(films: Sequence[Footage]) -> None:
     if len(films) < 2:
         raise EngineError("there is only one clip; it takes two or more to join", code="too_few")
-    total = sum(film.seconds for film in films)
-    if total > LONGEST + 0.5:
-        raise EngineError(
-            f"the clips last {total:,.0f} s together; at most {LONGEST} s can be joined",
-            code="too_long",
-        )
+    for fault in join_faults([film.seconds for film in films]):
+        raise EngineError(fault.sentence, code=fault.code)
 
 
 def _joints(pieces: Sequence[Piece], values: Mapping[str, Any], fps: Fraction) -> list[int]:

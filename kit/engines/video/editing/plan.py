@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from kit.engines.media.footage import Footage
-from kit.engines.video.editing.settings import LONGEST, SHAPES, SIDES
+from kit.engines.video.editing.extent import edit_faults
+from kit.engines.video.editing.settings import SHAPES, SIDES
 from kit.errors import EngineError
 
 _RATES = tuple(
@@ -74,18 +75,10 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
         (``bad_range``).
     """
     whole = footage.seconds
-    if whole > LONGEST + 0.5:
-        sentence = f"the video lasts {whole:,.0f} s; at most {LONGEST} s can be edited"
-        raise EngineError(sentence, code="too_long")
-    start, end = _range(values, whole)
-    speed = float(values["speed"])
-    seconds = (end - start) / speed
-    if seconds > LONGEST + 0.5:
-        raise EngineError(
-            f"at this speed the result would last {seconds:,.0f} s; at most {LONGEST} s are"
-            " possible: choose a shorter part or a higher speed",
-            code="too_long",
-        )
+    for fault in edit_faults(values, whole):
+        raise EngineError(fault.sentence, code=fault.code)
+    asked, speed = values.get("end"), float(values["speed"])
+    start, end = float(values["start"]), whole if asked is None else min(float(asked), whole)
     width, height = frame_size(values, [(footage.width, footage.height)])
     plan = Plan(
         start=start,
@@ -189,21 +182,6 @@ def slowed(rate: Fraction, speed: float) -> Fraction:
     while slow * times < _SMOOTH:
         times += 1
     return slow * times
-
-
-def _range(values: Mapping[str, Any], whole: float) -> tuple[float, float]:
-    start, asked = float(values["start"]), values.get("end")
-    end = whole if asked is None else float(asked)
-    if start >= whole:
-        raise EngineError(
-            f"the part begins at {start:g} s, but the video lasts only {whole:.3g} s",
-            code="bad_range",
-        )
-    if end <= start:
-        raise EngineError(
-            f"the part ends at {end:g} s, before it begins at {start:g} s", code="bad_range"
-        )
-    return start, min(end, whole)
 
 
 def _most(values: Sequence[float]) -> Any:

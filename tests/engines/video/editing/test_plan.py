@@ -54,8 +54,8 @@ def test_trim_and_speed_decide_the_length(
     ("values", "sentence"),
     [
         ({"start": 5}, "begins at 5 s, but the video lasts only 2 s"),
-        ({"start": 1, "end": 1}, "ends at 1 s, before it begins"),
-        ({"start": 1, "end": 0}, "ends at 0 s, before it begins"),
+        ({"start": 1, "end": 1}, "ends at 1 s, but begins"),
+        ({"start": 1, "end": 0}, "ends at 0 s, but begins"),
     ],
 )
 def test_a_part_that_is_not_there_is_refused(
