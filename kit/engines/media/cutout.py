@@ -13,11 +13,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.engines.media.backdrops import backdrop
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.cutout_marks import Box, people
+from kit.engines.media.cutout_marks import FRONT, Box, people
 from kit.engines.media.faces import find
 from kit.engines.media.guesses import around, fitted, guessed
+from kit.engines.media.matting import edged, keyed
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.openings import company, opened
 from kit.engines.media.outlines import whole
 
 __all__ = ["cleaned", "subject"]
@@ -28,8 +31,6 @@ _INNER_SIDE = 1200  # of the picture that the subject's own colors are spread in
 _ROWS = 256  # of a band in which single pixels are changed
 _SURELY = 250  # coverage from which on a pixel shows nothing but the subject
 _ROUNDS = 2
-_RADIUS = 7  # of the guided filter, at that size
-_SMOOTH = 1e-3
 _EMPTY = 0.004  # a smaller subject is none
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
 _SMALLEST = 0.1  # of the shorter side: who has a smaller face may be anywhere in a scene
@@ -70,7 +71,10 @@ def subject(
     if found.mean() < _EMPTY:
         return np.zeros((height, width), np.uint8)
     guide = cv2.resize(pixels, _bounded(pixels.shape, _EDGE_SIDE)[0], interpolation=cv2.INTER_AREA)
-    share = _edged(guide, small, found)
+    share = edged(guide, small, found)
+    back = backdrop(small, found)
+    if back is not None:
+        share = keyed(guide, found, back, share)
     on_report(0.9)
     alpha = np.rint(255 * smooth_step(0.12, 0.88, share)).astype(np.uint8)
     return np.asarray(cv2.resize(alpha, (width, height), interpolation=cv2.INTER_LINEAR))
@@ -139,17 +143,34 @@ def _found(
     if near is not None:
         size = (small.shape[1], small.shape[0])
         told = cv2.resize(near, size, interpolation=cv2.INTER_AREA) > 127
-        return _tried(small, around(told.astype(np.uint8)), True, on_report)
+        found = _tried(small, around(told.astype(np.uint8)), True, on_report)
+        return _opened(small, found)
     boxes = _faces(pixels, small)
     on_report(0.3)
     if boxes:
-        return _tried(small, people(small, boxes), True, on_report)
+        marks = people(small, boxes)
+        return _opened(small, _tried(small, marks, True, on_report), marks == FRONT)
     found = np.zeros(small.shape[:2], np.uint8)
     for marks in guessed(small, lambda: on_report(0.3)):
         found = _tried(small, marks, False, on_report)
         if found.mean() >= _EMPTY:
             break
-    return found
+    return _opened(small, _joined(small, found, on_report))
+
+
+def _joined(small: Bytes, found: Bytes, on_report: Callable[[float], None]) -> Bytes:
+    """Return a thing together with others that are as clear and of a like size."""
+    back = backdrop(small, found) if found.any() else None
+    others = company(small, found, back) if back is not None else np.zeros_like(found)
+    if not others.any():
+        return found
+    both = _tried(small, around(found | others), False, on_report)
+    return both if both.any() else found
+
+
+def _opened(small: Bytes, found: Bytes, never: NDArray[np.bool_] | None = None) -> Bytes:
+    back = backdrop(small, found) if found.any() else None
+    return found if back is None else opened(small, found, back, never)
 
 
 def _tried(small: Bytes, marks: Bytes, sure: bool, on_report: Callable[[float], None]) -> Bytes:
@@ -166,29 +187,3 @@ def _faces(pixels: Bytes, small: Bytes) -> list[Box]:
     ]
     least = max(_BESIDE * boxes[0][2], _SMALLEST * min(small.shape[:2])) if boxes else 0.0
     return [box for box in boxes if box[2] > least]
-
-
-def _edged(pixels: Bytes, small: Bytes, found: Bytes) -> Floats:
-    """Return a mask of the small picture in full size, its edges led by those of the picture.
-
-    A guided filter: around each pixel the mask is fitted as a linear function of the color, which
-    is then read with the colors of the full picture.
-    """
-    guide = small.astype(np.float32) / 255
-    mask = found.astype(np.float32)
-    box = (2 * _RADIUS + 1, 2 * _RADIUS + 1)
-    mean, mean_mask = cv2.blur(guide, box), cv2.blur(mask, box)
-    with_mask = cv2.blur(guide * mask[..., None], box) - mean * mean_mask[..., None]
-    spread = np.empty((*mask.shape, 3, 3), np.float32)
-    for one in range(3):
-        for other in range(one, 3):
-            both = cv2.blur(guide[..., one] * guide[..., other], box)
-            both -= mean[..., one] * mean[..., other]
-            spread[..., one, other] = spread[..., other, one] = both
-    spread += _SMOOTH * np.eye(3, dtype=np.float32)
-    slope = np.linalg.solve(spread, with_mask[..., None])[..., 0]
-    offset = mean_mask - (slope * mean).sum(axis=2)
-    plane = np.dstack([cv2.blur(slope, box), cv2.blur(offset, box)])
-    plane = cv2.resize(plane, pixels.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-    share = np.einsum("ijk,ijk->ij", plane[..., :3], pixels * np.float32(1 / 255))
-    return np.asarray(share + plane[..., 3], np.float32)

@@ -215,3 +215,52 @@ def test_cleaning_an_edge_reports_band_by_band_and_can_be_stopped() -> None:
 
     with pytest.raises(InterruptedError):
         cleaned(pixels, alpha, stop)
+
+
+def studio(width: int = 480, height: int = 360) -> np.ndarray:
+    """A wall that grows a little darker, with some grain."""
+    rows = np.linspace(0.0, 1.0, height)[:, None, None]
+    wall = np.array([205, 195, 180]) * (1 - rows) + np.array([165, 155, 145]) * rows
+    grain = np.random.default_rng(4).normal(0, 3, (height, width, 3))
+    return np.asarray((wall + grain).clip(0, 255), np.uint8)
+
+
+def test_the_wall_is_seen_through_the_handle_of_a_mug() -> None:
+    pixels = studio()
+    thing, hole = np.zeros((2, *pixels.shape[:2]), np.uint8)
+    cv2.rectangle(thing, (140, 110), (270, 290), 255, -1)
+    cv2.ellipse(thing, (270, 200), (70, 62), 0, 0, 360, 255, -1, cv2.LINE_AA)
+    cv2.ellipse(hole, (272, 200), (48, 42), 0, -90, 90, 255, -1, cv2.LINE_AA)
+    share = ((thing > 127) & (hole < 128))[..., None]
+    pixels = np.where(share, np.array([45, 75, 140], np.uint8), pixels)
+
+    alpha = subject(pixels)
+
+    assert overlap(alpha, share[..., 0] * np.uint8(255)) > 0.97
+    assert alpha[185:215, 285:310].max() < 10
+
+
+def test_a_light_shirt_before_a_light_wall_has_no_hole() -> None:
+    pixels = studio()
+    thing = np.zeros(pixels.shape[:2], np.uint8)
+    cv2.rectangle(thing, (160, 80), (320, 359), 255, -1)
+    pixels[thing > 0] = (60, 50, 70)
+    pixels[130:300, 185:295] = (studio()[130:300, 185:295] + 14.0).clip(0, 255)
+
+    alpha = subject(pixels)
+
+    assert alpha[140:290, 195:285].min() > 240
+
+
+def test_two_things_are_found_though_one_of_them_leaves_the_picture() -> None:
+    pixels = studio()
+    things = np.zeros(pixels.shape[:2], np.uint8)
+    cv2.ellipse(things, (170, 200), (60, 90), 0, 0, 360, 255, -1, cv2.LINE_AA)
+    both = things.copy()
+    cv2.rectangle(both, (390, 150), (479, 300), 255, -1)
+    pixels[both > 127] = (180, 60, 40)
+    pixels[things > 127] = (40, 110, 70)
+
+    assert overlap(subject(pixels), both) > 0.95
+    # Where it is said which one is meant, the other one is not taken along.
+    assert overlap(subject(pixels, near=things), things) > 0.95

@@ -41,8 +41,9 @@ class Background(Engine):
         description=(
             "Removes, replaces or blurs what is behind the subject. It finds people by their faces,"
             " and things that differ from their surroundings in color or sharpness; their outlines"
-            " come from fitted color models and from no trained network: fine hair, glass, busy"
-            " pictures and subjects in the color of their background come out roughly. Where it"
+            " come from fitted color models and from no trained network: glass, busy pictures and"
+            " subjects in the color of their background come out roughly. Gaps, hair, leaves, and"
+            " several things at once come out well before an even background only. Where it"
             " takes the wrong thing, a box or a rough mask tells it the subject. The prompt names a"
             " color, two for a gradient, or a landscape to paint. The result has at most 4,096"
             " pixels a side: a larger picture is made smaller."
