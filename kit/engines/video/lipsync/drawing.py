@@ -17,7 +17,7 @@ from kit.engines.media.faces import Point
 from kit.engines.video.lipsync.head import REACH as HEAD_REACH
 from kit.engines.video.lipsync.head import Posture, carried
 from kit.engines.video.lipsync.lattice import filled, step_for
-from kit.engines.video.lipsync.lids import Eye, find_eyes, lashes, shut
+from kit.engines.video.lipsync.lids import Eye, closable, find_eyes, lashes, shut
 from kit.engines.video.lipsync.lips import Lips
 from kit.engines.video.lipsync.mouth import (
     Shape,
@@ -43,7 +43,7 @@ class Speaker:
     Parameters
     ----------
     eyes : tuple of Eye
-        Those that can blink: two or none.
+        Those that can blink without looking odd: two or none.
     """
 
     lips: Lips
@@ -64,8 +64,9 @@ def speaker_of(
     pixels: Bytes, pose: Pose, lips: Lips, eyes: tuple[Point, Point] | None = None
 ) -> Speaker:
     """Return the speaker in a picture; eyes are in pixels."""
-    found = () if eyes is None else find_eyes(pixels, pose, eyes)
-    return Speaker(lips, colors_of(pixels, pose, lips), found)
+    found = None if eyes is None else find_eyes(pixels, pose, eyes)
+    sure = found is not None and closable(pixels, pose, found)
+    return Speaker(lips, colors_of(pixels, pose, lips), (found or ()) if sure else ())
 
 
 class Portrait:

@@ -120,7 +120,8 @@ def _portrait(path: Path, job: Job, speech: Speech) -> Take:
     lids = blinks(len(speech), values["fps"], ways[1]) * float(values["blink"])
     mouths = shapes(speech, spot.lips, values["intensity"])
     frames = itertools.starmap(portrait.frame, zip(mouths, moves, lids.tolist(), strict=True))
-    return Take(size, frames, {"source": "portrait", **spot.facts(size)})
+    facts = {**spot.facts(size), "blinks": bool(values["blink"] and speaker.eyes)}
+    return Take(size, frames, {"source": "portrait", **facts})
 
 
 def _video(footage: Footage, job: Job, speech: Speech, progress: Progress) -> Take:

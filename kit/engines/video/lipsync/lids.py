@@ -1,6 +1,8 @@
 """Eyelids: skin comes down over an eye for a moment, lashes and all.
 
-It takes eyes that are open and were found; one that is hidden behind dark glasses stays as it is.
+It takes eyes that are open and were found; one that is hidden behind dark glasses stays as it is,
+and so do eyes of which it is not sure that a lid would look right: blurred ones, those next
+to heavy brows or outlines, or at the edge of a face that is turned.
 The skin is that below the eye, mirrored: above it brows, lashes and shadows are in the way.
 """
 
@@ -23,9 +25,15 @@ _FADE, _BELOW = 3.0, 3.5
 _IRIS = 4.0
 #: How high the skin is above an eye and below it that tells how bright its fold is, and how much
 #: that may differ from the skin on the lid.
-_BAND, _TINTS = 9.0, (0.7, 1.1)
+_BAND, _TINTS = 9.0, (0.75, 1.1)
 #: How much darker a lid is at its fold than the skin there.
 _SHADE = 0.06
+#: What eyes must be like to be closed: how much darker than the skin an iris is; how much of the
+#: skin that becomes a lid may be dark, and how much it may vary; how much detail there is; how high
+#: the dark of an eye may be, brows that touch it included, and how many times the other eye's; how
+#: far one may lie above the other, and their middle beside the face's.
+_CONTRAST, _DARK, _ROUGH, _DETAIL = 0.35, 0.12, 0.25, 0.08
+_TALL, _TALLER, _UNEVEN, _ASIDE = 34, 1.65, 7.5, 5.0
 _CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16
 _FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
 
@@ -53,6 +61,47 @@ def find_eyes(pixels: Bytes, pose: Pose, eyes: tuple[Point, Point]) -> tuple[Eye
     """Return the eyes of a face, each moved to the dark of its iris."""
     left, right = (_centered(pixels, pose, *pose.to_units(eye)) for eye in eyes)
     return left, right
+
+
+def closable(pixels: Bytes, pose: Pose, eyes: tuple[Eye, Eye]) -> bool:
+    """Return whether lids over both eyes are sure to look right."""
+    one, other = eyes
+    if abs(one.y - other.y) > _UNEVEN or abs(one.x + other.x) / 2 > _ASIDE:
+        return False
+    heights = [_height(pixels, pose, eye) for eye in eyes]
+    return 0 < max(heights) <= min(_TALL, _TALLER * min(heights))
+
+
+def _height(pixels: Bytes, pose: Pose, eye: Eye) -> int:
+    """Return how high the dark of an eye is, in face units, or 0 where no lid should be laid."""
+    around = _gray(pixels, pose, Window(eye.x - 20, eye.y - 20, 40, 40))
+    skin = float(_light(_gray(pixels, pose, _below(eye))).mean()) + 1
+    iris = float(cv2.GaussianBlur(around, (0, 0), _IRIS)[20, 20])
+    half = (skin + iris) / 2
+    lid = _gray(pixels, pose, Window(eye.x - 22, eye.y + _LOWER + 2, 44, 21))
+    near = _gray(pixels, pose, Window(eye.x - 24, eye.y - 14, 48, 28))
+    detail = float((near - cv2.GaussianBlur(near, (0, 0), 2.5)).std()) / max(skin - iris, 1.0)
+    clear = (lid < half).mean() <= _DARK and lid.std() <= _ROUGH * skin
+    if skin - iris < _CONTRAST * skin or detail < _DETAIL or not clear:
+        return 0
+    # Along a column through the iris; what is light above and below it ends the eye.
+    light = np.flatnonzero(around[:, 15:25].mean(axis=1) > half)
+    top = max(light[light < 20], default=0)
+    return int(min(light[light > 20], default=40) - top)
+
+
+def _gray(pixels: Bytes, pose: Pose, window: Window) -> Floats:
+    gray = cv2.cvtColor(window.cut(pixels, pose), cv2.COLOR_RGB2GRAY)
+    return np.asarray(gray, np.float32)
+
+
+def _below(eye: Eye) -> Window:
+    return Window(eye.x - 16, eye.y + _LOWER + _BELOW, 32, _BAND)
+
+
+def _light(values: Floats) -> Floats:
+    """Return the lighter half of some values; the darker may be brow and lashes."""
+    return values[values >= np.median(values)]
 
 
 def _centered(pixels: Bytes, pose: Pose, x: float, y: float) -> Eye:

@@ -71,7 +71,7 @@ _BLINK = Parameter(
     name="blink",
     type="boolean",
     default=True,
-    description="Blink every few seconds, if the eyes are found; only for a portrait",
+    description="Blink now and then, if both eyes are clear enough to close; only for a portrait",
 )
 
 
@@ -88,12 +88,14 @@ class LipSync(Engine):
         asset_type="video",
         category="Lip syncing",
         description=(
-            "Makes the face in a picture or a video speak a recording, by rule: lips and chin are"
-            " bent with the loudness and tone of the voice, not with its words, so single sounds"
-            " are approximate. Only the face is found by a network (YuNet, on the processor). It"
-            " needs a face seen about from the front with nothing over the mouth, in a video one"
-            " that hardly speaks; profiles are refused, full beards look wrong. Show nobody"
-            " without consent."
+            "Makes the face in a picture or a video speak a recording, by rule: lips and chin"
+            " are bent with the loudness and tone of the voice, not with its words, so single"
+            " sounds are approximate. Steady noise and soft music behind a voice are left aside;"
+            " while only noise or music is heard the mouth stays nearly shut, though a tune on"
+            " one instrument may pass for a voice. Only the face is found by a network (YuNet,"
+            " on the processor). It needs a face seen about from the front with nothing over the"
+            " mouth, in a video one that hardly speaks; profiles are refused, full beards look"
+            " wrong, and eyes that are not clear do not blink. Show nobody without consent."
         ),
         supports_prompt=False,
         prompt_required=False,

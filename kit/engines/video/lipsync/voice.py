@@ -2,7 +2,8 @@
 
 Loudness between 250 and 1000 Hz is how far the jaw is down, the balance of the bands above it
 tells spread lips from round ones, hiss brings the teeth together, and a short drop between two
-louder moments is a closure. It hears how a mouth moves, not which letter is spoken.
+louder moments is a closure. It hears how a mouth moves, not which letter is spoken. What goes on
+behind the voice all the time is taken off before, and where no voice is heard the mouth stays shut.
 
 Source: the ranges of the first two formants and of frication, G. E. Peterson and H. L. Barney,
 "Control methods used in a study of the vowels" (1952).
@@ -18,18 +19,16 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.sound import RATE, Sound
+from kit.engines.media.sound import Sound
+from kit.engines.video.lipsync.ear import soft, voiced
+from kit.engines.video.lipsync.moments import MOMENTS, moments_of
 
-#: Moments a second at which the sound is looked at.
-_MOMENTS = 100
-_HOP = RATE // _MOMENTS
-_SPAN = 1920
-_FFT = 2048
-_BATCH = 500
-#: Bands in Hz: voicing, jaw, round, spread, hiss.
-_BANDS = ((80, 250), (250, 950), (950, 1600), (1600, 3200), (3600, 7900))
 #: Nothing softer than this is taken for a voice, in dB of full scale.
 _FAINTEST = -52.0
+#: Sound lies behind a voice that is there again in this percentage of the seconds about a moment;
+#: noise is louder than its softest moments by the second figure, and the share of the sound that
+#: the third says is always left, so that bands can be compared.
+_SHARE, _WITHIN, _OVER, _LEFT = 10, 3.0, 1.5, 0.02
 #: What a mouth takes to open and to close, and how much earlier it moves than it sounds, seconds.
 _OPENING, _CLOSING, _AHEAD = 0.028, 0.060, 0.045
 
@@ -65,54 +64,64 @@ class Speech:
 def heard(sound: Sound, fps: int, progress: Progress | None = None) -> Speech:
     """Return what a mouth does to a sound, one value for each frame of its length, at least one."""
     count = max(1, int(np.ceil(sound.seconds * fps - 1e-6)))
-    bands = _bands(sound.samples.mean(axis=0), progress or Progress())
-    tracks = _tracks(bands)
+    moments = moments_of(sound.samples.mean(axis=0), progress or Progress())
+    sure = voiced(moments)
+    tracks = _tracks(_foreground(moments.mouth), sure)
     at = (np.arange(count) + 0.5) / fps + _AHEAD
-    moments = np.arange(bands.shape[1]) / _MOMENTS
-    sampled = (np.interp(at, moments, track).astype(np.float32) for track in tracks)
+    times = np.arange(len(moments)) / MOMENTS
+    sampled = (np.interp(at, times, track).astype(np.float32) for track in tracks)
     return Speech(*sampled)
 
 
-def _bands(samples: Floats, progress: Progress) -> Floats:
-    """Return the energy of each band at each moment, shape (bands, moments)."""
-    # Silence at the end lets the mouth close before the clip ends, were it longer than the sound.
-    padded = np.pad(samples, (_SPAN // 2, _SPAN + 20 * _HOP))
-    window = np.hanning(_SPAN).astype(np.float32)
-    spans = np.lib.stride_tricks.sliding_window_view(padded, _SPAN)[::_HOP]
-    frequencies = np.fft.rfftfreq(_FFT, 1 / RATE)
-    inside = np.stack([(frequencies >= low) & (frequencies < high) for low, high in _BANDS])
-    # Scaled so that a full sine is 0 dB.
-    scale = 2 * (2.0 / float(window.sum())) ** 2 / 4
-    parts = []
-    for start in progress.over(range(0, len(spans), _BATCH)):
-        spectrum = np.abs(np.fft.rfft(spans[start : start + _BATCH] * window, _FFT, axis=1)) ** 2
-        parts.append(inside.astype(np.float32) @ (spectrum.T * scale))
-    return np.concatenate(parts, axis=1).astype(np.float32) + np.float32(1e-10)
+def _foreground(bands: Floats) -> Floats:
+    """Return the energy of each band without what sounds behind the voice all the time."""
+    behind = _lowest(soft(bands, 0.03))
+    return np.asarray(np.maximum(bands - _OVER * behind, _LEFT * bands), np.float32)
 
 
-def _tracks(bands: Floats) -> tuple[Floats, ...]:
+def _lowest(bands: Floats) -> Floats:
+    """Return the energy to which each band falls again and again within some seconds."""
+    step = MOMENTS // 10
+    coarse, half = bands[:, ::step], round(_WITHIN * 10)
+    # At the ends there is less to look at; what would lie beyond them is left out.
+    padded = np.pad(coarse, ((0, 0), (half, half)), constant_values=np.nan)
+    views = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1)
+    low = np.nanpercentile(views, _SHARE, axis=2)
+    moments = np.arange(bands.shape[1])
+    rows = [np.interp(moments, moments[::step], row) for row in low]
+    return np.asarray(rows, np.float32)
+
+
+def _tracks(bands: Floats, sure: Floats) -> tuple[Floats, ...]:
     voicing, low, middle, high, hissing = bands
     total = bands.sum(axis=0)
-    loudness = _decibels(total)
-    voiced = _decibels(low + middle + 0.3 * voicing)
-    gate = _gate(loudness, voiced)
+    loudness = _own(_decibels(total), sure)
+    level = _own(_decibels(low + middle + 0.3 * voicing), sure)
+    gate = _gate(loudness, level)
     hiss = smooth_step(0.25, 0.7, hissing / total) * np.clip(1.6 * _above(loudness, 26), 0, 1)
     spread = _spread(np.log(high / middle), gate) * gate * (1 - hiss)
     # Open vowels have their lowest resonance high, closed ones and hums next to the voicing.
     openness = low / (low + voicing)
-    jaw = _above(voiced, 26) ** 1.35 * (0.3 + 0.7 * openness) * (1 - 0.7 * hiss) * gate
+    jaw = _above(level, 26) ** 1.35 * (0.3 + 0.7 * openness) * (1 - 0.7 * hiss) * gate
     # Sounds between "ee" and "oo" aside: a spread mouth is never wide open, nor is a round one.
     jaw *= 1 - 0.35 * np.abs(spread) ** 1.5
-    jaw /= max(0.25, float(np.percentile(jaw[jaw > 0.05], 92)) if (jaw > 0.05).any() else 1.0)
+    opened = (jaw > 0.05) & (sure > 0.5)
+    jaw /= max(0.25, float(np.percentile(jaw[opened], 92)) if opened.any() else 1.0)
     closure = _soft(smooth_step(7, 15, _dip(loudness)) * (hiss < 0.3), 0.012)
-    jaw = _eased(np.clip(jaw, 0, 1.15), _OPENING, _CLOSING) * (1 - closure)
+    jaw = _eased(np.clip(jaw, 0, 1.15) * sure, _OPENING, _CLOSING) * (1 - closure)
     return (
         np.asarray(jaw, np.float32),
-        _soft(_eased(spread, 0.05, 0.07), 0.015),
-        _soft(hiss, 0.02),
-        closure,
-        _soft(_above(voiced, 30) * gate, 0.22),
+        _soft(_eased(spread * sure, 0.05, 0.07), 0.015),
+        _soft(hiss * sure, 0.02),
+        np.asarray(closure * sure, np.float32),
+        _soft(_above(level, 30) * gate * sure, 0.22),
     )
+
+
+def _own(level: Floats, sure: Floats) -> Floats:
+    """Return a level in which nothing is louder than the voice, as music before it may be."""
+    spoken = level[sure > 0.5]
+    return np.minimum(level, np.percentile(spoken, 97) + 2) if len(spoken) else level
 
 
 def _spread(balance: Floats, gate: Floats) -> Floats:
@@ -135,12 +144,12 @@ def _above(level: Floats, span: float) -> Floats:
     return np.asarray(np.clip((level - _top(level)) / span + 1, 0, 1.1), np.float32)
 
 
-def _gate(loudness: Floats, voiced: Floats) -> Floats:
+def _gate(loudness: Floats, level: Floats) -> Floats:
     """Return 0 where there is nothing but the room, 1 where somebody speaks."""
     room = float(np.percentile(loudness, 8))
     least = min(max(_top(loudness) - 30, room + 3, _FAINTEST), _top(loudness) - 14)
     return np.asarray(
-        smooth_step(least, least + 5, loudness) * smooth_step(_FAINTEST, _FAINTEST + 5, voiced),
+        smooth_step(least, least + 5, loudness) * smooth_step(_FAINTEST, _FAINTEST + 5, level),
         np.float32,
     )
 
@@ -156,7 +165,7 @@ def _dip(loudness: Floats) -> Floats:
 
 def _eased(track: Floats, rise: float, fall: float) -> Floats:
     """Return a track that follows with one time constant upward and another downward, seconds."""
-    up, down = (1 - float(np.exp(-1 / (_MOMENTS * seconds))) for seconds in (rise, fall))
+    up, down = (1 - float(np.exp(-1 / (MOMENTS * seconds))) for seconds in (rise, fall))
     out = np.empty(len(track), np.float32)
     value = 0.0
     for number, wanted in enumerate(track.tolist()):
@@ -166,5 +175,5 @@ def _eased(track: Floats, rise: float, fall: float) -> Floats:
 
 
 def _soft(track: Floats, seconds: float) -> Floats:
-    smooth = cv2.GaussianBlur(track[None].astype(np.float32), (0, 0), seconds * _MOMENTS)
+    smooth = cv2.GaussianBlur(track[None].astype(np.float32), (0, 0), seconds * MOMENTS)
     return np.asarray(smooth[0])

@@ -1,10 +1,12 @@
 import math
+from collections.abc import Callable
 
+import cv2
 import numpy as np
 import pytest
 
 from kit.engines.media.faces import find
-from kit.engines.video.lipsync.lids import Eye, blinks, find_eyes, lashes, shut
+from kit.engines.video.lipsync.lids import Eye, blinks, closable, find_eyes, lashes, shut
 from kit.engines.video.lipsync.pose import Pose, Window, pose_of
 from tests.engines.media.drawn import EYES, face, place
 
@@ -74,6 +76,51 @@ def test_eyes_are_found_though_they_were_told_a_little_too_high() -> None:
 
     for eye, truth in zip(eyes, told, strict=True):
         assert math.dist(pose.to_pixels((eye.x, eye.y)), truth) < 4 * pose.unit
+
+
+def _closable(pixels: np.ndarray) -> bool:
+    (found,) = find(face(x=160, y=175, size=115))
+    assert found.eyes is not None
+    pose = pose_of(found)
+    return closable(pixels, pose, find_eyes(pixels, pose, found.eyes))
+
+
+def test_clear_eyes_can_be_closed() -> None:
+    assert _closable(face(x=160, y=175, size=115))
+
+
+def _blurred(pixels: np.ndarray, spots: list[tuple[int, int]]) -> None:
+    pixels[:] = cv2.GaussianBlur(pixels, (0, 0), 7)
+
+
+def _under_brows(pixels: np.ndarray, spots: list[tuple[int, int]]) -> None:
+    for x, y in spots:
+        pixels[y - 22 : y - 1, x - 20 : x + 20] = (60, 45, 38)
+
+
+def _outlined(pixels: np.ndarray, spots: list[tuple[int, int]]) -> None:
+    x, y = spots[1]
+    pixels[y + 12 : y + 19, x - 20 : x + 20] = (50, 30, 25)
+
+
+def _at_the_edge(pixels: np.ndarray, spots: list[tuple[int, int]]) -> None:
+    x, y = spots[1]
+    pixels[y - 30 : y + 40, x + 8 :] = (30, 60, 90)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [_blurred, _under_brows, _outlined, _at_the_edge],
+    ids=lambda f: f.__name__,
+)
+def test_eyes_that_would_close_badly_are_left_open(
+    spoiled: Callable[[np.ndarray, list[tuple[int, int]]], None],
+) -> None:
+    pixels = face(x=160, y=175, size=115)
+    spots = [place(side * EYES[0], EYES[1], x=160, y=175, size=115) for side in (-1, 1)]
+    spoiled(pixels, [(round(x), round(y)) for x, y in spots])
+
+    assert not _closable(pixels)
 
 
 def test_blinks_come_every_few_seconds_and_last_a_moment() -> None:

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,7 +7,20 @@ import pytest
 from kit.engines.media import sound
 from kit.engines.media.sound import Sound
 from kit.engines.video.lipsync.voice import Speech, heard
-from tests.engines.video.lipsync.speaking import hiss, hum, pause, saved, vowel
+from tests.engines.video.lipsync.speaking import (
+    applause,
+    chords,
+    drums,
+    hiss,
+    hum,
+    noise,
+    over,
+    pause,
+    saved,
+    sentence,
+    vowel,
+    wind,
+)
 
 FPS = 25
 
@@ -149,3 +163,97 @@ def test_stereo_is_heard_as_its_middle_and_frame_rates_agree() -> None:
     assert np.array_equal(mono.jaw, stereo.jaw)
     assert np.abs(faster.jaw[::2] - mono.jaw).max() < 0.35
     assert np.corrcoef(faster.jaw[::2], mono.jaw)[0, 1] > 0.97
+
+
+_OTHERS = {
+    "white noise": noise(4),
+    "pink noise": noise(4, 0.5, 0.5),
+    "rumble": noise(4, 1.0, 0.6),
+    "hum": np.tile(hum(1), 4),
+    "wind": wind(4),
+    "applause": applause(4),
+    "plucked chords": chords(4),
+    "bowed chords": chords(4, attack=0.1, each=1.0),
+    "drums": drums(4),
+    "band": 0.5 * (drums(4) + chords(4)),
+}
+_VOICES: dict[str, dict[str, Any]] = {
+    "man": {},
+    "deep man": {"pitch": 85, "larger": 0.95},
+    "woman": {"pitch": 210, "larger": 1.15},
+    "child": {"pitch": 300, "larger": 1.35},
+    "whisper": {"manner": "whispered"},
+    "singer": {"pitch": 180, "manner": "sung"},
+}
+
+
+@pytest.mark.parametrize("name", _OTHERS)
+def test_noise_and_music_keep_the_mouth_shut(name: str) -> None:
+    speech = said(_OTHERS[name])
+
+    assert speech.jaw.mean() < 0.03
+    assert speech.jaw.max() < 0.15
+    assert np.abs(speech.spread).max() < 0.15
+    assert speech.hiss.max() < 0.1
+    assert speech.stress.mean() < 0.05
+
+
+@pytest.mark.parametrize("name", _VOICES)
+def test_all_kinds_of_voices_move_the_mouth(name: str) -> None:
+    jaw = said(sentence(4, **_VOICES[name])).jaw
+
+    assert 0.25 < jaw.mean() < 0.65
+    assert np.percentile(jaw, 90) > 0.6
+    assert np.percentile(jaw, 10) < 0.1
+
+
+@pytest.mark.parametrize("name", _VOICES)
+def test_noise_and_soft_music_behind_a_voice_leave_its_mouth_as_it_is(name: str) -> None:
+    voice = sentence(4, **_VOICES[name])
+    alone = said(voice).jaw
+
+    for other, decibels in ((noise(4), 6), (chords(4), 12)):
+        jaw = said(over(voice, other, decibels)).jaw
+        assert np.corrcoef(jaw, alone)[0, 1] > 0.85
+        assert jaw.mean() > 0.75 * alone.mean()
+
+
+def test_music_before_and_after_words_keeps_the_mouth_shut() -> None:
+    jaw = said(0.4 * _OTHERS["band"], sentence(3), 0.4 * _OTHERS["band"]).jaw
+
+    assert during(jaw, 0, 3) < 0.03
+    assert during(jaw, 4.1, 6.9) > 0.3
+    assert during(jaw, 8, 11) < 0.03
+
+
+def test_a_mouth_that_speaks_in_steady_hiss_closes_in_the_pauses() -> None:
+    voice = np.concatenate([sentence(2), pause(0.8), sentence(2)])
+    jaw = said(over(voice, noise(4.8), 8)).jaw
+
+    assert during(jaw, 2.25, 2.65) < 0.05
+
+
+def test_single_words_are_taken_for_a_voice() -> None:
+    jaw = said(vowel("ah", 0.5)).jaw
+
+    assert jaw.max() > 0.6
+
+
+@pytest.mark.parametrize("background", [0.0, 0.01])
+def test_syllables_and_the_mouth_are_together_within_40_ms(background: float) -> None:
+    voice = sentence(5)
+    steps = np.abs(voice).reshape(-1, 480).mean(axis=1)
+    jaw = said(voice + background * noise(5) / 0.2, fps=100).jaw
+
+    def likeness(late: int) -> float:
+        return float(np.corrcoef(steps[20:-20], jaw[20 + late : len(steps) - 20 + late])[0, 1])
+
+    assert abs(max(range(-15, 16), key=likeness)) <= 4
+
+
+def test_the_mouth_does_not_tremble() -> None:
+    jaw = said(over(sentence(5), noise(5), 6), fps=100).jaw
+
+    power = np.abs(np.fft.rfft((jaw - jaw.mean()) * np.hanning(len(jaw)))) ** 2
+    fast = np.fft.rfftfreq(len(jaw), 0.01) > 12
+    assert power[fast].sum() < 0.03 * power.sum()
