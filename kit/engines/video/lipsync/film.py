@@ -22,14 +22,15 @@ from kit.engines.video.lipsync.drawing import Portrait, speaker_of, spoken
 from kit.engines.video.lipsync.head import postures
 from kit.engines.video.lipsync.lids import blinks
 from kit.engines.video.lipsync.lips import Lips
+from kit.engines.video.lipsync.model import LONGEST
 from kit.engines.video.lipsync.mouth import Shape, shape_of
 from kit.engines.video.lipsync.placing import no_face, place, told_of
 from kit.engines.video.lipsync.track import Track, tracked
 from kit.engines.video.lipsync.voice import Speech, heard
 from kit.errors import EngineError
 
-#: Seconds of voice that are taken.
-LONGEST = 120
+#: Of the frames of a video; with less of a face there is nobody to listen to.
+_LEAST_IN_SIGHT = 0.2
 #: A picture is at most this much longer than wide, or wider than long; more of it gets smaller.
 _NARROWEST = 2.5
 #: No side of a clip is longer.
@@ -130,12 +131,11 @@ def _video(footage: Footage, job: Job, speech: Speech, progress: Progress) -> Ta
     size = frame_size(footage.width, footage.height, values["resolution"])
     track, small = _tracked(footage, job, len(speech), progress)
     scale = size[0] / small[0]
-    visible = [pose is not None for pose in track.poses]
     mouths = shapes(speech, track.lips, values["intensity"])
     frames = _spoken(footage, fps, size, track, scale, mouths)
     facts = {
         "source": "video",
-        "face_in_sight": round(sum(visible) / len(visible), 3),
+        "face_in_sight": round(_in_sight(track), 3),
         "teeth": track.lips.toothy,
         "video_frames": len(track.poses),
     }
@@ -154,7 +154,19 @@ def _tracked(
     track = tracked(_reported(frames, expected, progress), fps, told_of(job.parameters))
     if track is None:
         raise no_face("video")
+    seen = _in_sight(track)
+    if seen < _LEAST_IN_SIGHT:
+        raise EngineError(
+            f"a face from the front is seen in only {seen:.0%} of the video; trim it to where"
+            " somebody looks at the camera, or set mouth_x, mouth_y and mouth_width",
+            code="no_face",
+        )
     return track, small
+
+
+def _in_sight(track: Track) -> float:
+    """Return in which share of the frames the face is seen."""
+    return sum(pose is not None for pose in track.poses) / len(track.poses)
 
 
 def _reported(frames: Iterator[Bytes], expected: int, progress: Progress) -> Iterator[Bytes]:

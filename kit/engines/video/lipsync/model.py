@@ -18,6 +18,11 @@ from kit.engines.base import (
 from kit.engines.video import settings
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
+#: Seconds of voice that are taken.
+LONGEST = 120
+#: Files are not exact about their length.
+_SLACK = 0.05
+
 _PORTRAIT = Parameter(
     name="portrait",
     type="image",
@@ -35,7 +40,7 @@ _AUDIO = Parameter(
     type="audio",
     media=True,
     required=True,
-    description="The voice, up to 120 s; the clip is as long as this",
+    description=f"The voice, up to {LONGEST} s; the clip is as long as this",
 )
 _RESOLUTION = Parameter(
     name="resolution",
@@ -130,11 +135,14 @@ class LipSync(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that there is no face to move, or one too many."""
+        """Yield that there is no face to move, or one too many, or too long a voice."""
         faces = [name for name in ("portrait", "video") if order.media.get(name)]
         if len(faces) != 1:
             many = "both were" if faces else "neither was"
             yield "portrait", f"give either a portrait or a video; {many} given"
+        longest = max(order.seconds.get("audio", ()), default=0.0)
+        if longest > LONGEST + _SLACK:
+            yield "audio", f"lasts {longest:,.0f} s; cut it to {LONGEST} s or less"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the portrait or the video while it speaks the audio."""

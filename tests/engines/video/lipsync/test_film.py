@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.base import Asset, CanceledError, Job, Order, Progress
 from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.video.lipsync.model import LipSync
@@ -228,6 +228,31 @@ def test_audio_that_is_too_long_is_refused_before_any_work(
 
     assert caught.value.code == "too_long"
     assert max(seen) < 0.03
+
+
+def test_audio_that_is_too_long_is_refused_before_the_charge() -> None:
+    def said(seconds: float) -> list[tuple[str, str]]:
+        media, known = {"portrait": 1, "audio": 1}, {"audio": [seconds]}
+        order = Order(prompt="", parameters=DEFAULTS, media=media, seconds=known)
+        return [*LipSync().check(order)]
+
+    assert said(120.0) == []
+    assert said(700.4) == [("audio", "lasts 700 s; cut it to 120 s or less")]
+
+
+def test_a_video_in_which_nobody_faces_the_camera_for_long_is_refused(
+    tmp_path: Path, inputs: Mapping[str, Path]
+) -> None:
+    blank = np.full_like(STILL, 180)
+    with Clip(tmp_path / "video.mp4", 320, 360, fps=25) as clip:
+        for number in range(40):
+            clip.add(rgb_frame(STILL if number < 4 else blank))
+    audio = saved(tmp_path / "long.wav", vowel("ah", 1.6, 0.7))
+    media = {"video": tmp_path / "video.mp4", "audio": audio}
+
+    with pytest.raises(EngineError, match=r"only 1\d% of the video; trim it") as caught:
+        render(tmp_path / "a", media)
+    assert caught.value.code == "no_face"
 
 
 @pytest.mark.parametrize("kind", ["portrait", "video"])
