@@ -8,7 +8,7 @@ configured stand beside them; see `kit.engines.configured`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from time import perf_counter
@@ -76,7 +76,8 @@ def look(place: Place | None = None, *, refresh: bool = True) -> Listing:
     ConfigError
         A built-in engine is broken.
     """
-    engines, broken = _plugged(sorted(entry_points(group=GROUP), key=rank))
+    points = sorted(entry_points(group=GROUP), key=rank)
+    engines, broken = _plugged(points, _fatal(points))
     listing = _configured(place, refresh=refresh)
     for name, engine in listing.engines.items():
         if name in engines:
@@ -106,7 +107,21 @@ def engine_for(model_id: str, place: Place | None = None) -> Engine:
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
 
 
-def _plugged(points: Iterable[EntryPoint]) -> tuple[dict[str, Engine], list[LeftOut]]:
+def _fatal(points: Sequence[EntryPoint]) -> Mapping[tuple[str, str], str]:
+    """Return which plug-ins must not be loaded here, and why."""
+    ours = {point.name for point in points if is_built_in(point)}
+    others = [point for point in points if not is_built_in(point) and point.name not in ours]
+    if not others:
+        return {}
+    # Imported here: most services have no plug-ins.
+    from kit.engines.trial import fatal
+
+    return fatal(others)
+
+
+def _plugged(
+    points: Iterable[EntryPoint], fatal: Mapping[tuple[str, str], str]
+) -> tuple[dict[str, Engine], list[LeftOut]]:
     engines: dict[str, Engine] = {}
     owners: dict[str, EntryPoint] = {}
     broken = []
@@ -117,7 +132,8 @@ def _plugged(points: Iterable[EntryPoint]) -> tuple[dict[str, Engine], list[Left
             broken.append(left_out(point, f"{other} has this id"))
             continue
         started = perf_counter()
-        engine = _loaded(point)
+        why = fatal.get((point.name, point.value))
+        engine = left_out(point, why) if why else _loaded(point)
         if isinstance(engine, LeftOut):
             broken.append(engine)
         else:

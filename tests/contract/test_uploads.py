@@ -121,7 +121,7 @@ def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: http
 
     assert receipt["creditsCharged"] == quote["total"] == 0.23
     assert {"kind": "unit", "parameter": "voice", "value": 3}.items() <= quote["terms"][1].items()
-    assert (done["status"], done["generationType"]) == ("completed", "lip-sync")
+    assert (done["status"], done["generationType"]) == ("completed", "image-to-image")
     assert anyone.get(done["mediaUrls"]["portrait"]).content == png()
     assert anyone.get(done["mediaUrls"]["voice"]).headers["Content-Type"] == "audio/wav"
     assert anyone.get(done["outputUrl"]).content == png()

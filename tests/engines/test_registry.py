@@ -1,5 +1,6 @@
 """Which engines there are: entry points, and no plug-in can keep the others from working."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines import registry
+from kit.engines import registry, trial
 from kit.engines.registry import engine_for, installed
 from kit.errors import ConfigError
 
@@ -194,6 +195,45 @@ def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
     [line] = [line for line in told.stderr.splitlines() if "'more'" in line]
     assert line.startswith(f"the engine {points.split()[0]!r} of the package 'more' (")
     assert sentence in line
+
+
+@pytest.mark.parametrize(
+    ("deed", "sentence"),
+    [
+        ("import os; os._exit(3)", "it ends the process that loads it (exit code 3)"),
+        ("import os; os._exit(0)", "it ends the process that loads it (exit code 0)"),
+        pytest.param(
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            "it ends the process that loads it (SIGSEGV)",
+            marks=pytest.mark.skipif(os.name == "nt", reason="no such signal"),
+        ),
+        ("import threading; threading.Event().wait()", "it is not loaded within 2 s"),
+    ],
+)
+def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_served(
+    tmp_path: Path, deed: str, sentence: str
+) -> None:
+    (tmp_path / "deadly.py").write_text(f"print('0\\nend')\n{deed}")
+    points = f"another = deadly:Engine\n{ODD}\nlast = deadly:Engine"
+    short = "from kit.engines import trial; trial.SECONDS = 2.0"
+    told = listed(tmp_path, points, f"{ENGINE}    definition = definition()", f"{short}; {_LISTED}")
+
+    assert told.returncode == 0, told.stderr
+    assert {"odd", "poster"} <= set(told.stdout.split())
+    assert {"another", "last"}.isdisjoint(told.stdout.split())
+    for name in ("another", "last"):
+        whose = f"the engine {name!r} of the package 'more' (deadly:Engine) is left out"
+        assert f"{whose}: {sentence}" in told.stderr
+
+
+def test_without_plug_ins_no_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(trial, "fatal", start)
+    points = [EntryPoint("poster", "kit.engines.image.poster:Poster", "kit.engines")]
+
+    assert registry._fatal(points) == {}
 
 
 def test_a_plug_in_whose_package_has_no_name_is_left_out_like_any_other(tmp_path: Path) -> None:

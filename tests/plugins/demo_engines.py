@@ -84,8 +84,8 @@ class Clay(Engine):
     definition = Definition(
         id="clay",
         title="Clay",
-        asset_type="video",
-        category="Lip syncing",
+        asset_type="image",
+        category="Editing",
         description="Media in, for tests.",
         pricing=Rule(
             base=Decimal("0.2"), units=[UnitPrice(medium="voice", credits=Decimal("0.01"))]

@@ -7,13 +7,22 @@ The prompt and the pictures of a job go to that machine, and the model's descrip
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
 from kit.engines.remote.fields import Below, FieldName, taken
@@ -101,6 +110,11 @@ class Images(Engine):
     def __init__(self, entry: ImagesEntry) -> None:
         self._entry = entry
         self.definition = usable(checked(_definition(entry)), _taken(entry))
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that a mask comes without a picture."""
+        if "mask_image" in order.media and "image" not in order.media:
+            yield "mask_image", "needs the image that it is for"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Send the job to the endpoint and take the picture that it answers with."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,12 +11,12 @@ from kit.engines.base import Definition, Engine, Order, Problem
 from kit.engines.model import model_of
 from kit.errors import BadRequestError, NotFoundError
 from kit.parameters import suggest
+from kit.service.domain.objections import Objections
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
 from kit.wire import CATEGORIES, Model, Models
 
 _MILLI = Decimal("0.001")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class Catalog:
 
     models: Mapping[str, Model]
     engines: Mapping[str, Engine] = field(default_factory=dict)
+    objections: Objections = field(default_factory=Objections)
 
     def get(self, model_id: str) -> Model:
         """Return a model's definition.
@@ -49,20 +49,13 @@ class Catalog:
     def problems(self, model: Model, order: Order) -> list[Problem]:
         """Return why an order cannot work, as (field, sentence) pairs; its engine is asked.
 
-        An engine that cannot answer has no objection: it may still be able to render.
+        An engine that cannot answer has no objection, see `Objections`.
         """
         engine = self.engines.get(model.id)
         if engine is None:
             return []
-        try:
-            return [(_field(model, str(name)), str(why)) for name, why in engine.check(order)]
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-            # Its text stays out of the log: it may repeat the prompt.
-            kind = type(error).__name__
-            _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
-            return []
+        found = self.objections.to(order, model.id, engine)
+        return [(_field(model, name), why) for name, why in found]
 
 
 def load(definitions: Iterable[Definition], engines: Mapping[str, Engine] | None = None) -> Catalog:

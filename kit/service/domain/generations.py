@@ -68,7 +68,8 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     _check_files(model, files)
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}
-    asked = Order(prompt=prompt, parameters=dict(values), media=counts)
+    seconds = _seconds(files)
+    asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     if problems := catalog.problems(model, asked):
         raise ParameterError.fields(problems)
     quote = pricing.price(pricing.rule_of(model), values, _lengths(files))
@@ -246,6 +247,14 @@ def _check_files(model: Model, files: Mapping[str, Sequence[Any]]) -> None:
                 problems.append((f"mediaUploads.{name}", sentence))
     if problems:
         raise BadRequestError.fields(problems)
+
+
+def _seconds(files: Mapping[str, Sequence[Any]]) -> dict[str, list[float]]:
+    known = {
+        name: [row.duration_ms / 1000 for row in rows if row.duration_ms]
+        for name, rows in files.items()
+    }
+    return {name: lengths for name, lengths in known.items() if lengths}
 
 
 def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:

@@ -107,9 +107,11 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     started = time.perf_counter()
     place = Place(*map(Path, task["engines"]))
     with _one_process():
-        asset = engine_for(task["model_id"], place).render(job, progress)
+        engine = engine_for(task["model_id"], place)
+        asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
-    facts = kept(asset, task["generation_id"], folder, Shelf(Path(task["shelf"])))
+    made = engine.definition.asset_type
+    facts = kept(asset, made, task["generation_id"], folder, Shelf(Path(task["shelf"])))
     return {**facts, "seconds": seconds}
 
 

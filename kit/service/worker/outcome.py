@@ -33,11 +33,15 @@ _SMALL = 512
 _METADATA = 64_000
 
 
-def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[str, Any]:
+def kept(
+    asset: Asset, asset_type: str, generation_id: str, folder: Path, shelf: Shelf
+) -> dict[str, Any]:
     """Put a job's files on the shelf and return what its generation's row says of them.
 
     Parameters
     ----------
+    asset_type : str
+        ``image`` or ``video``: what the model makes.
     folder : Path
         The job's; every file of the asset has to lie in it.
 
@@ -52,7 +56,7 @@ def kept(asset: Asset, generation_id: str, folder: Path, shelf: Shelf) -> dict[s
     # The folder is not followed: an engine could have put a link in its place.
     folder = _resolved(folder.parent) / folder.name
     path = _inside(asset.path, folder, "its file")
-    size = _looked_at(path, asset.content_type)
+    size = _looked_at(path, asset.content_type, asset_type)
     facts = _facts(asset)
     facts |= _measures(path, facts, size)
     thumbnail = _thumbnail(asset, path, folder, facts)
@@ -92,14 +96,16 @@ def _inside(path: Any, folder: Path, what: str) -> Path:
     return found
 
 
-def _looked_at(path: Path, content_type: Any) -> tuple[int, int]:
-    """Refuse a file that is not what it is said to be; return the width and height it tells.
+def _looked_at(path: Path, content_type: Any, asset_type: str) -> tuple[int, int]:
+    """Refuse a file that is not what it has to be; return the width and height it tells.
 
     Only its beginning is read. A picture may lie on its side, see `_measures`.
     """
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
         raise _refusal(f"its type {content_type!r} is none that is served", str(path))
+    if kind != asset_type:
+        raise _refusal(f"the model makes {asset_type}s, and this is {content_type}", str(path))
     with path.open("rb") as file:
         if not _begins_as(file, content_type):
             raise _refusal(f"its content is not {content_type}", str(path))

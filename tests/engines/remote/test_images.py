@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import Asset, CanceledError, Job, Progress
+from kit.engines.base import Asset, CanceledError, Job, Order, Progress
 from kit.engines.remote.images import engines
 from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Answer, Server, png
@@ -436,3 +436,13 @@ def test_a_file_that_is_not_there_is_no_wrong_request(server: Server, job: Jobs)
 
     with pytest.raises(EngineError, match="does not have the file that it made"):
         render(entry(server), job())
+
+
+def test_a_mask_without_a_picture_is_refused_before_it_is_paid_for(server: Server) -> None:
+    (engine,) = engines(entry(server, pictures=1, mask=True), Path(), False)
+
+    def objections(**media: int) -> list[str]:
+        return [name for name, _ in engine.check(Order(prompt="", parameters={}, media=media))]
+
+    assert objections(mask_image=1) == ["mask_image"]
+    assert objections(mask_image=1, image=1) == objections(image=1) == objections() == []

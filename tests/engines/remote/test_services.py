@@ -127,10 +127,9 @@ def test_files_are_sent_once_for_the_same_content(
     picture = tmp_path / "upl_without_an_ending"
     picture.write_bytes(png(30, 20))
     site = Site(upstream["url"], upstream["key_env"], pause=0.02)
-    image = clay.model_copy(update={"asset_type": "image"})
 
     def render() -> Asset:
-        return forward(site, image, job("", media={"portrait": [picture]}), Progress())
+        return forward(site, clay, job("", media={"portrait": [picture]}), Progress())
 
     first, again = render(), render()
 

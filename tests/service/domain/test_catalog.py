@@ -1,5 +1,6 @@
 """The catalog: what loads, what does not, and the figures it shows."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -11,10 +12,17 @@ from kit import parameters
 from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
 from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
-from kit.service.domain import accounts, catalog, generations
+from kit.service.domain import accounts, catalog, generations, objections, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.wire import Multiplier, Parameter, Rule, StartGeneration, UnitPrice
+from kit.wire import (
+    Multiplier,
+    Parameter,
+    RequestUpload,
+    Rule,
+    StartGeneration,
+    UnitPrice,
+)
 from tests.service.domain.conftest import NOW, Write
 
 FLAT = installed()["flat"].definition
@@ -234,6 +242,32 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
     assert write(accounts.get(payer.account_id)).balance == 10_000
 
 
+def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) -> None:
+    seen: list[Order] = []
+
+    def listen(order: Order) -> list[tuple[str, str]]:
+        seen.append(order)
+        return []
+
+    clay = type("Listening", (type(installed()["clay"]),), {"check": lambda _, o: listen(o)})
+    offered = catalog.of_engines({"clay": clay()})
+    media = {}
+    for name, kind, length in (("portrait", "image/png", None), ("voice", "audio/wav", 2_500)):
+        file = RequestUpload(
+            file_name=f"a.{kind[-3:]}", content_type=kind, file_size_bytes=9, model_id="clay"
+        )
+        limits = {"image": 100, "audio": 100, "video": 100}
+        ticket = write(uploads.ticket(offered, file, payer, limits, NOW))
+        write(uploads.fill(ticket.id, sha256="a", duration_ms=length, now=NOW))
+        media[name] = ticket.id
+    order = StartGeneration(model_id="clay", media_uploads=media)
+
+    write(generations.plan(offered, order, payer.account_id))
+
+    assert seen[0].media == {"portrait": 1, "voice": 1}
+    assert seen[0].seconds == {"voice": [2.5]}
+
+
 @pytest.mark.parametrize("answer", [fail, quit_all, half_way, lambda _: 7, lambda _: ["odd", None]])
 def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
     write: Write,
@@ -259,6 +293,32 @@ def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Pa
     offered = catalog.of_engines({"flat": Odd()})
 
     assert write(generations.plan(offered, ORDER, payer.account_id)).model.id == "flat"
+
+
+def test_a_check_without_an_end_holds_up_one_order_and_no_more(
+    write: Write,
+    payer: Payer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(objections, "PATIENCE", 0.05)
+    asked: list[Order] = []
+    end = threading.Event()
+
+    def endless(order: Order) -> Any:
+        asked.append(order)
+        end.wait()
+        return ()
+
+    offered = catalog.of_engines({"flat": Picky(endless)})
+    try:
+        plans = [write(generations.plan(offered, ORDER, payer.account_id)) for _ in range(3)]
+    finally:
+        end.set()
+
+    assert {plan.quote.total for plan in plans} == {Decimal("1.2")}
+    assert len(asked) == 1
+    assert caplog.text.count("'flat' takes longer than 0.05 s to check an order") == 1
 
 
 def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:

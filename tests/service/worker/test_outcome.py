@@ -31,9 +31,11 @@ def folder(tmp_path: Path) -> Path:
 def keep(tmp_path: Path, folder: Path) -> Callable[..., dict[str, Any]]:
     """Keep an asset; its facts are right unless a test says otherwise."""
 
-    def keep(path: Any, **facts: Any) -> dict[str, Any]:
+    def keep(path: Any, *, makes: str = "", **facts: Any) -> dict[str, Any]:
         plain = {"content_type": "image/png", "width": 40, "height": 30}
-        return kept(Asset(path=path, **{**plain, **facts}), ID, folder, shelf(tmp_path))
+        asset = Asset(path=path, **{**plain, **facts})
+        kind = makes or str(asset.content_type).partition("/")[0]
+        return kept(asset, kind, ID, folder, shelf(tmp_path))
 
     return keep
 
@@ -101,6 +103,17 @@ def test_a_file_outside_the_folder_is_refused_and_stays(
     assert str(folder) in caught.value.detail
     assert treasure.read_bytes() == before
     assert good.exists()
+    assert not (tmp_path / "objects").exists()
+
+
+def test_a_model_of_videos_may_not_hand_over_a_picture_nor_the_other_way_round(
+    tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
+) -> None:
+    with pytest.raises(EngineError, match="the model makes videos, and this is image/png"):
+        keep(drawn(folder / "a.png"), makes="video")
+    with pytest.raises(EngineError, match="the model makes images, and this is video/mp4"):
+        keep(filmed(folder / "a.mp4"), makes="image", content_type="video/mp4")
+
     assert not (tmp_path / "objects").exists()
 
 
@@ -233,7 +246,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 @pytest.mark.parametrize("odd", [None, 7, "a.png"])
 def test_what_is_no_asset_is_refused(tmp_path: Path, folder: Path, odd: Any) -> None:
     with pytest.raises(EngineError, match="the engine returned none"):
-        kept(odd, ID, folder, shelf(tmp_path))
+        kept(odd, "image", ID, folder, shelf(tmp_path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")

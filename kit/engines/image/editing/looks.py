@@ -113,6 +113,20 @@ _WORDS = {
     "golden": "golden sunset sunrise glowing honey",
     "dreamy": "dreamy dream fairy ethereal hazy magical",
 }
+#: What is said in several words -> the word for it.
+_PHRASES = {
+    "black and white": "black-and-white",
+    "black & white": "black-and-white",
+    "teal and orange": "blockbuster",
+    "orange and teal": "blockbuster",
+    "low contrast": "matte",
+}
+#: Word -> what is added to the light of any look, or of none, and its contrast is multiplied by.
+_NUDGES = {
+    **dict.fromkeys(("darker", "dark", "dim"), (-0.09, 1.0)),
+    **dict.fromkeys(("brighter", "bright", "lighter"), (0.09, 1.0)),
+    **dict.fromkeys(("contrast", "contrasty", "crisp"), (0.0, 1.16)),
+}
 #: Word of a prompt -> look.
 WORDS = {word: look for look, words in _WORDS.items() for word in words.split()}
 #: What is said where nothing would change.
@@ -127,19 +141,34 @@ def look_of(name: str, prompt: str) -> tuple[str, Look]:
     """Return the name and figures of the look that a setting and a prompt ask for.
 
     The setting decides unless it is ``auto``; then the first word of the prompt does that names a
-    look, ``none`` if there is none. Color words of the prompt tint either.
+    look, ``none`` if there is none. Words such as darker, brighter and contrast change either, and
+    color words tint it.
 
     Examples
     --------
     >>> look_of("auto", "a moody evening")[0]
     'cinematic'
     """
-    words = re.findall(r"[a-z-]+", prompt.lower())
+    words = _words(prompt)
     if name == "auto":
         name = next((WORDS[word] for word in words if word in WORDS), "none")
-    look = LOOKS.get(name, Look())
+    look = _nudged(LOOKS.get(name, Look()), words)
     colors = [word for word in words if word in COLORS and word not in WORDS]
     return name, _tinted(look, colors[0]) if colors else look
+
+
+def _words(prompt: str) -> list[str]:
+    text = " ".join(prompt.lower().split())
+    for phrase, word in _PHRASES.items():
+        text = re.sub(rf"\b{phrase}\b", word, text)
+    return re.findall(r"[a-z-]+", text)
+
+
+def _nudged(look: Look, words: list[str]) -> Look:
+    """Return a look lighter, darker or of more contrast, however often that is said."""
+    for light, contrast in {_NUDGES[word] for word in words if word in _NUDGES}:
+        look = replace(look, light=look.light + light, contrast=look.contrast * contrast)
+    return look
 
 
 def is_idle(prompt: str, values: Mapping[str, Any]) -> bool:

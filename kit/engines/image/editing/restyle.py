@@ -47,7 +47,7 @@ class Restyle(Engine):
             settings.text(
                 "text",
                 "A title set on the picture, in Latin, Greek, Cyrillic, Hebrew or Arabic letters;"
-                " emoji are left out",
+                " emoji are left out, and what is see-through becomes white",
             ),
             settings.choice(
                 "position",

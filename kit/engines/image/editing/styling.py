@@ -6,13 +6,14 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.image.editing.finish import finished, source
+from kit.engines.image.editing.finish import finished, flat, source
 from kit.engines.image.editing.grading import graded
 from kit.engines.image.editing.looks import NOTHING, Look, is_idle, look_of
 from kit.engines.image.editing.redrawing import redrawn
 from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
 from kit.engines.image.editing.titling import Title, titled
 from kit.engines.media.color import Bytes
+from kit.engines.media.stills import Still
 from kit.errors import EngineError
 
 _FLAT = {"poster": 2.5}
@@ -33,14 +34,16 @@ def restyle(job: Job, progress: Progress) -> Asset:
     pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
     mixed = _mixed(still.pixels, pixels, _share(values["strength"], values["stylize"]))
     progress.report(0.75)
-    facts = {"look": name, "stylize": values["stylize"]}
+    facts, alpha = {"look": name, "stylize": values["stylize"]}, still.alpha
     if text:
+        # What is see-through would take parts of letters along.
+        mixed, alpha = flat(Still(mixed, alpha)), None
         title = Title(headline=text, face=values["font"], position=values["position"])
         setting = progress.part(0.75, 0.85)
         mixed, placed = titled(mixed, title, report=setting.report)
         facts = {**facts, **placed}
     progress.report(0.85)
-    return finished(job, progress, "restyle", mixed, alpha=still.alpha, facts=facts)
+    return finished(job, progress, "restyle", mixed, alpha=alpha, facts=facts)
 
 
 def _styled(pixels: Bytes, look: Look, manner: str, progress: Progress) -> Bytes:

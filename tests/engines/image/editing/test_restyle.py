@@ -61,6 +61,49 @@ def test_words_of_the_prompt_choose_the_look_and_a_setting_overrules_them(
     assert look_of("auto", "make it nice") == ("none", Look())
 
 
+@pytest.mark.parametrize(
+    ("prompt", "look"),
+    [
+        ("high contrast black and white", "noir"),
+        ("Black  &  White, please", "noir"),
+        ("teal and orange", "cinematic"),
+        ("low contrast", "matte"),
+    ],
+)
+def test_looks_of_several_words_are_read(prompt: str, look: str) -> None:
+    assert look_of("auto", prompt)[0] == look
+
+
+def test_darker_brighter_and_contrast_do_what_they_say_to_any_look() -> None:
+    ramp = np.repeat(np.linspace(30, 225, 60).astype(np.uint8)[:, None, None], 3, axis=2)
+
+    def said(prompt: str) -> tuple[float, float]:
+        new = graded(ramp, look_of("auto", prompt)[1]).astype(float)
+        return new.mean(), new.std()
+
+    for look in ("", "cold", "vintage"):
+        light, spread = said(look)
+        assert said(f"{look}, a bit darker")[0] < light - 5
+        assert said(f"{look}, brighter")[0] > light + 5
+        assert said(f"{look}, more contrast")[1] > spread * 1.05
+    assert said("dark dark dark") == said("dark")
+
+
+def test_a_title_is_whole_where_the_picture_is_see_through(tmp_path: Path) -> None:
+    hole = np.dstack([ball(320, 240), np.zeros((240, 320), np.uint8)])
+    hole[60:180, 110:210, 3] = 255
+    media = {"image": saved(hole, tmp_path / "in" / "hole.png")}
+
+    titled = pixels_of(
+        render(Restyle(), tmp_path / "out", media=media, text="Every letter shows", look="none")
+    )
+
+    assert titled.shape == (240, 320, 3)
+    outside = np.delete(titled, np.s_[100:220], axis=1)
+    assert outside.min() < 90, "letters stand where nothing was"
+    assert (outside > 250).mean() > 0.2, "and white is where nothing is"
+
+
 def test_every_word_names_a_look_that_there_is() -> None:
     assert set(WORDS.values()) == set(LOOKS)
 
