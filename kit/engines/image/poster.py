@@ -53,6 +53,7 @@ class Poster(Engine):
             _STARS,
             _GRAIN,
             files.file_format(),
+            files.quality(),
             seed_parameter(),
         ),
         pricing=Rule(

@@ -42,6 +42,7 @@ class SceneFast(Engine):
             family(),
             settings.palette(),
             files.file_format(),
+            files.quality(),
             seed_parameter(),
         ),
         pricing=Rule(

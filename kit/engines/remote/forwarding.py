@@ -32,6 +32,8 @@ _NAME = "output"
 _LONGEST_PAUSE = 10.0
 #: Orders of the same content that may have ended badly before one is given up.
 _ORDERS = 20
+#: Characters of metadata, as JSON, that are taken over with a result.
+_MOST_TOLD = 32_000
 #: Parts of the whole: until the files are there, and until the output is made.
 _SENT, _MADE = 0.05, 0.9
 
@@ -62,6 +64,7 @@ def forward(site: Site, model: Model, job: Job, progress: Progress) -> Asset:
     generation = awaited(work, progress, seconds=site.timeout)
     charged = generation.credits_charged
     facts = {
+        **_told(generation),
         "service": site.public,
         "model": model.id,
         "generation": generation.id,
@@ -70,6 +73,12 @@ def forward(site: Site, model: Model, job: Job, progress: Progress) -> Asset:
     made = asset(job.folder / _NAME, model.asset_type, facts)
     progress.report(1.0)
     return made
+
+
+def _told(generation: Generation) -> dict[str, Any]:
+    """Return what that service tells of the result, as far as it is of a sensible size."""
+    told = (generation.output.metadata if generation.output else None) or {}
+    return told if len(json.dumps(told)) <= _MOST_TOLD else {}
 
 
 async def _body(caller: Caller, model: Model, job: Job) -> dict[str, Any]:

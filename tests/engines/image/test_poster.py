@@ -39,6 +39,15 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path: Path)
     assert one != other
 
 
+@pytest.mark.parametrize("kind", ["jpeg", "webp"])
+def test_quality_makes_a_smaller_file(tmp_path: Path, kind: str) -> None:
+    fine, coarse = (
+        render(tmp_path / str(q), format=kind, quality=q).path.stat().st_size for q in (95, 20)
+    )
+
+    assert coarse < 0.5 * fine
+
+
 @pytest.mark.parametrize("aspect", ASPECTS)
 def test_every_aspect_has_the_exact_size(tmp_path: Path, aspect: str) -> None:
     asset = render(tmp_path, aspect_ratio=aspect, size=320)

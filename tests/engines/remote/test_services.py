@@ -92,6 +92,7 @@ def test_a_job_is_forwarded_and_its_output_taken(
     assert there["prompt"] == "a lake"
     assert there["parameters"] == flat(count=2, seed=7)
     assert there["creditsCharged"] == asset.metadata["credits_charged"] == 0.7
+    assert asset.metadata["seed"] == there["output"]["metadata"]["seed"] == 7, "what it tells too"
 
 
 def test_a_job_that_is_tried_again_finds_its_first_order(

@@ -43,6 +43,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     # The one that is not looked at first, alone: to decode a picture takes most of the memory.
     backdrop = _backdrop(job)
     still = source(job)
+    _check(job, still)
     progress.report(0.1)
     alpha = _subject(job, still, progress.part(0.1, 0.6))
     progress.report(0.6)
@@ -50,9 +51,20 @@ def change_background(job: Job, progress: Progress) -> Asset:
     operation = job.parameters["operation"]
     scene = _Scene(still.pixels, alpha, backdrop)
     pixels, kept = _OPERATIONS[operation](job, progress, scene)
+    if operation == "blur":
+        kept = still.alpha
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
+
+
+def _check(job: Job, still: Still) -> None:
+    """Refuse to blur what is see-through already: only hidden pixels would come to light."""
+    if job.parameters["operation"] != "blur" or still.alpha is None:
+        return
+    if pointed(job, still.pixels.shape[:2]) is None:
+        sentence = "the picture has no background to blur: it is see-through around its subject"
+        raise EngineError(sentence, code="no_background")
 
 
 def _subject(job: Job, still: Still, progress: Progress) -> Bytes:

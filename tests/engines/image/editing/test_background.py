@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -120,6 +121,22 @@ def test_blurring_softens_what_is_behind_and_not_the_subject(tmp_path: Path) -> 
     out = pixels_of(asset)
     assert out[:40, 10, 0].astype(float).std() < 0.4 * pixels[:40, 10, 0].astype(float).std()
     assert near(out[90, 120], BALL)
+
+
+def test_blurring_what_is_see_through_brings_nothing_hidden_to_light(tmp_path: Path) -> None:
+    cover = np.zeros((180, 240), np.uint8)
+    cover[20:160, 40:200] = 255
+    image = saved(np.dstack([ball(), cover]), tmp_path / "in" / "cut.png")
+    values: dict[str, Any] = {"operation": "blur", "blur_strength": 1}
+
+    with pytest.raises(EngineError, match="no background to blur") as caught:
+        render(Background(), tmp_path / "a", media={"image": image}, **values)
+    box = {"subject_x": 0.5, "subject_y": 0.5, "subject_width": 0.3, "subject_height": 0.4}
+    made = render(Background(), tmp_path / "b", media={"image": image}, **values, **box)
+
+    assert caught.value.code == "no_background"
+    with Image.open(made.path) as file:
+        assert np.array_equal(np.asarray(file.convert("RGBA"))[..., 3], cover)
 
 
 def test_feathering_softens_the_edge(tmp_path: Path, image: Path) -> None:
