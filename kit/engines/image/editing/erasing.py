@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.image.editing.continuing import continued
 from kit.engines.image.editing.evening import evened
+from kit.engines.image.editing.nearby import Nearby, mirrored
 from kit.engines.image.editing.patches import Places, Search
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
@@ -28,7 +29,9 @@ _BEGUN = 0.25  # of the work is done when there is a first guess
 _Shorts = NDArray[np.int16]
 
 
-def erased(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Bytes:
+def erased(
+    pixels: Bytes, mask: Bytes, seed: int, progress: Progress, *, near: bool = False
+) -> Bytes:
     """Return a picture whose masked part is filled with what surrounds it.
 
     Parameters
@@ -37,6 +40,9 @@ def erased(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Bytes:
         Shape (height, width, 3).
     mask : ndarray of uint8
         Shape (height, width), 255 where to erase.
+    near : bool
+        Whether each part of the hole is filled from what lies next to it, and nothing comes there
+        that is unlike that: for a hole of which only the rim will be seen.
     """
     grown = max(3, round(max(mask.shape) / 250)) | 1
     mask = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown)))
@@ -45,7 +51,7 @@ def erased(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Bytes:
     scale = min(1.0, _FINEST / max(hole.shape))
     small, small_hole = _shrunk(part, hole, scale)
     barred = cv2.resize(_people(pixels)[rows, columns], small_hole.shape[::-1])
-    filled = _filled(small, small_hole, barred, np.random.default_rng([seed, 31]), progress)
+    filled = _filled(small, small_hole, barred, np.random.default_rng([seed, 31]), progress, near)
     out = pixels.copy()
     out[rows, columns] = _blended(part, hole, *filled)
     return out
@@ -108,20 +114,27 @@ def _grain(part: Bytes, hole: Bytes, small: tuple[int, ...], moves: Places) -> _
 
 
 def _filled(
-    pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
+    pixels: Bytes,
+    hole: Bytes,
+    barred: Bytes,
+    rng: np.random.Generator,
+    progress: Progress,
+    near: bool,
 ) -> tuple[Bytes, Places]:
     """Return the picture without its hole, and the move to where each pixel was found."""
     canvas, search = pixels, None
+    nearby = Nearby.over(pixels, hole, barred) if near else None
     for number, scale in enumerate(_levels(hole)):
         part, gap = _shrunk(pixels, hole, scale)
         size = (part.shape[1], part.shape[0])
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
-        search = Search.over(gap, closed, search, rng)
+        toll = nearby.seen(part).cost if nearby else None
+        search = Search.over(gap, closed, search, rng, toll)
         if number:
             larger = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC).astype(np.float32)
             larger = np.where((gap == 0)[..., None], part, larger)
         else:
-            larger = _begun(part, gap, closed, search, progress.part(0.0, _BEGUN))
+            larger = _begun(part, gap, closed, search, progress.part(0.0, _BEGUN), near)
         if search:
             # A level has four times the pixels of the one before.
             level = progress.part(_BEGUN, 1.0).part(scale**2 / 4, scale**2)
@@ -132,12 +145,20 @@ def _filled(
 
 
 def _begun(
-    part: Bytes, gap: Bytes, closed: Bytes, search: Search | None, progress: Progress
+    part: Bytes,
+    gap: Bytes,
+    closed: Bytes,
+    search: Search | None,
+    progress: Progress,
+    near: bool,
 ) -> Floats:
     """Return the first guess; the search goes on from it."""
     canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
     if search:
-        moves = continued(canvas, gap, (gap | closed) == 0, search.usable, progress)
+        if near:
+            moves = mirrored(gap, search.usable)
+        else:
+            moves = continued(canvas, gap, (gap | closed) == 0, search.usable, progress)
         rows, columns = np.indices(gap.shape) + moves
         canvas = canvas[rows, columns]
         search.follow(moves)

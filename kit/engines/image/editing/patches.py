@@ -9,8 +9,9 @@ Source: Wexler, Shechtman and Irani, "Space-time completion of video" (TPAMI 200
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Self, TypeAlias
 
@@ -27,6 +28,8 @@ Whole: TypeAlias = NDArray[np.intp]
 Places: TypeAlias = NDArray[np.int64]
 #: Patches, shape (n, pixels, 3), and how much each of their values counts, shape (n, pixels * 3).
 Own: TypeAlias = tuple[Floats, Floats]
+#: Returns what it costs to fill places from other places.
+Toll: TypeAlias = Callable[[Places, Places], Floats]
 
 RADIUS = 3
 _SIZE = 2 * RADIUS + 1
@@ -60,6 +63,8 @@ class Search:
         Shape (height, width): how much a pixel counts when patches are compared.
     weight : ndarray of float32
         Shape (n,): how much each place counted when the hole was last painted.
+    toll : Toll
+        What finds cost beside looking different.
     """
 
     at: Places
@@ -68,10 +73,16 @@ class Search:
     trust: Floats
     sure: Floats
     weight: Floats
+    toll: Toll
 
     @classmethod
     def over(
-        cls, gap: Bytes, barred: Bytes, coarser: Search | None, rng: np.random.Generator
+        cls,
+        gap: Bytes,
+        barred: Bytes,
+        coarser: Search | None,
+        rng: np.random.Generator,
+        toll: Toll | None = None,
     ) -> Self | None:
         """Return a search that begins where a coarser one ended, or at random.
 
@@ -81,6 +92,8 @@ class Search:
         ----------
         gap, barred : ndarray of uint8
             Shape (height, width): 255 in the hole, and where nothing may be copied from.
+        toll : Toll, optional
+            What finds cost beside looking different; without it that is `far`.
         """
         window = np.ones((_SIZE, _SIZE), np.uint8)
         inside = np.zeros(gap.shape, bool)
@@ -95,7 +108,8 @@ class Search:
         depth = cv2.distanceTransform(gap, cv2.DIST_L2, 3)[at[0], at[1]]
         trust = np.maximum(_DEEPER**-depth, 1e-6).astype(np.float32)
         sure = np.where(gap > 0, np.float32(_GUESSED), np.float32(1.0))
-        search = cls(at, best, usable, trust, sure, trust.copy())
+        toll = toll or partial(far, shape=gap.shape)
+        search = cls(at, best, usable, trust, sure, trust.copy(), toll)
         if coarser is not None:
             search._take(2 * coarser._found(at // 2) + at % 2)
         return search
@@ -120,7 +134,7 @@ class Search:
     def _compare_all(self, canvas: Floats, progress: Progress) -> Floats:
         """Take for each place the best find there is; return how much they differ."""
         known = np.array(np.nonzero(self.usable))
-        best, cost = nearest(canvas, self.at, self._own(canvas), known, progress)
+        best, cost = nearest(canvas, self.at, self._own(canvas), known, progress, self.toll)
         self.best[:] = best
         return cost
 
@@ -176,7 +190,7 @@ class Search:
             off -= pixels[chosen]
             off *= off
             cost[part] = np.einsum("nj,nj->n", off.reshape(len(off), -1), weight[chosen])
-            cost[part] += far(self.at[:, chosen], there, self.usable.shape)
+            cost[part] += self.toll(self.at[:, chosen], there)
         return cost
 
     def moves(self) -> Places:
@@ -239,7 +253,12 @@ def patches(canvas: Floats, places: Places) -> Floats:
 
 
 def nearest(
-    canvas: Floats, at: Places, own: Own, known: Places, progress: Progress
+    canvas: Floats,
+    at: Places,
+    own: Own,
+    known: Places,
+    progress: Progress,
+    toll: Toll | None = None,
 ) -> tuple[Places, Floats]:
     """Return for each place the known place that looks most like it, and how much they differ.
 
@@ -252,7 +271,10 @@ def nearest(
     own : pair of ndarray of float32
         The patches at the places, shape (n, pixels, 3), and how much each of their values counts,
         shape (n, pixels * 3).
+    toll : Toll, optional
+        What finds cost beside looking different; without it that is `far`.
     """
+    toll = toll or partial(far, shape=canvas.shape)
     found = patches(canvas, known)
     both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
     best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
@@ -264,7 +286,7 @@ def nearest(
         weight = own[1][part]
         off = np.hstack([weight[:, :: canvas.shape[2]], -2 * weight * pixels]) @ both
         off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
-        off += far(here[:, :, None], known[:, None], canvas.shape)
+        off += toll(here[:, :, None], known[:, None])
         which = off.argmin(axis=1)
         best[:, part] = known[:, which]
         cost[part] = off[np.arange(len(which)), which]

@@ -11,6 +11,7 @@ from kit.engines.base import Progress
 from kit.engines.image.editing.erasing import erased
 from kit.engines.media import cutout
 from kit.engines.media.color import Bytes
+from kit.engines.video.animate.traces import traces, with_traces
 from kit.engines.video.sheets import Sheet, yuv
 
 _WORK = 400  # pixels of the longer side at which the background is made up
@@ -39,8 +40,10 @@ class Layers:
 
 def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
     """Return the subject and, behind it, what its surroundings suggest."""
-    background = _filled(pixels, alpha, seed, progress)
+    rest, own = traces(pixels, alpha, _TRACE)
+    background = _filled(pixels, np.maximum(alpha, rest), seed, progress)
     progress.report(1.0)
+    alpha = with_traces(pixels, background, alpha, own)
     return Layers(background, _before(pixels, background, alpha), alpha)
 
 
@@ -91,7 +94,9 @@ def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes
     size = (max(4, round(width * scale)), max(4, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
-    made = erased(small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress)
+    made = erased(
+        small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress, near=True
+    )
     progress.report(1.0)
     made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.

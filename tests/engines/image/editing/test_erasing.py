@@ -35,3 +35,42 @@ def test_no_face_is_copied_into_a_hole() -> None:
     filled = erasing.erased(pixels, mask, 1, Progress())
 
     assert np.abs(filled[50:130, 40:120].astype(int) - (150, 165, 180)).max() < 40
+
+
+def beside_a_tower() -> tuple[np.ndarray, np.ndarray]:
+    """A cloudy wall, a brown tower on it, and a hole that does not reach the tower."""
+    rng = np.random.default_rng(8)
+    clouds = cv2.GaussianBlur(rng.normal(0, 40, (240, 320)).astype(np.float32), (0, 0), 6)
+    wall = np.clip(np.float32([205, 195, 190]) + 3 * clouds[..., None], 0, 255)
+    wall[30:220, 225:255] = (100, 60, 15)
+    hole = np.zeros((240, 320), np.uint8)
+    cv2.ellipse(hole, (130, 150), (60, 90), 0, 0, 360, 255, -1)
+    return wall.astype(np.uint8), hole
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_filled_from_nearby_shows_no_second_tower(seed: int) -> None:
+    pixels, hole = beside_a_tower()
+
+    filled = erasing.erased(pixels, hole, seed, Progress(), near=True)
+
+    assert (filled[hole > 0][:, 2] < 120).mean() < 0.002
+
+
+def test_filling_from_nearby_twice_gives_equal_bytes() -> None:
+    pixels, hole = beside_a_tower()
+    one, other = (erasing.erased(pixels, hole, 3, Progress(), near=True) for _ in range(2))
+
+    assert np.array_equal(one, other)
+
+
+def test_each_side_of_a_hole_is_filled_from_its_own_side() -> None:
+    rng = np.random.default_rng(9)
+    pixels = rng.normal(0, 6, (200, 300, 3)) + np.where(np.arange(300) < 150, 60, 190)[:, None]
+    pixels = np.clip(pixels, 0, 255).astype(np.uint8)
+    hole = np.zeros((200, 300), np.uint8)
+    hole[60:140, 80:220] = 255
+
+    filled = erasing.erased(pixels, hole, 1, Progress(), near=True)
+
+    assert filled[70:130, 80:100].max() < 125 < filled[70:130, 200:220].min()

@@ -100,3 +100,16 @@ def test_a_subject_that_has_moved_leaves_no_second_edge(parted: Layers) -> None:
     # What is left of the disc's red along its outline, in the background.
     rim = cv2.morphologyEx(disc_alpha(), cv2.MORPH_GRADIENT, np.ones((9, 9))) > 0
     assert (behind[..., 0] - behind[..., 1])[rim].max() < 25
+
+
+def test_a_rim_that_the_cutout_missed_moves_with_the_subject() -> None:
+    pixels, alpha = with_disc(), disc_alpha()
+    cv2.circle(pixels, (240, 180), 96, (250, 250, 250), 6, cv2.LINE_AA)
+    away = np.hypot(*np.mgrid[-180:180, -240:240])
+    rim = (away > 94) & (away < 98)
+
+    parts = separated(pixels, alpha, 3, Progress())
+
+    assert parts.alpha[rim].mean() > 220
+    assert parts.background[rim].mean() < 160
+    assert np.abs(together(parts) - pixels)[rim].mean() < 6
