@@ -87,14 +87,14 @@ def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
     recipe = framed(RECIPES[scene.subject], scene.composition)
     horizon = stage.y(recipe.horizon)
     light = sky.light_of(next(rng), stage, scene, horizon)
-    glow = 0.7 if scene.covered else 0.5 if light.shadow else 1.0
+    glow = 0.7 if not scene.open else 0.5 if light.shadow else 1.0
     heaven = sky.sky(stage, palette, light, horizon, glow)
     back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
     setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
     far, near = ridges.ridges(next(rng), setting, recipe, ridges_of(look.layers, scene.composition))
     shore = round(stage.y(recipe.shore)) if recipe.shore else None
     sheet = water(next(rng), stage, light, shore, recipe.rough) if shore else None
-    if sheet and scene.weather == "fog":  # a sun that is not seen does not glitter
+    if sheet and not scene.open:  # a sun that is not seen does not glitter
         sheet = replace(sheet, glitter=np.zeros_like(sheet.glitter))
     return Picture(stage, palette, light, heaven, (*back, *far), tuple(near), sheet)
 
@@ -135,13 +135,13 @@ def _heaven(
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
     streams = [next(rng) for _ in range(6)]
     clear = not scene.covered
-    if look.stars and scene.dark and clear:
-        if scene.time == "night":
+    if look.stars and scene.dark and (clear or "stars" in scene.lights):
+        if scene.time == "night" and clear:
             yield sky.milky_way(streams[0], stage, palette, horizon)
         yield sky.stars(streams[1], stage, horizon, light, 1.0 if scene.time == "night" else 0.65)
     if "aurora" in scene.extras and scene.dark:
         yield from clouds.aurora(streams[2], stage, horizon)
-    if clear:
+    if scene.open:
         shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(scene) else None
         yield from shine or sky.sun(stage, palette, light)
     if scene.weather != "fog":

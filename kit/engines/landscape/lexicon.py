@@ -87,6 +87,14 @@ PHRASES = {
 }
 #: Words of a sky that the sun shines from.
 SUNNY = ("sun", "sunny", "sunlit", "sunshine", "bright")
+#: Light of the sky -> words that ask for it by name. The sun and the moon, where they are named,
+#: come out of a closed sky too, and what burns needs a low sun, seen or not.
+LIGHTS = {
+    "sun": "sun sunny sunlit sunlight sunray sunrays sunbeam sunbeams ray rays beam beams",
+    "moon": "moon moonlit moonlight moonrise crescent",
+    "stars": "star starry starlight milky",
+    "fire": "sunset sunrise sundown golden glowing fiery ember burning rosy",
+}
 #: What is in the sky -> words before it that close the sky.
 HEAVY = {
     "cloud": ("heavy", "dark", "thick", "dense", "low", "black", "gray", "grey", "leaden"),
@@ -145,4 +153,5 @@ AXES = {
     "mood": _by_word(MOODS),
 }
 EXTRA_WORDS = _by_word(EXTRAS)
+LIGHT_WORDS = _by_word(LIGHTS)
 COMPOSITION_WORDS = _by_word(COMPOSITIONS)

@@ -122,6 +122,9 @@ _WEATHERS = {
 }
 #: Color words of growing things and soil: by day they color the land and leave the sky alone.
 _EARTHY = frozenset({"green", "lime", "olive", "emerald", "brown", "rust", "sepia"})
+#: Weather -> shares of a day's colors and of its lightness that clouds leave.
+_LEADEN = {"rain": (0.55, 0.86), "snow": (0.5, 1.0)}
+_DIM = 0.4  # share of a low sun's colors that a closed sky lets through
 _MOODS = {"pastel": 0.62, "vivid": 1.35, "gloomy": 0.5}
 _WARM = (0.011, 0.030)  # what warm light adds to a color, along a and b of OKLab
 _GLOOM = 0.82  # share of the lightness that a gloomy mood leaves
@@ -139,7 +142,11 @@ def palette_for(scene: Scene) -> Palette:
     else:
         palette = _grounded(palette, _own_tint(scene))
     strength = _MOODS.get(scene.mood, _WEATHERS[scene.weather])
+    strength *= _DIM if scene.dim else 1.0
     light = _GLOOM if scene.mood == "gloomy" else 1.0
+    if scene.time == "day" and not scene.open:
+        left = _LEADEN.get(scene.weather, (1.0, 1.0))
+        strength, light = strength * left[0], light * left[1]
     palette = _each(palette, lambda color: (color[0] * light, color[1] * strength, color[2]))
     if scene.weather == "fog":
         palette = _fogged(palette)

@@ -25,7 +25,17 @@ _OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "mood": (("balanced",), (1,)),
 }
 _MOST_TINTS = 2
+_LISTS = ("tints", "extras", "composition", "lights")
+#: Hours of a low sun.
+LOW = ("dawn", "sunset", "dusk")
+#: Hour -> what may shine in its sky.
+_SHINING = {
+    **{hour: {"sun"} for hour in ("dawn", "day", "sunset")},
+    "dusk": {"sun", "moon", "stars"},
+    "night": {"moon", "stars"},
+}
 _SKY_LIGHTS = frozenset({"aurora", "crescent", "full_moon"})
+_GLIMMERS = frozenset({"aurora", "crescent", "fireflies"})
 #: Weathers under a closed sky.
 COVERED = ("rain", "snow", "overcast", "fog")
 
@@ -44,6 +54,8 @@ class Scene:
         1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
     composition : tuple of str
         Any of wide, close, low, high, centered, minimal, dramatic, thirds.
+    lights : tuple of str
+        What the prompt names of the sky's light, keys of `kit.engines.landscape.lexicon.LIGHTS`.
     number : int
         Seed of everything random in the drawing, from the job's seed and the prompt.
 
@@ -65,6 +77,7 @@ class Scene:
     number: int
     warmth: int = 0
     composition: tuple[str, ...] = ()
+    lights: tuple[str, ...] = ()
 
     @property
     def dark(self) -> bool:
@@ -77,6 +90,16 @@ class Scene:
         return self.weather in COVERED
 
     @property
+    def open(self) -> bool:
+        """Whether sun or moon are seen: under a closed sky only where the prompt names them."""
+        return opened(self.weather, self.time, self.lights)
+
+    @property
+    def dim(self) -> bool:
+        """Whether a closed sky swallows the colors of a low sun."""
+        return dimmed(self.weather, self.time, self.lights)
+
+    @property
     def crescent(self) -> bool:
         """Whether the moon is a crescent: the prompt says so, or says nothing of it."""
         if "crescent" in self.extras or "full_moon" in self.extras:
@@ -86,7 +109,7 @@ class Scene:
     def facts(self) -> dict[str, Any]:
         """Return the scene as JSON-able metadata."""
         facts = asdict(self)
-        lists = {name: list(getattr(self, name)) for name in ("tints", "extras", "composition")}
+        lists = {name: list(getattr(self, name)) for name in _LISTS}
         return {**facts, **lists}
 
 
@@ -105,7 +128,10 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     said["weather"] = weather_in(words)
     axes = {axis: said[axis] or _drawn(dice, axis) for axis in _OPEN}
     extras = [lexicon.EXTRA_WORDS[word] for word in words if word in lexicon.EXTRA_WORDS]
+    lights = lights_in(words)
     axes = {**axes, **_implied(said, extras, sun="sun" in words, hour=axes["time"])}
+    if not said["time"]:
+        axes["time"] = hour_under(axes["weather"], axes["time"], lights, extras)
     return Scene(
         **axes,
         tints=tuple(dict.fromkeys(w for w in words if w in lexicon.COLORS))[:_MOST_TINTS],
@@ -114,7 +140,33 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
         number=number,
         warmth=warmth_in(words),
         composition=composition_in(words),
+        lights=lights,
     )
+
+
+def opened(weather: str, hour: str, lights: Sequence[str]) -> bool:
+    """Return whether sun or moon are seen: under a closed sky only where they are named."""
+    return weather not in COVERED or not _SHINING[hour].isdisjoint(lights)
+
+
+def dimmed(weather: str, hour: str, lights: Sequence[str]) -> bool:
+    """Return whether a closed sky swallows the colors of a low sun: those that are not named."""
+    return weather in COVERED and hour in LOW and {"sun", "fire"}.isdisjoint(lights)
+
+
+def hour_under(weather: str, hour: str, lights: Sequence[str], extras: Sequence[str]) -> str:
+    """Return the hour under a weather where no word names one: under a closed sky it is day.
+
+    Parameters
+    ----------
+    hour : str
+        What was drawn.
+    lights, extras : sequence of str
+        What the prompt names: a sun that breaks through may stand low, and what shines or glimmers
+        in the dark keeps its night.
+    """
+    named = "sun" in lights or not _GLIMMERS.isdisjoint(extras)
+    return "day" if weather in COVERED and not named else hour
 
 
 def _implied(
@@ -166,6 +218,12 @@ def warmth_in(words: Sequence[str]) -> int:
     return next((lexicon.WARMTHS[word] for word in words if word in lexicon.WARMTHS), 0)
 
 
+def lights_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Return which lights of the sky words name, in their order."""
+    table = lexicon.LIGHT_WORDS
+    return tuple(dict.fromkeys(table[word] for word in words if word in table))
+
+
 def composition_in(words: Sequence[str]) -> tuple[str, ...]:
     """Return how words place the camera and what is seen, in their order."""
     table = lexicon.COMPOSITION_WORDS
@@ -191,5 +249,6 @@ WORDS = {
     *lexicon.WARMTHS,
     *lexicon.COMPOSITION_WORDS,
     *lexicon.SUNNY,
+    *lexicon.LIGHT_WORDS,
     *(word for table in lexicon.AXES.values() for word in table),
 }

@@ -50,6 +50,10 @@ _SYNONYMS = {
     "sandstorm": "haze desert",
     "dusty": "haze",
     "smog": "haze",
+    "sunshower": "sun rain",
+    "sunshowers": "sun rain",
+    **{f"{what} {shower}": f"{what} rain" for what in ("sun", "rain", "april") for shower in
+       ("shower", "showers")},
     "it snows": "snowfall",
     "light snow": "snowfall",
     "heavy snow": "snowfall",

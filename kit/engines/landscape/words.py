@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence, Set
-from itertools import pairwise
 
 from kit.engines.landscape import lexicon
 from kit.engines.landscape.wording import reworded
@@ -17,6 +16,7 @@ from kit.engines.landscape.wording import reworded
 _PIECE = re.compile(r"[^\W_]+|[^\w\s]")
 _DENIALS = frozenset({"no", "not", "without", "never"})
 _OR = frozenset({"or", "nor"})
+_HEAPED = 3  # words among which the sky or the clouds stand that a word closes
 _REACH = 3  # words after a denial among which the one stands that it denies
 
 
@@ -69,8 +69,19 @@ def _forms(word: str) -> Iterator[str]:
 
 def _closed(words: Sequence[str]) -> Iterator[str]:
     """Yield words, one for whatever closes the sky: dark clouds are no dark hour."""
-    for word, following in pairwise([*words, ""]):
-        yield "overcast" if word in lexicon.HEAVY.get(following, ()) else word
+    for place, word in enumerate(words):
+        after = words[place + 1 : place + 1 + _HEAPED]
+        yield "overcast" if _closes(word, after) else word
+
+
+def _closes(word: str, after: Sequence[str]) -> bool:
+    """Return whether a word closes the sky: "gray heavy clouds" are no gray light either."""
+    for following in after:
+        if word in lexicon.HEAVY.get(following, ()):
+            return True
+        if not any(following in heavy for heavy in lexicon.HEAVY.values()):
+            return False
+    return False
 
 
 def _undenied(words: Sequence[str], known: Set[str]) -> Iterator[str]:

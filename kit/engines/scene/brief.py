@@ -47,6 +47,8 @@ _STREETS = {
 _DENIED = tuple(f"no-{word}" for word in ("cloud", *landscape.AXES["weather"]))
 #: What shows in an open sky alone.
 _STARS = ("star", "starry", "starlight", "milky")
+#: Settings of what falls, which comes from clouds.
+_FALLING = ("rain", "snow")
 #: Families whose places can also be printed flat.
 _PRINTABLE = frozenset({"lake", "desert", "forest", "sea", "poster"})
 #: Families whose hour, where the prompt names none, is not drawn as a landscape's.
@@ -120,6 +122,21 @@ class Brief:
         return self.weather in scene.COVERED
 
     @property
+    def lights(self) -> tuple[str, ...]:
+        """What the prompt names of the sky's light; see `kit.engines.landscape.lexicon.LIGHTS`."""
+        return scene.lights_in(self.words)
+
+    @property
+    def open(self) -> bool:
+        """Whether sun or moon are seen: under a closed sky only where the prompt names them."""
+        return scene.opened(self.weather, self.time_of_day, self.lights)
+
+    @property
+    def dim(self) -> bool:
+        """Whether a closed sky swallows the colors of a low sun."""
+        return scene.dimmed(self.weather, self.time_of_day, self.lights)
+
+    @property
     def dark(self) -> bool:
         """Whether the hour is one of artificial light and stars."""
         return self.time_of_day in ("dusk", "night")
@@ -158,7 +175,8 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     ----------
     parameters : mapping
         ``aspect_ratio`` and ``size`` (pixels of the longer side); ``family``, ``palette`` and
-        ``detail`` where the model has them.
+        ``detail`` where the model has them; rain and snow as a ``weather`` close the sky as words
+        do.
     seed : int
         The job's seed, 0 to 2**32 - 1.
     """
@@ -167,12 +185,16 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     words = tuple(words_of(prompt, _KNOWN))
     family = _family(words, parameters.get("family", "auto"), land.number)
     said_time = scene.first_in(words, landscape.AXES["time"])
+    weather = _weather(words, family, land.weather, parameters.get("weather", ""))
+    hour = land.time if said_time else _hour(words, family, land.time)
+    if not said_time and family not in _HOURS:
+        hour = scene.hour_under(weather, hour, scene.lights_in(words), land.extras)
     width, height = longest_side(parameters["aspect_ratio"], parameters["size"])
     return Brief(
         family=family,
-        time_of_day=land.time if said_time else _hour(words, family, land.time),
+        time_of_day=hour,
         season=_season(words, land.season),
-        weather=_weather(words, family, land.weather),
+        weather=weather,
         mood=land.mood,
         colors=_colors(words),
         composition=scene.composition_in(words),
@@ -226,9 +248,9 @@ def _hour(words: Sequence[str], family: str, drawn: str) -> str:
     return _HOURS.get(family, drawn)
 
 
-def _weather(words: Sequence[str], family: str, drawn: str) -> str:
+def _weather(words: Sequence[str], family: str, drawn: str, asked: str) -> str:
     """Return the weather: a street is wet and a sky without a word for it is not foggy."""
-    said = scene.weather_in(words)
+    said = asked if asked in _FALLING else scene.weather_in(words)
     if family == "city" and not said:
         return next((weather for word, weather in _STREETS.items() if word in words), "rain")
     open_ = family == "space" or not set(_DENIED).union(_STARS).isdisjoint(words)

@@ -46,6 +46,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         number=brief.seed,
         warmth=brief.warmth,
         composition=brief.composition,
+        lights=brief.lights,
     )
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     progress.report(0.05)

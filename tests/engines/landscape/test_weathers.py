@@ -102,3 +102,57 @@ def test_a_street_in_fog_has_no_sky_of_its_own() -> None:
     hour = street_hours.hour_of(np.random.default_rng(1), brief)
 
     assert (hour.sky[0], hour.sky[2]) == hour.haze
+
+
+CLOSED = ("rain", "a thunderstorm", "dense fog", "an overcast sky", "a blizzard")
+
+
+@pytest.mark.parametrize("weather", CLOSED)
+def test_a_closed_sky_without_an_hour_is_a_day_s(weather: str) -> None:
+    for subject in ("islands", "desert dunes", "a pine forest", "a lake"):
+        prompt = f"{subject} in {weather}"
+
+        assert {read(prompt, seed=seed).time for seed in range(8)} == {"day"}
+        settings = {"aspect_ratio": "1:1", "size": 256}
+        assert {read_brief(prompt, settings, seed).time_of_day for seed in range(8)} == {"day"}
+
+
+def test_an_hour_or_a_sun_that_is_named_stays() -> None:
+    assert read("a lake in rain at sunset", seed=1).time == "sunset"
+    assert read("fireflies in the rain", seed=1).time == "dusk"
+    shower = [read("a sun shower over the sea", seed=seed) for seed in range(8)]
+    assert {scene.weather for scene in shower} == {"rain"}
+    assert {scene.time for scene in shower} <= {"dawn", "day", "sunset"}
+    assert all(scene.open for scene in shower)
+
+
+@pytest.mark.parametrize("weather", ["rain", "overcast", "snowfall", "fog"])
+def test_water_glitters_under_a_closed_sky_only_where_the_sun_is_named(weather: str) -> None:
+    def glitter(prompt: str) -> int:
+        sheet = picture(prompt).water
+        assert sheet is not None
+        return int(sheet.glitter.max())
+
+    assert glitter(f"a lake at sunset, {weather}") == 0
+    assert glitter(f"a lake at sunset, {weather}, the sun breaks through") > 0
+
+
+def test_a_rainy_evening_is_gray_and_a_storm_at_sunset_burns() -> None:
+    def chroma(prompt: str) -> float:
+        return float(np.hypot(*np.moveaxis(lab(prompt)[:90, :, 1:], -1, 0)).mean())
+
+    assert chroma("the sea, a rainy evening") < 0.6 * chroma("the sea, a rainy sunset")
+
+
+def test_rain_by_day_is_grayer_and_darker_than_a_clear_day() -> None:
+    wet, dry = (lab(f"{weather} hills at noon")[:90] for weather in ("rainy", "clear"))
+
+    assert wet[..., 0].mean() < 0.92 * dry[..., 0].mean()
+    assert (
+        np.hypot(wet[..., 1], wet[..., 2]).mean() < 0.6 * np.hypot(dry[..., 1], dry[..., 2]).mean()
+    )
+
+
+def test_heavy_clouds_that_are_gray_tint_nothing_else() -> None:
+    assert read("islands, gray heavy clouds", seed=6).tints == ()
+    assert read("a gray heavy stone by a lake", seed=6).tints == ("gray",)

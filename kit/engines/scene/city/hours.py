@@ -97,6 +97,7 @@ _HOURS = {
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
 _THICKER = {"clear": 1.0, "rain": 1.5, "mist": 2.8, "fog": 4.0, "snow": 2.2, "overcast": 1.2}
 _SCATTERED = 0.30  # share of the way to white that lamps lift a fog
+_GRAYED = 0.8  # share of the way to gray that a closed sky leads the colors of a low sun
 _WET = {"rain": 1.0, "mist": 0.45, "fog": 0.45, "snow": 0.25}
 
 
@@ -107,6 +108,8 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     hour = replace(hour, thick=hour.thick * _THICKER[brief.weather], wet=wet)
     if brief.weather != "clear" and hour.power:
         hour = _overcast(hour)
+    if brief.dim or not brief.open:
+        hour = _sunless(hour, dim=brief.dim)
     hour = _tinted(rng, hour, asked(brief))
     if brief.weather == "fog":  # it reaches up to where the sky would be
         low, high = (_scattering(color) if brief.dark else color for color in hour.haze)
@@ -135,6 +138,27 @@ def _overcast(hour: Hour) -> Hour:
         lit=hour.lit + 0.16,
         neon=hour.neon + 0.45,
     )  # fmt: skip
+
+
+def _sunless(hour: Hour, *, dim: bool) -> Hour:
+    """Return an hour whose sun clouds hide.
+
+    Parameters
+    ----------
+    dim : bool
+        Whether they swallow its colors too.
+    """
+    hour = replace(hour, power=0.0)
+    if not dim:
+        return hour
+    low, middle, top = (_grayed(color) for color in hour.sky)
+    near, high = (_grayed(color) for color in hour.haze)
+    sun, ambient = _grayed(hour.sun), _grayed(hour.ambient)
+    return replace(hour, sky=(low, middle, top), haze=(near, high), sun=sun, ambient=ambient)
+
+
+def _grayed(color: Oklch) -> Oklch:
+    return mix(color, (0.92 * color[0], 0.022, 258), _GRAYED)
 
 
 def _tinted(rng: np.random.Generator, hour: Hour, tints: tuple[Tint, ...]) -> Hour:

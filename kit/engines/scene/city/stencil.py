@@ -18,6 +18,7 @@ from kit.engines.scene.fields import Plane
 Points: TypeAlias = Plane | Sequence[tuple[float, float]]
 
 _LARGEST = 760  # pixels of a canvas's longer side
+_GRAY_DAY = 0.4  # light from the sky in which no sign outlines what stands before it
 _LEAST = 5.0  # pixels of height below which nothing is drawn
 
 
@@ -129,7 +130,8 @@ def stand(
     lit = lit + light(hour.haze[0]) * np.float32(0.10 * hour.neon)
     solid = np.clip(2.0 * alpha - 1.0, 0.0, 1.0)  # a shadow on the ground has no rim
     rim = solid * (1.0 - cv2.GaussianBlur(solid, (0, 0), max(0.7, 0.012 * size[1])))
-    back = light(hour.haze[0]) * np.float32(0.9 * min(1.0, hour.neon) * (hour.power == 0.0))
+    dark = hour.power == 0.0 and hour.fill < _GRAY_DAY
+    back = light(hour.haze[0]) * np.float32(0.9 * min(1.0, hour.neon) * dark)
     back = back + light(hour.sun) * np.float32(0.16 * hour.power * hour.ahead)
     # Premultiplied: the reduced color already holds only the covered share of each pixel.
     body = color * lit + back * rim

@@ -16,8 +16,14 @@ _COLOR = 0.4  # share of its color that the air keeps
 _RISE = (1.0, 0.995, 0.98, 0.96)
 
 
-def fogged(look: Look, *, dense: bool) -> Look:
-    """Return a look in fog: air of one pale color up to the zenith, neither disc nor stars."""
+def fogged(look: Look, *, dense: bool, disc: bool = False) -> Look:
+    """Return a look in fog: air of one pale color up to the zenith, without stars.
+
+    Parameters
+    ----------
+    disc : bool
+        Whether the sun or the moon is seen through it.
+    """
     lightness, chroma, hue = look.air
     pale = (_LIFT + 0.5 * (lightness + look.sky[0][0]), chroma * _COLOR, hue)
     return replace(
@@ -29,5 +35,5 @@ def fogged(look: Look, *, dense: bool) -> Look:
         mist=0.0,
         clouds=0.0,
         stars=0.0,
-        disc=False,
+        disc=disc,
     )

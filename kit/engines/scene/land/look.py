@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kit.engines.landscape.palettes import Tint, tempered
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.land.ceiling import burns, ceiling, overcast
 from kit.engines.scene.land.fog import fogged
 from kit.engines.scene.land.tinting import Color, between, of_light, toned
 
@@ -162,38 +162,19 @@ _WEATHERS = {
     "clear": (1.0, 1.0, 1.0, 1.0, 1.0),
     "mist": (0.8, 1.7, 0.70, 1.10, 0.88),
     "fog": (0.0, 1.0, 0.25, 1.20, 0.70),
-    "rain": (2.4, 2.0, 0.22, 1.05, 0.45),
+    "rain": (2.4, 2.0, 0.22, 1.05, 0.30),
     "snow": (2.4, 2.1, 0.30, 1.15, 0.50),
     "overcast": (2.3, 1.3, 0.25, 1.05, 0.30),
 }
 _MIST = 0.92
 _CEILING = 1.0  # clouds that leave no gap
-#: What a storm makes of an hour with a low sun: a dark ceiling over a burning horizon.
-_STORMS: dict[str, dict[str, Any]] = {
-    "dawn": {
-        "sky": ((0.92, 0.080, 66), (0.70, 0.075, 40), (0.50, 0.045, 300), (0.40, 0.045, 270)),
-        "cloud_lit": (0.72, 0.075, 50),
-        "cloud_shade": (0.38, 0.040, 285),
-        "air": (0.72, 0.055, 50),
-        "far": (0.50, 0.035, 290),
-        "shade": (0.70, 0.025, 280),
-    },
-    "sunset": {
-        "sky": ((0.90, 0.135, 66), (0.68, 0.140, 46), (0.42, 0.070, 345), (0.28, 0.050, 280)),
-        "cloud_lit": (0.66, 0.120, 46),
-        "cloud_shade": (0.27, 0.045, 300),
-        "air": (0.68, 0.105, 54),
-        "far": (0.36, 0.045, 310),
-        "shade": (0.60, 0.030, 285),
-    },
-    "dusk": {
-        "sky": ((0.66, 0.130, 38), (0.46, 0.105, 10), (0.29, 0.060, 310), (0.19, 0.045, 275)),
-        "cloud_lit": (0.48, 0.100, 24),
-        "cloud_shade": (0.20, 0.045, 295),
-        "air": (0.42, 0.055, 322),
-        "far": (0.28, 0.045, 300),
-        "shade": (0.54, 0.035, 285),
-    },
+_PARTED = 0.65  # clouds that let the sun out
+#: And where sun or moon, named in the prompt, come out of it.
+_BROKEN = {
+    "fog": (0.0, 1.0, 0.60, 1.10, 0.80),
+    "rain": (1.4, 1.5, 0.70, 1.00, 0.80),
+    "snow": (1.4, 1.6, 0.70, 1.05, 0.80),
+    "overcast": (1.4, 1.1, 0.70, 1.00, 0.80),
 }
 _MOODS = {"pastel": 0.72, "vivid": 1.35, "dramatic": 1.12, "gloomy": 0.72}
 _GLOOM = 0.78  # share of the light that a gloomy mood leaves
@@ -202,42 +183,58 @@ _GLOOM = 0.78  # share of the light that a gloomy mood leaves
 def look_for(brief: Brief) -> Look:
     """Return the light of a brief."""
     look = _HOURS[brief.time_of_day]
-    heavy = brief.weather in ("rain", "overcast")
-    storm = _STORMS.get(brief.time_of_day) if heavy else None
-    look = replace(look, **(storm or {}))
+    closed = ceiling(brief)
+    look = replace(look, **closed)
     if tints := of_light(brief):
         look = _tinted(look, *tints)
-    if heavy and not storm:
-        look = _overcast(look)
-    clouds, haze, sun, shade, color = _WEATHERS[brief.weather]
-    cover = look.clouds * clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
-    cover *= 0.5 if "minimal" in brief.composition else 1.0
-    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
-    if brief.weather == "overcast":
-        cover = max(cover, _CEILING)
+    parted = brief.covered and brief.open
+    if brief.weather in ("rain", "overcast") and not closed and not parted:
+        look = overcast(look)
+    clouds, haze, sun, shade, color = (_BROKEN if parted else _WEATHERS)[brief.weather]
+    cover = _cover(brief, look.clouds * clouds, parted=parted)
     milky = brief.dark and not brief.covered and brief.says("milky")
     look = _faded(
         replace(
             look,
-            clouds=min(cover, 1.1),
+            clouds=cover,
             haze=look.haze * haze,
             mist=_MIST if brief.weather == "mist" else 0.0,
             sun_power=look.sun_power * sun,
             shade_power=look.shade_power * shade,
-            glow=look.glow * (0.7 if storm else sun),
+            glow=look.glow * (0.7 if burns(brief) else sun),
             crescent=look.moon and "crescent" in brief.extras,
-            disc=not brief.covered and not (milky and look.moon),
+            disc=brief.open and not (milky and look.moon),
             aurora="aurora" in brief.extras,
             milky=milky,
-            stars=look.stars * sun,
+            stars=look.stars * _starry(brief, sun),
             saturation=look.saturation * _MOODS.get(brief.mood, 1.0),
             exposure=look.exposure * (_GLOOM if brief.mood == "gloomy" else 1.0),
         ),
-        0.9 if storm else color,
+        0.9 if closed else color,
     )
     if brief.weather == "fog":
-        look = fogged(look, dense=brief.says("dense", "thick", "heavy"))
+        dense = brief.says("dense", "thick", "heavy")
+        look = fogged(look, dense=dense, disc=brief.open)
     return _tempered(look, brief.warmth)
+
+
+def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
+    """Return how much of the sky clouds cover, if they cover so much by the hour and weather."""
+    cover = clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
+    cover *= 0.5 if "minimal" in brief.composition else 1.0
+    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
+    if parted:
+        return min(cover, _PARTED)
+    if brief.weather == "overcast":
+        cover = max(cover, _CEILING)
+    return min(cover, 1.1)
+
+
+def _starry(brief: Brief, clear: float) -> float:
+    """Return the share of its stars that a sky shows: a closed one only those that are named."""
+    if brief.covered:
+        return 0.5 * ("stars" in brief.lights)
+    return clear
 
 
 def _tempered(look: Look, warmth: int) -> Look:
@@ -259,22 +256,6 @@ def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
         far=toned(look.far, between(middle, top), 0.65),
         cloud_lit=toned(look.cloud_lit, low, 0.75),
         cloud_shade=toned(look.cloud_shade, middle, 0.7),
-    )
-
-
-def _overcast(look: Look) -> Look:
-    """Return a look under a heavy sky."""
-
-    def one(color: Color, share: float) -> Color:
-        return (color[0] * share, color[1], color[2])
-
-    return replace(
-        look,
-        sky=tuple(one(color, 0.86) for color in look.sky),
-        cloud_lit=one(look.cloud_lit, 0.78),
-        cloud_shade=one(look.cloud_shade, 0.60),
-        air=one(look.air, 0.85),
-        far=one(look.far, 0.85),
     )
 
 

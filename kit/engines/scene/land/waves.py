@@ -122,7 +122,8 @@ def lit_sea(
     )
     color = mixed(np.asarray(body), np.asarray(glow, np.float32), np.asarray(thin, np.float32))
     color = mixed(color, mirror, np.asarray(fresnel, np.float32))
-    color += _sparkle(bounce, z, camera, look, sun)
+    if look.disc:  # the glow of a closed sky is in what the waves mirror
+        color += _sparkle(bounce, z, camera, look, sun)
     return _foamed(color, water, x, z, height, look, shoal)
 
 

@@ -127,6 +127,7 @@ _FROST: _Changes = {
     "canyon": {"snow": 0.42},
     "desert": {},
 }
+_DULL = 0.5  # share of its color that water keeps under a closed sky
 _EVERGREEN = ("desert", "canyon", "islands")
 
 
@@ -138,6 +139,12 @@ def cover_of(kind: str, season: str) -> Cover:
     if kind in _EVERGREEN:
         return cover
     return replace(cover, **_SEASONS.get(season, {}))
+
+
+def dulled(cover: Cover) -> Cover:
+    """Return a cover under a closed sky: there is no blue that its water could take."""
+    shallow, deep = ((one[0], _DULL * one[1], one[2]) for one in cover.water)
+    return replace(cover, water=(shallow, deep))
 
 
 def tinted(cover: Cover, land: Tint | None, water: Tint | None) -> Cover:

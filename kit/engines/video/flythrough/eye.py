@@ -115,6 +115,18 @@ class Eye:
         edges = _edges(inverse, sky, tops, number, first)
         return Seen(first, away, inverse, x, y, height, sky, edges)
 
+    def ground(self, x: Floats, y: Floats, away: Floats) -> Floats:
+        """Return the height of land or water at some places, by their distances; shape (n,)."""
+        out = np.empty_like(away)
+        which = np.searchsorted([reach for reach, _ in _FINENESS[:-1]], away, side="right")
+        for number, (_, heights) in enumerate(self._patches):
+            part = np.flatnonzero(which == number)
+            if len(part):
+                found = np.empty((1, len(part)), np.float32)
+                heights.into(found, x[part][None], y[part][None])
+                out[part] = found[0]
+        return out
+
     def _heights(self, ways: _Ways) -> Floats:
         out = np.empty((len(self._distance), self.columns), np.float32)
         for part, heights in self._patches:

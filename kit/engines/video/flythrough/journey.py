@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import cv2
@@ -20,7 +19,8 @@ from kit.engines.scene.land.tinting import of_land, of_water
 from kit.engines.video.directions import camera_for
 from kit.engines.video.filming import Take, filmed, take_of
 from kit.engines.video.flythrough.air import Air
-from kit.engines.video.flythrough.covers import cover_of, tinted
+from kit.engines.video.flythrough.ashore import OPEN, SWING, bring_ashore
+from kit.engines.video.flythrough.covers import cover_of, dulled, tinted
 from kit.engines.video.flythrough.eye import WIDEST, Eye
 from kit.engines.video.flythrough.grain import grains
 from kit.engines.video.flythrough.ground import colored, light_of
@@ -48,17 +48,10 @@ from kit.engines.video.weather import Weather
 _SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
 _ASIDE = 1.1  # radians between the sun in the sky and the light on the land
 _DISSOLVE = 0.8  # seconds in which a loop goes over into its beginning
-#: From the fourth channel of a land's colors to how much is under water, and under trees. Smooth
-#: enlarging swings a little to the other side of what is neither.
-_OPEN, _SWING = 128.0, 10.0
-_SAYS = np.arange(256) - _OPEN
-_WET: Bytes = np.rint(np.clip((_SAYS - _SWING) * (255 / (127 - _SWING)), 0, 255)).astype(np.uint8)
+#: From the fourth channel of a land's colors to how much is under water, and under trees.
+_SAYS = np.arange(256) - OPEN
+_WET: Bytes = np.rint(np.clip((_SAYS - SWING) * (255 / (127 - SWING)), 0, 255)).astype(np.uint8)
 _WOODED: Bytes = np.rint(np.clip(_SAYS * (-255 / 128), 0, 255)).astype(np.uint8)
-_FOOT = 0.3  # units above the water from which there can be none
-#: Shares of its distance behind the water before it at which land is looked for.
-_BEHIND = (0.005, 0.015, 0.026, 0.038)
-_FAR_SHORE = 700.0  # units from which it is lost in the air
-_FEW = 30_000  # pixels that are looked up in one go
 _LANDS = {
     "hills": "hill meadow countryside field valley tuscany pasture vineyard farm rolling highland",
     "canyon": "canyon mesa butte badlands gorge mars martian arizona",
@@ -104,7 +97,8 @@ class Journey:
         # Land is lit from farther aside than where the sun is seen: it would only show its shade.
         lit = sun + math.copysign(_ASIDE, turn)
         light = light_of(look, (math.sin(lit), math.cos(lit)))
-        cover = tinted(cover_of(kind, brief.season), of_land(brief), of_water(brief))
+        cover = cover_of(kind, brief.season)
+        cover = tinted(dulled(cover) if brief.covered else cover, of_land(brief), of_water(brief))
         colors = colored(ground, cover, look, light, rng[3], progress.part(0.5, 0.85))
         self._eye = _eye(take)
         box = box_of(self._stations, self._eye.widest)
@@ -177,7 +171,7 @@ class Journey:
         """Draw the land in clear air; return where it is under water."""
         shown = self._atlas.seen(seen.x, seen.y, seen.inverse)
         if self._water is not None:
-            _bring_ashore(shown, self._atlas, seen, at, self._water)
+            bring_ashore(shown, self._atlas, self._eye, seen, at, self._water)
         colors, cover = picture_of(shown)
         wet, woods = (np.asarray(cv2.LUT(cover, table)) for table in (_WET, _WOODED))
         self._walls.lay(colors.luma, wet, seen)
@@ -198,35 +192,9 @@ class Journey:
         picture.above(low).below(first).blend(sky.below(first), (share, halved(share)))
 
 
-def _bring_ashore(colors: Bytes, atlas: Atlas, seen: Seen, at: Station, water: float) -> None:
-    """Give what rises from water the colors of the land behind it, in place.
-
-    Land is seen as if it rose evenly from one slice to the next: where the first one lies in
-    water, waves of it would climb the shore.
-    """
-    rising = seen.height > np.float32(water + _FOOT)
-    rising &= colors[..., 3] > _OPEN + _SWING
-    rising &= seen.away < np.float32(_FAR_SHORE)
-    place = np.flatnonzero(rising)[:_FEW]
-    if not len(place):
-        return
-    x, y, inverse = (np.take(plane, place)[None] for plane in (seen.x, seen.y, seen.inverse))
-    over_x, over_y = x - np.float32(at.x), y - np.float32(at.y)
-    flat, left = colors.reshape(-1, 4), np.ones(len(place), np.bool_)
-    looks = (
-        atlas.seen(x + over_x * np.float32(far), y + over_y * np.float32(far), inverse)[0]
-        for far in _BEHIND
-    )
-    # A step behind the first dry place: of the strip along the water only a line would be seen.
-    for first, second in pairwise(looks):
-        dry = left & (first[:, 3] <= _OPEN + _SWING)
-        flat[place[dry]] = second[dry]
-        left &= ~dry
-
-
 def _marked(colors: Bytes, woods: Bytes) -> Bytes:
     """Return colors whose fourth channel, how much is water, says too how much is under trees."""
-    cover = cv2.addWeighted(cv2.extractChannel(colors, 3), 127 / 255, woods, -128 / 255, _OPEN)
+    cover = cv2.addWeighted(cv2.extractChannel(colors, 3), 127 / 255, woods, -128 / 255, OPEN)
     cv2.insertChannel(cover, colors, 3)
     return colors
 
@@ -268,5 +236,5 @@ def _lake(level: float, look: Look, sun: float, rng: np.random.Generator) -> Lak
     shine = np.repeat(np.repeat(tone.light(look.sun, 2.5), 8, axis=1), 8, axis=2)
     flat = tone.developed(shine, rng, exposure=look.exposure, vignette=0.0, grain=0.0)
     color = toned(flat)[..., :3].reshape(-1, 3).mean(axis=0).astype(np.float32)
-    strength = 0.0 if look.elevation <= 0 else min(1.0, look.glow + 0.2)
+    strength = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
     return Lake(level, rng, shine=color, sun=sun, glitter=strength)

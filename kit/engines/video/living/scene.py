@@ -46,7 +46,7 @@ def film(job: Job, progress: Progress) -> Asset:
     take = replace(take_of(values, frame_size(values)), camera=camera)
     brief = _sized(read(job.prompt, {**values, "size": 512}, job.seed), take)
     weather = _weather(brief, values["weather"])
-    hours = _HOURS[hours_for(values["hours"], job.prompt)] or (brief.time_of_day,)
+    hours = _passing(brief, hours_for(values["hours"], job.prompt))
     end = 0.10 + 0.06 * len(hours)
     paintings = [
         paint(quiet(brief, hour), progress.part(*_stretch(number, len(hours), end)))
@@ -151,6 +151,13 @@ class Living:
             wide[:, -1] = wide[:, -2]
             fill_quads(wide, self._blocks.luma[:rows])
         return self._blocks
+
+
+def _passing(brief: Brief, way: str) -> tuple[str, ...]:
+    """Return the hours of a film: where clouds hide the sun, it does not set between them."""
+    hours = _HOURS[way] or (brief.time_of_day,)
+    hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
+    return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
 
 def _level(brief: Brief) -> float:

@@ -116,3 +116,20 @@ def test_progress_rises_to_1_and_a_cancel_leaves_no_thread(tmp_path: Path) -> No
     with pytest.raises(CanceledError):
         LivingScene().render(job, progress)
     assert [t.name for t in threading.enumerate() if t.name == "clip-encoder"] == []
+
+
+def test_hours_that_pass_keep_the_weather_of_the_film(tmp_path: Path) -> None:
+    def middle(name: str, prompt: str, **values: object) -> tuple[list[str], np.ndarray]:
+        job = {"hours": "day_to_night", "camera": "still", "fps": 5, "seed": 5, **values}
+        asset = rendered(LivingScene(), tmp_path / name, prompt, **job)
+        return asset.metadata["hours"], decoded(asset)[2]
+
+    hours, wet = middle("wet", "a rainy neon city street, from day to night")
+    assert hours == ["day", "dusk", "night"]
+    assert (wet.min(axis=2) > 235).mean() < 0.003  # no sun at the end of the street
+    hours, _ = middle("named", "a rainy street, sunset to night")
+    assert hours == ["day", "sunset", "night"]
+    hours, lake = middle("lake", "a mountain lake", weather="rain")
+    assert hours == ["day", "dusk", "night"]
+    red, _, blue = lake[:100].mean(axis=(0, 1))
+    assert red < blue < red + 40  # no burning sky, and no blue one

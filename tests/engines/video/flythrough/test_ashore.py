@@ -1,0 +1,55 @@
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.video.flythrough.ashore import bring_ashore
+from kit.engines.video.flythrough.eye import Eye
+from kit.engines.video.flythrough.patches import Atlas, box_of
+from kit.engines.video.flythrough.route import Station
+from kit.engines.video.flythrough.seen import Seen
+from kit.engines.video.flythrough.terrain import GRID, TEXEL
+
+
+def shores(surface: Floats, colors: Bytes) -> tuple[Seen, Bytes, Bytes]:
+    """Return what is seen of land in water, and its colors before and after."""
+    at = Station(x=100.0, y=100.0, heading=0.1, height=20.0, horizon=0.4, bank=0.0)
+    eye = Eye(320, 180, slices=240)
+    box = box_of([at], eye.widest)
+    eye.over(surface, box)
+    atlas = Atlas(colors, box, eye.focal, np.zeros((GRID, GRID), np.uint8), {})
+    seen = eye.look(at)
+    before = atlas.seen(seen.x, seen.y, seen.inverse)
+    after = before.copy()
+    bring_ashore(after, atlas, eye, seen, at, 0.0)
+    return seen, before, after
+
+
+def test_water_does_not_climb_the_cliffs_behind_it() -> None:
+    cliff = slice(round(300 / TEXEL), round(500 / TEXEL))
+    surface = np.zeros((GRID, GRID), np.float32)
+    surface[cliff] = 40.0
+    colors = np.full((GRID, GRID, 4), 255, np.uint8)
+    colors[cliff, :, 3] = 128  # neither water nor trees
+    seen, before, after = shores(surface, colors)
+    climbing = (seen.height > 1.0) & ~seen.sky
+
+    assert (after[climbing, 3] > 200).mean() < 0.2 * (before[climbing, 3] > 200).mean()
+    assert (after[(seen.height < 0.05) & (seen.away < 150), 3] == 255).all()
+
+
+def test_a_steep_shore_has_its_beach_along_the_water_and_no_row_of_beads() -> None:
+    y, x = np.indices((GRID, GRID), np.float32) * np.float32(TEXEL)
+    inland = y - np.float32(180.0) - np.float32(0.8) * (x - np.float32(100.0))
+    surface = np.clip(np.float32(3.0) * inland, 0.0, 60.0)
+    beach = (surface > 0) & (surface < 3.0)
+    colors = np.full((GRID, GRID, 4), 20, np.uint8)
+    colors[beach, :3] = 220
+    colors[..., 3] = np.where(surface > 0, 128, 255)
+    seen, before, after = shores(surface.astype(np.float32), colors)
+
+    def sandy(shown: Bytes) -> float:
+        """Return how much of what stands a little above the water is beach."""
+        low = (seen.height > 0.6) & (seen.height < 2.2) & (seen.away < 300)
+        return float((shown[low, 0] > 120).mean())
+
+    assert sandy(before) < 0.4
+    assert sandy(after) > 0.7
