@@ -19,6 +19,12 @@ _FAMILIES = tuple(
     Variant({"family": family}, prompt=WORDS["family", family])
     for family in ("desert", "forest", "sea", "city", "space", "liquid", "flow", "poster")
 )
+_SIGHTS = (
+    Variant(prompt="a palm beach on a tropical island at sunset", caption="Palms"),
+    Variant(prompt="an erupting volcano by a lake at night", caption="A volcano"),
+    Variant(prompt="a waterfall in the mountains at dawn", caption="A waterfall"),
+    Variant(prompt="a black hole with an accretion disk", caption="A black hole"),
+)
 _LOOKS = (
     *("warm", "cold", "golden", "vivid", "pastel", "dreamy"),
     *("vintage", "matte", "sepia", "noir", "neon"),
@@ -52,12 +58,13 @@ IMAGES: Mapping[str, Taste] = {
                 caption="Mood: dreamy, serene",
             ),
             *_FAMILIES,
+            *_SIGHTS,
             _WIDE,
             _TALL,
             Variant({"palette": "ember"}),
             Variant({"detail": "high"}),
         ),
-        most=16,
+        most=20,
     ),
     "scene-fast": Taste(
         prompt=_LAKE,
