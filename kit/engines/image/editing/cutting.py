@@ -21,6 +21,7 @@ from kit.engines.media.stills import Still
 from kit.errors import EngineError
 
 _LEAST = 0.004
+_SEEN = 0.9  # of a picture, on average, that is not cut out
 _DISC = 9  # pixels of the blur's radius in the reduced picture
 _WIDEST = 0.045  # of the blur, as a share of the longer side
 
@@ -59,12 +60,17 @@ def change_background(job: Job, progress: Progress) -> Asset:
 
 
 def _check(job: Job, still: Still) -> None:
-    """Refuse to blur what is see-through already: only hidden pixels would come to light."""
-    if job.parameters["operation"] != "blur" or still.alpha is None:
+    """Refuse to blur what is cut out already: only hidden pixels would come to light."""
+    if job.parameters["operation"] != "blur" or not _cut_out(still):
         return
     if pointed(job, still.pixels.shape[:2]) is None:
         sentence = "the picture has no background to blur: it is see-through around its subject"
         raise EngineError(sentence, code="no_background")
+
+
+def _cut_out(still: Still) -> bool:
+    """Whether so much is see-through that it tells the subject; not for round corners."""
+    return still.alpha is not None and float(still.alpha.mean()) < 255 * _SEEN
 
 
 def _subject(job: Job, still: Still, progress: Progress) -> Bytes:
@@ -72,7 +78,7 @@ def _subject(job: Job, still: Still, progress: Progress) -> Bytes:
     near = pointed(job, still.pixels.shape[:2])
     if still.alpha is None:
         alpha = subject(still.pixels, progress.report, near=near)
-    elif near is None:
+    elif near is None and (job.parameters["operation"] != "blur" or _cut_out(still)):
         alpha = still.alpha
     else:
         alpha = np.minimum(subject(flat(still), progress.report, near=near), still.alpha)

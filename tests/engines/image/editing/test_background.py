@@ -139,6 +139,23 @@ def test_blurring_what_is_see_through_brings_nothing_hidden_to_light(tmp_path: P
         assert np.array_equal(np.asarray(file.convert("RGBA"))[..., 3], cover)
 
 
+def test_round_corners_stay_see_through_when_the_background_is_blurred(tmp_path: Path) -> None:
+    pixels, cover = ball(), np.full((180, 240), 255, np.uint8)
+    pixels[::6] = pixels[::6] // 2
+    pixels[60:120, 90:150] = ball()[60:120, 90:150]
+    cover[:12, :12] = 0
+    image = saved(np.dstack([pixels, cover]), tmp_path / "in" / "round.png")
+
+    made = render(
+        Background(), tmp_path / "a", media={"image": image}, operation="blur", blur_strength=1
+    )
+
+    with Image.open(made.path) as file:
+        out = np.asarray(file.convert("RGBA"))
+    assert np.array_equal(out[..., 3], cover)
+    assert out[20:60, 10, 0].astype(float).std() < 0.4 * pixels[20:60, 10, 0].astype(float).std()
+
+
 def test_feathering_softens_the_edge(tmp_path: Path, image: Path) -> None:
     hard, soft = (
         pixels_of(render(Background(), tmp_path / str(f), media={"image": image}, feather=f))
