@@ -100,6 +100,8 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         one.get_by_role("button", name="oil").click()
         expect(one.get_by_role("button", name="oil", pressed=True)).to_have_count(1)
         one.get_by_label("count").fill("7")
+        # What is typed while an earlier change is on its way waits for it; a cell would not.
+        expect(one.get_by_role("alert").filter(has_text="a whole number")).to_have_count(0)
         notebook.page.evaluate(
             "() => { jupyterapp.shell.currentWidget.content.activeCellIndex = 3; }"
         )
