@@ -48,6 +48,13 @@ _LEFTWARD = re.compile(
 #: For the sheet of a widget that says what is wrong.
 BAD = f".kit-bad{{overflow-wrap:anywhere;color:{COLORS['failed']}}}"
 
+#: A button that was pressed until that is heard, and a price until it follows what was typed; a
+#: blink of the eye is not worth showing.
+BUSY = (
+    "button[aria-busy=true]{opacity:.55;cursor:progress;transition:opacity .1s .2s}"
+    "[data-kit-behind] .kit-price{opacity:.5;transition:opacity .1s .3s}"
+)
+
 
 def credits(amount: Decimal | None) -> str:
     """Return an amount of credits in words.

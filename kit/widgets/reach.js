@@ -1,12 +1,6 @@
 // What a widget of buttons and fields needs of its page, and ipywidgets does not give it: keys that
-// the notebook leaves to it, names for what has none, a voice for what changes, and a place for the
-// focus when what had it goes away. Nothing outside of the widget is touched.
-const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
-const TAB = "[role=tab][aria-selected=true]";
-
-const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
-const words = (part) => part?.textContent.trim() ?? "";
-
+// the notebook leaves to it, names for what has none, a voice for what changes, a place for the
+// focus, and clicks that come after what was typed. Nothing outside of the widget is touched.
 function set(part, name, value) {
   if (value && part.getAttribute(name) !== value) part.setAttribute(name, value);
 }
@@ -36,43 +30,18 @@ function dress(root) {
   });
 }
 
-function render({ el }) {
+function render({ model, el }) {
   const stop = new AbortController();
-  let root, timer, last, around = [];
-  const look = () => {
-    timer = 0;
-    dress(root);
-    if (!last || document.activeElement !== document.body) return;
-    if (seen(last)) return last.disabled || last.focus(); // what only rests gets it back
-    const page = last.closest(".kit-page");
-    const at = around.indexOf(last);
-    const near = [...around.slice(at + 1), ...around.slice(0, at).reverse()];
-    const free = near.find((part) => seen(part) && !part.disabled);
-    (page?.isConnected && !seen(page) ? root.querySelector(TAB) : free)?.focus();
-  };
-  const forget = (part) => part !== document.activeElement && (last = null);
-  const later = () => (timer ||= setTimeout(look, 100));
-  const watcher = new MutationObserver(later);
+  let root, timer;
+  const look = () => ((timer = 0), dress(root));
+  const watcher = new MutationObserver(() => (timer ||= setTimeout(look, 100)));
   const begin = () => {
     root = el.parentElement;
     if (!root?.isConnected) return (timer = setTimeout(begin, 50)); // not in the page yet
-    const early = { capture: true, signal: stop.signal };
-    const on = (at, kind, hear) => at.addEventListener(kind, hear, early);
     ownKeys(root, stop.signal);
-    on(root, "focusin", ({ target }) => {
-      last = target;
-      around = [...root.querySelectorAll(STOPS)];
-    });
-    // Whoever leaves a part that stays wants to be elsewhere; one that goes is there until now.
-    on(root, "focusout", ({ target }) =>
-      setTimeout(() => target === last && seen(target) && !target.disabled && forget(target)),
-    );
-    watcher.observe(root, {
-      attributeFilter: ["class", "disabled", "style"],
-      childList: true,
-      subtree: true,
-    });
-    timer = 0;
+    keepFocus(root, stop.signal);
+    inTurn(model, root, stop.signal);
+    watcher.observe(root, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };
   begin();

@@ -12,6 +12,8 @@ from importlib import resources
 import ipywidgets
 import traitlets
 
+_SHARED = ("shortcuts.js", "focus.js", "clicks.js")
+
 
 class Script(ipywidgets.DOMWidget):
     """A script in the page, in the box that it is a child of; it shows nothing.
@@ -19,12 +21,19 @@ class Script(ipywidgets.DOMWidget):
     A kind of it has an ``_anywidget_id`` and, by `script`, an ``_esm``.
     """
 
+    #: The id of that box, by which the script finds all that is in it.
+    box = traitlets.Unicode().tag(sync=True)
+
     _model_module = traitlets.Unicode("anywidget").tag(sync=True)
     _model_module_version = traitlets.Unicode("*").tag(sync=True)
     _model_name = traitlets.Unicode("AnyModel").tag(sync=True)
     _view_module = traitlets.Unicode("anywidget").tag(sync=True)
     _view_module_version = traitlets.Unicode("*").tag(sync=True)
     _view_name = traitlets.Unicode("AnyView").tag(sync=True)
+
+    def belong(self, box: ipywidgets.Box) -> None:
+        """Tell the page which box it is that the script is in."""
+        self.box = box.model_id
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -38,9 +47,10 @@ def name(words: str) -> traitlets.Unicode[str, str]:
 def script(package: str, file: str) -> traitlets.Unicode[str, str]:
     """Return the trait that holds a script, without space and comments: every widget sends it.
 
-    Before it stands what all scripts share, the function ``ownKeys``.
+    Before it stands what all scripts share: ``ownKeys``, ``keepFocus`` and ``inTurn``.
     """
-    files = (resources.files(__package__).joinpath("shortcuts.js"), resources.files(package) / file)
+    shared = (resources.files(__package__) / one for one in _SHARED)
+    files = (*shared, resources.files(package) / file)
     text = "".join(one.read_text("utf-8") for one in files)
     return traitlets.Unicode(re.sub(r"^ *//.*\n|^ +| +// .*", "", text, flags=re.MULTILINE)).tag(
         sync=True

@@ -19,14 +19,22 @@ WIDE, NARROW, TALL = 1400, 720, 1800
 
 
 @contextmanager
-def opened(lab: Lab, browser: Browser, *cells: str) -> Iterator[Notebook]:
-    """Open a notebook of these cells, and see that it asks nobody else and breaks nothing."""
+def opened(lab: Lab, browser: Browser, *cells: str, script: str = "") -> Iterator[Notebook]:
+    """Open a notebook of these cells, and see that it asks nobody else and breaks nothing.
+
+    Parameters
+    ----------
+    script : str
+        What its page runs before anything else.
+    """
     made = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(made, lab.root / "test.ipynb")
     with browsing(browser) as (context, refused):
+        if script:
+            context.add_init_script(script)
         notebook = Notebook(context, lab, "test.ipynb")
         yield notebook
         assert not refused, refused

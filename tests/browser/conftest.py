@@ -15,15 +15,13 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a browser where there is none, unless one was promised.
-
-    On a busy machine a key may reach a page before what it is meant for: these tests may try twice.
-    """
-    promised = CHROMIUM or os.environ.get("KIT_TEST_BROWSER") == "required"
+    """Skip what needs a browser where there is none, unless one was promised."""
+    if CHROMIUM or os.environ.get("KIT_TEST_BROWSER") == "required":
+        return
     skip = pytest.mark.skip(reason="there is no Chromium here")
     for item in items:
         if "tests/browser" in item.path.as_posix():
-            item.add_marker(pytest.mark.flaky(reruns=1) if promised else skip)
+            item.add_marker(skip)
 
 
 # Both last as long as the tests of this folder do, and no longer: a browser has an event loop of

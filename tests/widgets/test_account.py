@@ -192,6 +192,26 @@ def test_a_new_key_is_shown_once_and_leaves_no_trace(background: Background, lat
     assert SECRET not in str(vars(panel)) + str(vars(box))
 
 
+def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
+    later: Later,
+) -> None:
+    begun: list[Callable[[], None]] = []
+    ring = Ring()
+    panel = AccountPanel(facts, keys=ring, background=Background(begin=begun.append, after=later))
+    begun.pop()()
+    panel.ring._name.value = "laptop"
+
+    for _ in range(2):
+        buttons(panel, "Create key")[0].click()
+    panel.ring._name.value = "tablet"
+    for work in begun:
+        work()
+
+    assert [asked[0] for asked in ring.asked] == ["laptop"]
+    assert panel.ring._name.value == "tablet"
+    assert not panel.ring.make.disabled
+
+
 def test_a_key_that_nobody_copies_goes_away_by_itself(background: Background, later: Later) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     panel.ring._name.value = "laptop"

@@ -143,9 +143,14 @@ def test_what_no_page_sends_is_not_heard(form: Form) -> None:
     assert told(form) == before
 
 
+def test_the_page_knows_its_form_and_the_button_that_pays(form: Form) -> None:
+    assert form._face.access.box == form.model_id
+    assert "kit-once" in form._face.go._dom_classes
+
+
 def test_the_script_is_small_and_asks_nobody() -> None:
     script = Access(lambda *_: None)._esm
 
-    assert len(script) < 3400
+    assert len(script) < 9000
     assert "http" not in script
     assert "//" not in script

@@ -35,7 +35,10 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
     ids=["table", "account", "signing", "panel", "writing"],
 )
 def test_each_widget_is_reached(make: Callable[[], Any]) -> None:
-    assert sum(isinstance(child, Reach) for child in make().children) == 1
+    made = make()
+    (reach,) = (child for child in made.children if isinstance(child, Reach))
+
+    assert reach.box == made.model_id, "the page finds by it what was typed and is not sent yet"
 
 
 def test_it_is_one_of_anywidgets_in_the_page_and_says_nothing() -> None:

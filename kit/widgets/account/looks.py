@@ -14,7 +14,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.cards import ARROW, FAINT, FONT, card, credits, faint, pairs, warning
+from kit.widgets.cards import ARROW, BUSY, FAINT, FONT, card, credits, faint, pairs, warning
 from kit.widgets.keys import Key, Spent
 
 _SHEET = """
@@ -53,7 +53,7 @@ _SHEET = """
 """
 #: What is said of spending at a service without a ledger.
 _UNTOLD = "not told: this service keeps no ledger; studio.costs adds up what is known here"
-STYLE = f"<style>{' '.join(_SHEET.split())} .kit-account{{{ARROW}}}</style>"
+STYLE = f"<style>{' '.join(_SHEET.split())} {BUSY} .kit-account{{{ARROW}}}</style>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,7 @@ def heading(text: str) -> Any:
 
 def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
     """Return a button as wide as its words."""
-    made = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="auto"), **options)
+    layout = ipywidgets.Layout(width="auto")
+    made = ipywidgets.Button(description=text, layout=layout, _dom_classes=("kit-once",), **options)
     made.on_click(click)
     return made

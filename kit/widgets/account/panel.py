@@ -67,8 +67,9 @@ class AccountPanel(ipywidgets.VBox):
         )
         parts = [self._head, self._refresh, self._problem]
         parts += [part for part in (self.switch, self.ring) if part is not None]
-        parts += [self._twin.style, Reach()]
+        parts += [self._twin.style, reach := Reach()]
         super().__init__(children=parts, _dom_classes=("kit-account",))
+        reach.belong(self)
         self.refresh()
 
     def __repr__(self) -> str:

@@ -90,13 +90,16 @@ class Ring(ipywidgets.VBox):
         return ipywidgets.HBox((line, revoke))
 
     def _created(self, _: Any) -> None:
+        if self.make.disabled:
+            return  # it was sent before the page knew that the button rests
         name = self._name.value.strip()
         scopes = [box.description for box in self._scopes if box.value]
         days = EXPIRY[self._expiry.value]
 
         def make() -> None:
             self._reveal(self._keys.create(name, scopes, days))
-            self._name.value = ""
+            if self._name.value.strip() == name:  # else the next one is being named
+                self._name.value = ""
             self.show()
 
         self._begin(make)

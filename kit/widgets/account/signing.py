@@ -69,8 +69,9 @@ class SignIn(ipywidgets.VBox):
         fields = ipywidgets.VBox(
             (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
         )
-        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style, Reach())
+        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style, reach := Reach())
         super().__init__(children=parts, _dom_classes=("kit-account",))
+        reach.belong(self)
 
     @property
     def studio(self) -> Any:

@@ -64,6 +64,8 @@ function render({ model, el }) {
     const when = { capture: true, signal: stop.signal };
     const on = (kind, heard) => form.addEventListener(kind, heard, when);
     ownKeys(form, stop.signal);
+    keepFocus(form, stop.signal);
+    inTurn(model, form, stop.signal);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });

@@ -51,8 +51,13 @@ class Face:
         self._model = model
         self.twin = Twin(stock.new(ipywidgets.HTML))
         self._fields = fields
-        self.price = stock.new(ipywidgets.HTML)
-        self.go = stock.new(ipywidgets.Button, description="Generate", button_style="primary")
+        self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
+        self.go = stock.new(
+            ipywidgets.Button,
+            description="Generate",
+            button_style="primary",
+            _dom_classes=("kit-once",),
+        )
         self._background = background
         self._pressed = -DOUBLE
         self._told = -READ
@@ -61,8 +66,8 @@ class Face:
         self._results: list[Any] = []
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        access = stock.new(Access, typed=self._typed)
-        bar = (self.go, self.price, *buttons, self.twin.style, access)
+        self.access = stock.new(Access, typed=self._typed)
+        bar = (self.go, self.price, *buttons, self.twin.style, self.access)
         self._frame = [
             stock.new(ipywidgets.HTML, value=looks.heading(model)),
             stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),

@@ -77,9 +77,8 @@ class Form(ipywidgets.VBox):
         self._background = background or Background()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
-        self._silent = False
+        self._silent, self._said = False, ""
         self._refused: dict[str, str] = {}
-        self._said = ""
         self._stock = Stock()
         self._path = service.path if service else Path
         refresh = self._safely(self._refresh)
@@ -104,6 +103,7 @@ class Form(ipywidgets.VBox):
             on_end=lambda run: self._safely(partial(self._ended, run))(),
         )
         super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
+        self._face.access.belong(self)
         self._write(self._initial)
         for one in self._fields:
             one.heard.observe(self._hearing(one), "value")
@@ -230,8 +230,7 @@ class Form(ipywidgets.VBox):
                 heard = one.touched or one.path in self._refused
                 one.tell(problems.get(one.path) if heard else None)
             self._show_price(checked)
-            panel = self._face.panel("code")
-            if panel is not None:
+            if (panel := self._face.panel("code")) is not None:
                 panel.value = looks.code(self.code())
 
     def _show_price(self, checked: Checked) -> None:

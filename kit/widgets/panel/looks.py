@@ -10,7 +10,7 @@ from html import escape
 
 from kit import wire
 from kit.widgets import rates
-from kit.widgets.cards import ARROW, BAD, card, credits, faint, figure, table
+from kit.widgets.cards import ARROW, BAD, BUSY, card, credits, faint, figure, table
 from kit.widgets.twins import again
 
 #: Models that are kept of a panel in a saved notebook.
@@ -63,7 +63,7 @@ _SHEET = """
 @container(max-width:560px){
  .kit-panel .widget-tab>.lm-TabBar .lm-TabBar-tab{padding:0 8px}}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} .kit-panel{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} .kit-panel{{{ARROW}}}</style>"
 
 
 def note(sentence: str) -> str:

@@ -112,8 +112,10 @@ class Panel(ipywidgets.VBox):
         self._tabs.selected_index = 0
         self._refresh.on_click(self._asked_anew)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        parts = (top, self._banner, self._tabs, self._twin.style, Reach())
+        reach = Reach()
+        parts = (top, self._banner, self._tabs, self._twin.style, reach)
         super().__init__(children=parts, _dom_classes=("kit-panel",))
+        reach.belong(self)
         self._tabs.observe(self._turned, "selected_index")
         self._open()
 

@@ -101,11 +101,12 @@ def build(
             w.Box([back, number, forth, renew, words, clear], layout=wrap),
             problem,
             preview,
-            Reach(),
+            reach := Reach(),
             twin,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),
     )
+    reach.belong(whole)
     whole.add_class("kit-table")
     whole.add_class(kind(shown))
     return Controls(
@@ -143,4 +144,6 @@ def _box() -> Any:
 
 
 def _step(icon: str, tooltip: str) -> Any:
-    return w.Button(icon=icon, tooltip=tooltip, layout=w.Layout(width="40px"))
+    return w.Button(
+        icon=icon, tooltip=tooltip, layout=w.Layout(width="40px"), _dom_classes=("kit-step",)
+    )

@@ -89,7 +89,9 @@ class Screen:
         """Offer what there is in another frame; what is looked for stays, if it is there."""
         with self._quietly():
             for name, values in zip(("status", "model"), _choices(frame), strict=True):
-                getattr(self.controls, name).options = any_of(name, values)
+                control, options = getattr(self.controls, name), tuple(any_of(name, values))
+                if control.options != options:  # else a choice that is on its way would be undone
+                    control.options = options
 
     def show_view(self, view: View) -> None:
         """Show what is looked for, and by which column it is sorted."""
@@ -149,18 +151,10 @@ class Screen:
         self._changes(made.number, hears.turn_to)
         for source, head in made.heads.items():
             self._clicks(head, partial(hears.sort, source))
-        self._clicks(made.back, partial(self._step, hears.step, -1))
-        self._clicks(made.forth, partial(self._step, hears.step, 1))
+        self._clicks(made.back, partial(hears.step, -1))
+        self._clicks(made.forth, partial(hears.step, 1))
         self._clicks(made.clear, hears.clear)
         self._clicks(made.renew, hears.renew)
-
-    def _step(self, step: Callable[[int], None], pages: int) -> None:
-        """Turn pages; at an end the other button is at hand, for this one rests."""
-        made = self.controls
-        step(pages)
-        pressed, other = (made.forth, made.back) if pages > 0 else (made.back, made.forth)
-        if pressed.disabled and not other.disabled:
-            other.focus()
 
     def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:
         guarded = self._guarded(call)

@@ -62,7 +62,9 @@ class Writing(ipywidgets.VBox):
         self._balance: Decimal | None = None
         self._chosen: ScriptCard | None = None
         self._make_controls(topic)
-        super().__init__(children=self._arranged(), _dom_classes=("kit-writing",))
+        reach = Reach()
+        super().__init__(children=[*self._arranged(), reach], _dom_classes=("kit-writing",))
+        reach.belong(self)
         self._listen()
         self._price()
         self._background.begin(self._look_at_balance)
@@ -115,9 +117,10 @@ class Writing(ipywidgets.VBox):
 
     def _make_controls(self, topic: str) -> None:
         new = ipywidgets
+        once = ("kit-once",)
         topics = [(looks.topic(name), name) for name in wire.TOPICS]
         self._topic = new.Dropdown(options=topics, value=topic, description="Topic")
-        self._suggest = new.Button(description="Suggest a title", button_style="")
+        self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
         self._found = new.RadioButtons(options=[], description="Suggestions")
         self._found.layout.display = "none"
@@ -130,7 +133,7 @@ class Writing(ipywidgets.VBox):
         self._call = _switch("Call to action", "End by asking for a like, a follow, a comment")
         self._provoke = _switch("Provocative", "Take a side that people will argue with")
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
-        self._write = new.Button(button_style="primary")
+        self._write = new.Button(button_style="primary", _dom_classes=once)
         self._said = new.HTML(_dom_classes=("kit-said",))
         self._shown = new.VBox()
         self._captions = new.VBox()
@@ -151,7 +154,6 @@ class Writing(ipywidgets.VBox):
             self._twin.style,
             self._shown,
             self._captions,
-            Reach(),
         ]
 
     def _listen(self) -> None:
@@ -178,6 +180,8 @@ class Writing(ipywidgets.VBox):
 
     def _order(self, work: Callable[[], None]) -> None:
         """Run an order in the background, one at a time: two clicks do not pay twice."""
+        if self._write.disabled:
+            return  # it was sent before the page knew that the buttons rest
         self._busy("writing …")
         self._background.after(SETTLING, lambda: self._ordered(work))
 

@@ -1,0 +1,95 @@
+// Where the focus goes when what had it rests, is hidden, or is drawn anew. A slow page tells of
+// that late and in any order, so it is looked for after every change; who went elsewhere stays
+// there. Of boxes in boxes the outermost one sees to it.
+const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
+const TAB = "[role=tab][aria-selected=true]";
+const KEPT = "data-kit-kept";
+
+const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
+const free = (part) => seen(part) && !part.disabled;
+const words = (part) => part?.textContent.trim() ?? "";
+const known = (part) => {
+  const said = part.title || (part.matches("button") ? words(part) : part.placeholder);
+  return [part.tagName, part.type, part.ariaLabel, words(part.labels?.[0]), said].join("|");
+};
+
+// What was typed goes on in a field that was drawn anew, where it was left off.
+function goOn(before, part) {
+  const { value, selectionStart: from, selectionEnd: to } = before;
+  if (part.value !== value) {
+    part.value = value;
+    part.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (from !== null) part.setSelectionRange?.(from, to);
+}
+
+function keepFocus(root, signal) {
+  let last, like, count, place, timer;
+  let around = [];
+  let typed = false;
+  const give = (part) => part.focus({ preventScroll: true }); // the eyes may be elsewhere
+  const alike = () => around.filter((part) => known(part) === like);
+  const remember = () => {
+    around = [...root.querySelectorAll(STOPS)];
+    like = known(last);
+    count = alike().length;
+    place = alike().indexOf(last) - count; // from the end: what is new comes first
+  };
+  const anew = () => {
+    around = [...root.querySelectorAll(STOPS)];
+    const same = alike();
+    return same.length >= count && same.at(place);
+  };
+  const instead = () => {
+    const page = last.closest(".kit-page");
+    if (page?.isConnected && !seen(page)) return root.querySelector(TAB);
+    const at = around.indexOf(last);
+    const near = [...around.slice(at + 1), ...around.slice(0, at).reverse()];
+    const twin = !last.isConnected && anew();
+    if (!twin) return near.find((part) => free(part) && known(part) !== like);
+    if (typed) goOn(last, twin);
+    return twin;
+  };
+  // Of two ways to go, one rests at the end where the other is needed.
+  const other = (part) => part.matches(".kit-step") && free(part);
+  const look = () => {
+    timer = 0;
+    const now = document.activeElement;
+    if (!last || (now !== document.body && now !== last)) return;
+    if (root.parentElement?.closest(`[${KEPT}]`)) return;
+    if (!seen(last)) {
+      const part = instead();
+      return part && give(part);
+    }
+    remember();
+    if (!last.disabled) return now !== last && give(last);
+    const next = last.matches(".kit-step") && [...last.parentElement.children].find(other);
+    if (next) give(next);
+  };
+  const later = () => (timer ||= setTimeout(look, 60));
+  const forget = () => (last = null);
+  const on = (kind, hear) => window.addEventListener(kind, hear, { capture: true, signal });
+  on("focusin", ({ target }) => {
+    if (!root.contains(target)) return forget();
+    last = target;
+    typed = false;
+    remember();
+  });
+  on("input", ({ target }) => (typed ||= target === last));
+  on("pointerdown", ({ target }) => last?.contains(target) || forget());
+  on("focusout", ({ target, relatedTarget }) => {
+    if (target !== last || relatedTarget) return;
+    if (!free(target)) return later();
+    // Whoever leaves a part that stays wants to be nowhere; one that goes is there until now.
+    const gone = () => target === last && free(target) && document.activeElement !== target;
+    setTimeout(() => gone() && forget());
+  });
+  const watcher = new MutationObserver(later);
+  watcher.observe(root, {
+    attributeFilter: ["class", "disabled", "hidden", "style"],
+    childList: true,
+    subtree: true,
+  });
+  root.setAttribute(KEPT, "");
+  signal.addEventListener("abort", () => (clearTimeout(timer), watcher.disconnect()));
+}

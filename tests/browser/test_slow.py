@@ -1,0 +1,129 @@
+"""Widgets far from their kernel: what is typed counts, a click pays once, the focus stays."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.cells import opened
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = (
+    "import kit\nstudio = kit.connect()\nform = studio.form('flat')\nform",
+    "made = [studio.generate('flat', 'a lake', seed=n) for n in range(2)]\n"
+    "studio.history.table(size=1)",
+    "studio.writing('SPACE')",
+    "studio.account_panel()",
+)
+#: Milliseconds to the kernel, and as many back.
+FAR = 700
+#: Holds messages back on their way to the kernel and from it, in their order.
+_HOLDS_BACK = """(() => {
+    window.far = 0;
+    const { prototype } = WebSocket;
+    const { send } = prototype;
+    const heard = Object.getOwnPropertyDescriptor(prototype, "onmessage");
+    prototype.send = function (data) { setTimeout(() => send.call(this, data), window.far); };
+    Object.defineProperty(prototype, "onmessage", { ...heard, set(hear) {
+        heard.set.call(this, event => setTimeout(() => hear.call(this, event), window.far));
+    } });
+})()"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+@pytest.fixture
+def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
+    """A notebook of widgets, all of them there before their kernel is far away."""
+    with opened(lab, browser, *CELLS, script=_HOLDS_BACK) as notebook:
+        notebook.run_all()
+        expect(notebook.output(0)).to_contain_text("balance after it")
+        expect(notebook.output(1)).to_contain_text("1–1 of 2")
+        expect(notebook.output(2)).to_contain_text("leaves")
+        expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()
+        notebook.page.evaluate("ms => { window.far = ms; }", FAR)
+        yield notebook
+        assert notebook.errors() == []
+
+
+def twice(button: Locator) -> None:
+    """Press a button, and once more before anything can have come back."""
+    assert button.evaluate("one => { one.click(); one.click(); return one.ariaBusy; }") == "true"
+
+
+def test_far_from_the_kernel_nothing_is_lost_or_paid_twice(notebook: Notebook) -> None:
+    make_what_is_typed(notebook.output(0).locator(".kit-form"))
+    turn_pages_and_go_on(notebook)
+    write_once(notebook.output(2))
+    name_two_keys(notebook.output(3))
+
+
+def make_what_is_typed(form: Locator) -> None:
+    prompt, generate = form.get_by_label("prompt *"), form.get_by_role("button", name="Generate")
+    prompt.press_sequentially("a lake at dusk!", delay=30)
+    expect(form).to_have_attribute("data-kit-behind", "")
+    twice(generate)
+    prompt.press_sequentially(" And on.", delay=30)
+    expect(form.get_by_text("completed")).to_have_count(1)
+    expect(form.get_by_text("a lake at dusk!", exact=True)).to_have_count(1)
+    expect(prompt).to_have_value("a lake at dusk! And on.")
+    expect(prompt).to_be_focused()
+    expect(generate).to_be_enabled()
+    expect(form.get_by_text("completed")).to_have_count(1)
+
+    # who has not gone elsewhere has the button again after its rest
+    generate.focus()
+    generate.press("Enter")
+    expect(generate).to_be_disabled()
+    expect(form.get_by_text("completed")).to_have_count(2)
+    expect(generate).to_be_focused()
+
+
+def turn_pages_and_go_on(notebook: Notebook) -> None:
+    table, page = notebook.output(1), notebook.page
+    forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
+    search = table.get_by_placeholder("search prompts")
+    forth.focus()
+    forth.press("Space")
+    search.focus()
+    search.press_sequentially("a lake", delay=30)
+    expect(forth).to_be_disabled()
+    page.keyboard.press("Shift+Home")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("a lake")
+    back.focus()
+    back.press("Space")
+    expect(back).to_be_disabled()
+    expect(forth).to_be_focused()
+
+
+def write_once(writing: Locator) -> None:
+    title = writing.get_by_label("Title", exact=True)
+    title.press_sequentially("Why the Moon is leaving", delay=30)
+    twice(writing.get_by_role("button", name="Write a script"))
+    script = writing.get_by_role("textbox", name="Script 1")
+    expect(script).to_be_visible()
+    expect(writing).to_contain_text("leaves")
+    expect(writing.get_by_role("button", name="Write a script")).to_be_enabled()
+    expect(script).to_have_count(1)
+
+
+def name_two_keys(account: Locator) -> None:
+    name = account.get_by_placeholder("what the key is for")
+    name.fill("laptop")
+    name.press("Tab")
+    twice(account.get_by_role("button", name="Create key"))
+    name.fill("tablet")
+    name.press("Enter")
+    expect(account.get_by_role("button", name="I have copied it")).to_be_visible()
+    expect(account.locator(".kit-keys").get_by_text("laptop")).to_have_count(1)
+    expect(name).to_have_value("tablet")
