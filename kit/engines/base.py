@@ -192,8 +192,13 @@ class Progress:
 
     def check(self) -> None:
         """Raise `CanceledError` if the job is not wanted any more."""
-        if self._canceled.is_set():
+        if self.is_canceled:
             raise CanceledError("canceled")
+
+    @property
+    def is_canceled(self) -> bool:
+        """Whether the job is not wanted any more."""
+        return self._canceled.is_set()
 
     def cancel(self) -> None:
         """Make the next call of `report` or `check` raise."""
@@ -226,7 +231,9 @@ class Engine(ABC):
         """Yield what makes an order impossible that no rule of a single parameter forbids.
 
         Asked before anything is charged, in the process that answers requests: it loads nothing,
-        opens no file and takes no time. What only the files can tell is for `render` to refuse.
+        opens no file and takes no time. What only the files can tell is for `render` to refuse. One
+        that takes longer than a second is not asked again; of long lists and sentences the
+        beginning is told.
 
         Yields
         ------
@@ -239,6 +246,10 @@ class Engine(ABC):
     @abstractmethod
     def render(self, job: Job, progress: Progress) -> Asset:
         """Render a job.
+
+        The process renders jobs of other models as well. After an error that is none of those below
+        it is ended, and where it had rendered before, the job is tried once more in a new one. Only
+        that of `resident` engines goes on.
 
         Raises
         ------

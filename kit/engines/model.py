@@ -43,10 +43,16 @@ def model_of(definition: Definition) -> Model:
         description=definition.description,
         pricing=definition.pricing,
     )
-    pricing.check_rule(model)
-    defaults = pricing.at_defaults(model)
+    try:
+        pricing.check_rule(model)
+        least, defaults = pricing.least(model), pricing.at_defaults(model)
+    except ArithmeticError:
+        sentence = (
+            f"the price rule of the model {model.id!r} comes to no number that can be charged"
+        )
+        raise ConfigError(sentence) from None
     figures = {
-        "credits_from": pricing.least(model),
+        "credits_from": least,
         "credits_at_defaults": defaults,
         "estimated_credits": defaults,
     }

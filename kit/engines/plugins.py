@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint
 
 from pydantic import ValidationError
 
-from kit.engines.base import Definition, Engine
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.configured.entries import checked
 from kit.engines.configured.inputs import Taken, usable
 from kit.engines.configured.place import LeftOut
@@ -78,13 +79,28 @@ def loaded(point: EntryPoint) -> Engine:
 def vetted(point: EntryPoint) -> Engine | LeftOut:
     """Return the engine of a plug-in if the service can offer it, else why it cannot."""
     try:
-        engine = loaded(point)
-        _check(engine, point.name)
+        return _checked(loaded(point), point.name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit as well
         return left_out(point, said(error))
-    return engine
+
+
+class Pinned(Engine):
+    """An engine that computes its definition: what it said when it was looked at stands."""
+
+    def __init__(self, engine: Engine, definition: Definition, resident: bool) -> None:
+        self.definition = definition
+        self.resident = resident
+        self._engine = engine
+
+    def check(self, order: Order) -> Iterable[Problem]:
+        """Yield what the engine yields."""
+        return self._engine.check(order)
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Have the engine render."""
+        return self._engine.render(job, progress)
 
 
 def said(error: BaseException) -> str:
@@ -96,8 +112,8 @@ def said(error: BaseException) -> str:
     return " ".join(traceback.format_exception_only(error)[-1].split())
 
 
-def _check(engine: Engine, name: str) -> None:
-    definition = getattr(engine, "definition", None)
+def _checked(engine: Engine, name: str) -> Engine:
+    definition, resident = getattr(engine, "definition", None), engine.resident
     if definition is None:
         raise ConfigError("it has no definition")
     if not isinstance(definition, Definition):
@@ -111,13 +127,16 @@ def _check(engine: Engine, name: str) -> None:
     if not _ID.fullmatch(name):
         raise ConfigError("a model's id has small letters, digits, dots and dashes only")
     _check_render(engine)
-    if not isinstance(engine.resident, bool):
+    if not isinstance(resident, bool):
         raise ConfigError("its 'resident' must be True or False")
     _check_kinds(definition)
     checked(definition)
     usable(definition, _TAKEN)
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
+    facts = [inspect.getattr_static(engine, fact, None) for fact in ("definition", "resident")]
+    is_plain = facts[0] is definition and facts[1] is resident
+    return engine if is_plain else Pinned(engine, definition, resident)
 
 
 def _check_render(engine: Engine) -> None:

@@ -8,7 +8,9 @@ configured stand beside them; see `kit.engines.configured`.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from time import perf_counter
@@ -151,7 +153,8 @@ def _note_slow(point: EntryPoint, seconds: float) -> None:
 
 def _loaded(point: EntryPoint) -> Engine | LeftOut:
     if not is_built_in(point):
-        return vetted(point)
+        with redirect_stdout(sys.stderr):  # what it says is none of what a command prints
+            return vetted(point)
     try:
         return loaded(point)
     except Exception as error:

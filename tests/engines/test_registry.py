@@ -285,6 +285,16 @@ def test_a_plug_in_that_everybody_waits_for_is_named(tmp_path: Path) -> None:
     assert "poster" not in told.stderr
 
 
+def test_what_a_plug_in_says_when_it_is_loaded_is_not_in_what_a_command_prints(
+    tmp_path: Path,
+) -> None:
+    told = listed(tmp_path, ODD, f"print('Welcome!')\n{ENGINE}    definition = definition()")
+
+    assert "odd" in told.stdout.split()
+    assert "Welcome!" not in told.stdout
+    assert "Welcome!" in told.stderr
+
+
 def test_a_plug_in_cannot_pass_for_a_built_in_engine(tmp_path: Path) -> None:
     told = listed(tmp_path, "odd = kit.engines.image.poster:Nothing", "")
 
@@ -315,3 +325,16 @@ def test_a_service_starts_beside_every_kind_of_broken_plug_in(tmp_path: Path) ->
 
     assert told.returncode == 0, told.stderr
     assert told.stdout.split() == ["Creative", "Studio"]
+
+
+def test_a_service_starts_beside_a_plug_in_that_changes_its_mind(tmp_path: Path) -> None:
+    module = (
+        f"{ENGINE}    asked = 0\n    @property\n    def definition(self):\n"
+        "        self.asked += 1\n        if self.asked > 1: raise RuntimeError('no license')\n"
+        "        return definition()\n"
+    )
+    told = listed(tmp_path, ODD, module, f"{_SERVED}; {_TITLES}")
+
+    assert told.returncode == 0, told.stderr
+    assert "Odd" in told.stdout.split()
+    assert "'odd'" not in told.stderr

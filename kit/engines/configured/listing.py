@@ -97,7 +97,7 @@ class _File:
 
     def items(self) -> Iterator[_Item]:
         try:
-            content = tomllib.loads(self._path.read_text(encoding="utf-8"))
+            content = tomllib.loads(self._path.read_text(encoding="utf-8-sig"))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:

@@ -8,6 +8,8 @@ from kit.engines.remote.exchange import TRIES, Ask, Lost, Reply
 _LONGEST_WAIT = 60.0
 #: Answers that say "not now": nothing was done, so asking again does no harm.
 _BUSY = frozenset({429, 503})
+#: Answers about a file that may come to be there.
+_NOT_YET = frozenset({202, 404})
 #: Answers after which only a request that may be repeated is sent again.
 #: What answers 500 is there, and will hardly do better in a minute.
 _FAILED = frozenset({408, 500, 502, 504})
@@ -28,9 +30,9 @@ def wait_before(ask: Ask, outcome: Reply | Lost, attempt: int, pause: float) -> 
     more = attempt < (min(TRIES, ask.tries) if broken else ask.tries) - 1
     if isinstance(outcome, Lost):
         return backoff if more and (ask.again or not outcome.sent) else None
-    if ask.late and outcome.status == 404:
+    if ask.late and outcome.status in _NOT_YET:
         return backoff if attempt < TRIES - 1 else None
-    if ask.enough(outcome):
+    if ask.enough(outcome) or outcome.is_out_of_credits:
         return None
     return _wait(ask, outcome, backoff if more else None, pause)
 

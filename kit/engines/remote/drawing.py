@@ -18,7 +18,7 @@ from kit.engines.remote.exchange import Ask, Reply
 from kit.engines.remote.fields import form, seed
 from kit.engines.remote.http import Caller
 from kit.engines.remote.images import ImagesEntry
-from kit.engines.remote.items import item_of, received
+from kit.engines.remote.items import answered, item_of, received
 from kit.engines.remote.results import asset
 from kit.engines.remote.waiting import Tell, awaited
 from kit.errors import EngineError
@@ -47,10 +47,9 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
         async with Caller(entry.site()) as caller:
             reply = await _asked(caller, entry, job)
             tell(0.8)
-            item = item_of(reply.json())
+            item = item_of(answered(reply, "image"))
             if item is None:
-                sentence = "the remote service answered without a picture"
-                raise EngineError(sentence, code="upstream_odd")
+                raise _nothing(caller, reply)
             await received(caller, item, job.folder / _NAME, most=_PICTURE_BYTES)
             return item
 
@@ -62,6 +61,13 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
     made = asset(job.folder / _NAME, "image", facts)
     progress.report(1.0)
     return made
+
+
+def _nothing(caller: Caller, reply: Reply) -> EngineError:
+    """Return the error of an answer without a picture; gateways may say why, as if all was well."""
+    why = caller.reason(reply.sentence)
+    sentence = f"answered without a picture{f': {why}' if why else ''}"
+    return caller.failure(sentence, reply.sentence or "it gives no reason", code="upstream_odd")
 
 
 def normal(path: Path) -> bytes:

@@ -39,7 +39,7 @@ class Ask:
     bare : bool
         Without the key, wherever it goes.
     late : bool
-        Whether a 404 may only mean that it is not there yet.
+        Whether a 404, or a 202, may only mean that it is not there yet.
     once : bool
         Whether it is not sent again, whatever comes of it: somebody waits for the answer.
     tries : int
@@ -94,6 +94,14 @@ class Reply:
         except (ValueError, RecursionError):
             return ""
         return told(body) if isinstance(body, dict) else ""
+
+    @property
+    def is_out_of_credits(self) -> bool:
+        """Whether an account there has nothing left, which OpenAI says as it says "too fast".
+
+        Source: OpenAI API documentation, "Error codes", 429 and ``insufficient_quota``.
+        """
+        return self.status == 402 or (self.status == 429 and b"insufficient_quota" in self.content)
 
     @property
     def retry_after(self) -> float | None:

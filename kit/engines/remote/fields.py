@@ -27,6 +27,17 @@ def _below(path: str) -> str:
     return path.strip("/")
 
 
+def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
+    for name, value in fields.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name!r} cannot be sent as JSON: write a date as text") from None
+    return fields
+
+
+#: Fields of every request.
+Always = Annotated[dict[str, Any], AfterValidator(_sendable)]
 #: A path below the address of a site.
 Below = Annotated[str, AfterValidator(_below)]
 #: The name of a field; empty for the usual one, or for none.

@@ -1,6 +1,6 @@
 """A job on a video endpoint: started, asked after until it is done, fetched; ended if canceled.
 
-An endpoint may also answer with the clip itself, or with its address.
+An endpoint may also answer with the clip itself, as a file or in base64, or with its address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.engines.remote.drawing import normal
 from kit.engines.remote.exchange import PATIENT, Ask, Reply, told
 from kit.engines.remote.fields import form, seed
 from kit.engines.remote.http import FILE_BYTES, Caller
-from kit.engines.remote.items import item_of, received
+from kit.engines.remote.items import answered, item_of, received
 from kit.engines.remote.results import asset
 from kit.engines.remote.underway import Note, order_of, underway
 from kit.engines.remote.videos import VideosEntry
@@ -79,7 +79,7 @@ async def _begun(caller: Caller, entry: VideosEntry, job: Job, note: Note) -> tu
     async def end(reply: Reply) -> None:
         await _forget(caller, _address(entry, reply.json()))
 
-    return (await undoable(caller.ask(_request(entry, job)), end)).json(), ""
+    return answered(await undoable(caller.ask(_request(entry, job)), end), "video"), ""
 
 
 def _request(entry: VideosEntry, job: Job) -> Ask:

@@ -21,7 +21,7 @@ import httpx
 from kit.engines.remote import reasons
 from kit.engines.remote.again import wait_before
 from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply
-from kit.engines.remote.site import Site, origin
+from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
 from kit.version import __version__
 
@@ -49,7 +49,7 @@ class Caller:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._key = site.key()
-        # Asked for as it is: a small body that unpacks into a huge one cannot come.
+        # Asked for as it is; what comes packed all the same is bounded by what it unpacks to.
         headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
         self._client = httpx.AsyncClient(follow_redirects=False, headers=headers)
 
@@ -95,7 +95,7 @@ class Caller:
         EngineError
             It is neither (``upstream_odd``).
         """
-        url = self.address(url)
+        url = same_server(self.address(url), self._site.url)
         if not self._trusted(url):
             sentence = "points to a file at an address that is not safe"
             raise self.failure(sentence, url, code="upstream_odd")
@@ -144,7 +144,8 @@ class Caller:
             reply = await self._downloaded(url, target, most, late)
             if reply.status == 200:
                 return
-            url = urljoin(url, reply.headers.get("location", ""))
+            moved = urljoin(url, reply.headers.get("location", ""))
+            url = same_server(moved, self._site.url)
             if reply.status not in _MOVED or not self._trusted(url):
                 break
         raise self.refusal(reply, "file")
@@ -158,7 +159,8 @@ class Caller:
 
     def refusal(self, reply: Reply, of: str = "") -> EngineError:
         """Return the error that an answer stands for; `of` as in `reasons.refused`."""
-        sentence, code = reasons.refused(reply.status, reply.sentence, self._secrets, of=of)
+        status = 402 if reply.is_out_of_credits else reply.status
+        sentence, code = reasons.refused(status, reply.sentence, self._secrets, of=of)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
@@ -213,7 +215,7 @@ class Caller:
                     return Reply(response.status_code, response.headers, content)
                 size = 0
                 with target.open("wb") as file:
-                    async for chunk in response.aiter_raw(_CHUNK):
+                    async for chunk in response.aiter_bytes():
                         size += len(chunk)
                         _bounded(size, most)
                         file.write(chunk)
@@ -240,7 +242,7 @@ class Caller:
 
 async def _read(response: httpx.Response, most: int) -> bytes:
     content = bytearray()
-    async for chunk in response.aiter_raw(_CHUNK):
+    async for chunk in response.aiter_bytes():
         content += chunk
         _bounded(len(content), most)
     return bytes(content)

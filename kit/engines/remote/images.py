@@ -25,7 +25,7 @@ from kit.engines.base import (
 )
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
-from kit.engines.remote.fields import Below, FieldName, taken
+from kit.engines.remote.fields import Always, Below, FieldName, taken
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
 
@@ -87,7 +87,7 @@ class ImagesEntry(ModelEntry, SiteEntry):
     pictures_required: bool = False
     mask: bool = False
     response_format: Literal["b64_json", "url", ""] = "b64_json"
-    always: dict[str, Any] = Field(default_factory=dict)
+    always: Always = Field(default_factory=dict)
     edits: Below = "v1/images/edits"
     mask_field: FieldName = "mask"
     picture_field: FieldName = ""

@@ -1,4 +1,4 @@
-"""What an endpoint answers a job with at once: a file in base64, or the address of one."""
+"""What an endpoint answers a job with at once: a file, one in base64, or the address of one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,41 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kit.engines.remote.exchange import Reply
 from kit.engines.remote.http import Caller
 from kit.errors import EngineError
+
+#: Where an entry holds a file as it came.
+_FILE = "file"
+
+
+def answered(reply: Reply, kind: str) -> Any:
+    """Return what the JSON of an answer says; where it is a file itself, that is its only entry.
+
+    Parameters
+    ----------
+    kind : str
+        Of the file: ``image`` or ``video``.
+
+    Raises
+    ------
+    EngineError
+        It is neither (``upstream_odd``).
+    """
+    if reply.headers.get("content-type", "").startswith(f"{kind}/"):
+        return {"data": [{_FILE: reply.content}]}
+    return reply.json()
 
 
 def item_of(answer: Any) -> dict[str, Any] | None:
     """Return the first entry of an answer's ``data``, or None where there is none with a file."""
     data = answer.get("data") if isinstance(answer, dict) else None
     item = data[0] if isinstance(data, list) and data else None
-    if not isinstance(item, dict) or not any(_text(item, name) for name in ("b64_json", "url")):
+    if not isinstance(item, dict):
         return None
-    return item
+    # JSON knows no bytes, so nothing but the file itself is taken for it.
+    is_file = isinstance(item.get(_FILE), bytes)
+    return item if is_file or _text(item, "b64_json") or _text(item, "url") else None
 
 
 async def received(caller: Caller, item: Mapping[str, Any], target: Path, *, most: int) -> None:
@@ -29,6 +53,9 @@ async def received(caller: Caller, item: Mapping[str, Any], target: Path, *, mos
     EngineError
         It is garbled or too large, it lies where it cannot be fetched safely, or it did not come.
     """
+    if isinstance(file := item.get(_FILE), bytes):
+        target.write_bytes(file)
+        return
     encoded, url = _text(item, "b64_json"), _text(item, "url")
     if url.startswith("data:"):
         encoded = encoded or url

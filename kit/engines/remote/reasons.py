@@ -22,6 +22,8 @@ _MEANINGS = {
     403: ("refuses the key that it is asked with", "upstream_refused"),
     429: ("is too busy just now", "upstream_busy"),
     503: ("is too busy just now", "upstream_busy"),
+    408: ("takes too long to answer", "upstream_busy"),
+    2: ("answers with something else than was asked for", "upstream_odd"),
     3: ("answers with a redirect, which is not followed", "upstream_odd"),
     5: ("failed", "upstream_failed"),
 }

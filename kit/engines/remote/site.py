@@ -21,6 +21,8 @@ _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(
     r"(?=.{20})((?=.*[a-z])(?=.*[0-9])|(?=.*[a-z])(?=.*[A-Z])(?!.*_)|(sk|cs|hf|gsk|r8|xai)_).*"
 )
+#: Ends of addresses that somebody has copied whole.
+_BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
 #: Ends of host names that nobody outside can look up.
 _INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 
@@ -93,13 +95,50 @@ def origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.hostname or "", port
 
 
+def same_server(url: str, other: str) -> str:
+    """Return an address with the origin of another, where both can only mean one local server.
+
+    Servers that listen on all addresses of a machine name any of them, such as ``0.0.0.0``.
+
+    Examples
+    --------
+    >>> same_server("http://0.0.0.0:8000/a.png", "http://localhost:8000")
+    'http://localhost:8000/a.png'
+    >>> same_server("http://0.0.0.0:8001/a.png", "http://localhost:8000")
+    'http://0.0.0.0:8001/a.png'
+    """
+    try:
+        (scheme, host, port), there = origin(url), origin(other)
+    except ValueError:  # no address at all: whoever asks there is told
+        return url
+    if (scheme, port) != (there[0], there[2]) or not (_is_local(host) and _is_local(there[1])):
+        return url
+    return urlsplit(url)._replace(netloc=urlsplit(other).netloc).geturl()
+
+
+def _is_local(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
 def _base(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts, (scheme, host, _) = urlsplit(url), origin(url)
+    except ValueError:  # such as a port that cannot be
+        raise ValueError("is no address that can be; write it as https://host:port") from None
+    if scheme not in ("http", "https") or not host:
         raise ValueError("must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a plain address; name the key's variable in 'key_env'")
-    return url.rstrip("/").removesuffix("/v1")
+    if re.search(r"[\s\x00-\x1f]", url):
+        raise ValueError("must be one address, without spaces")
+    base = url.rstrip("/").removesuffix("/v1")
+    if base.endswith(_BELOW):
+        raise ValueError("must end before the paths of the API, as in https://host/v1")
+    return base
 
 
 def _readable(name: str) -> str:

@@ -2,8 +2,8 @@
 
 ``POST /v1/videos`` starts a clip, ``GET /v1/videos/{id}`` tells how far it is and
 ``GET /v1/videos/{id}/content`` is the file. An endpoint may also answer the first request with the
-clip, as ``data[0]`` with ``b64_json`` or ``url``. The prompt and the picture of a job go to that
-machine.
+clip, as a file or as ``data[0]`` with ``b64_json`` or ``url``. The prompt and the picture of a job
+go to that machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
-from kit.engines.remote.fields import Below, FieldName, taken
+from kit.engines.remote.fields import Always, Below, FieldName, taken
 from kit.engines.remote.images import Sizes, sizes_of, where
 from kit.engines.remote.site import SiteEntry
 from kit.wire import Parameter
@@ -51,7 +51,8 @@ class VideosEntry(ModelEntry, SiteEntry):
         How a job is sent: ``multipart``, or ``json`` where the endpoint wants that; a job with a
         picture is ``multipart`` unless `picture_field` is set.
     path : str
-        Where clips are started, below the address: ``video`` for LocalAI.
+        Where clips are started, below the address: ``video`` for LocalAI, ``v1/videos/sync`` for
+        vLLM-Omni where the clip is to be the answer.
     picture_field : str
         The field of the picture: ``image`` for Xinference, where it is a file; ``start_image`` for
         LocalAI, where the job is JSON and it holds base64. Without it a job with a picture has it
@@ -69,7 +70,7 @@ class VideosEntry(ModelEntry, SiteEntry):
     encoding: Literal["multipart", "json"] = "multipart"
     path: Below = "v1/videos"
     picture_field: FieldName = ""
-    always: dict[str, Any] = Field(default_factory=dict)
+    always: Always = Field(default_factory=dict)
 
 
 class Videos(Engine):

@@ -46,7 +46,7 @@ class Catalog:
             raise NotFoundError(f"there is no model {model_id!r}{suggest(model_id, self.models)}")
         return model
 
-    def problems(self, model: Model, order: Order) -> list[Problem]:
+    async def problems(self, model: Model, order: Order) -> list[Problem]:
         """Return why an order cannot work, as (field, sentence) pairs; its engine is asked.
 
         An engine that cannot answer has no objection, see `Objections`.
@@ -54,7 +54,7 @@ class Catalog:
         engine = self.engines.get(model.id)
         if engine is None:
             return []
-        found = self.objections.to(order, model.id, engine)
+        found = await self.objections.to(order, model.id, engine)
         return [(_field(model, name), why) for name, why in found]
 
 

@@ -14,6 +14,8 @@ from kit.service.store import accounts, generations, ids, keys, ledger
 from kit.service.store.database import Rows, Transaction, every, one
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
+#: What databases can count, in millicredits; a price above it is one that nobody can pay.
+_MOST = 2**63 - 1
 #: How old an entry is before it counts as turnover, in milliseconds, and how many are read at once.
 _SETTLED_MS = 15_000
 _ENTRIES_AT_ONCE = 10_000
@@ -63,7 +65,9 @@ def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
         The balance, or what the key may still spend this month, is smaller than `amount`.
     """
     # First, because it locks the account: whoever comes second sees what the first has spent.
-    row = yield from one(accounts.MOVE(which=payer.account_id, amount=-amount))
+    row = None
+    if amount <= _MOST:
+        row = yield from one(accounts.MOVE(which=payer.account_id, amount=-amount))
     if row is None:
         account = yield from one(accounts.FIND(which=payer.account_id))
         raise InsufficientCreditsError.short(

@@ -38,13 +38,14 @@ SEED = "seed"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A checked order: what will be rendered and what it costs."""
+    """A checked order: what will be rendered, what it costs, and what its engine is asked of it."""
 
     model: Model
     prompt: str
     values: Mapping[str, Any]
     media: Mapping[str, Sequence[str]]
     quote: Quote
+    asked: Order
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[Plan]:
@@ -55,8 +56,11 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     NotFoundError
         The model or an upload does not exist, or is another account's.
     ParameterError
-        The prompt, a parameter or a medium breaks a rule of the model, or its engine knows that
-        they cannot work together.
+        The prompt, a parameter or a medium breaks a rule of the model.
+
+    See Also
+    --------
+    approved : Asks the engine as well, which takes no transaction.
     """
     model = catalog.get(order.model_id)
     media = {
@@ -68,12 +72,24 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     _check_files(model, files)
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}
-    seconds = _seconds(files)
+    lengths = _lengths(files)
+    seconds = _known(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
-    if problems := catalog.problems(model, asked):
+    quote = pricing.price(pricing.rule_of(model), values, lengths)
+    return Plan(model, prompt, values, media, quote, asked)
+
+
+async def approved(catalog: Catalog, plan: Plan) -> Plan:
+    """Return a plan that its engine has nothing against.
+
+    Raises
+    ------
+    ParameterError
+        The engine knows that the prompt, parameters and media cannot work together.
+    """
+    if problems := await catalog.problems(plan.model, plan.asked):
         raise ParameterError.fields(problems)
-    quote = pricing.price(pricing.rule_of(model), values, _lengths(files))
-    return Plan(model, prompt, values, media, quote)
+    return plan
 
 
 def start(plan: Plan, payer: Payer, now: int, claim: Claim | None = None) -> Transaction[Any]:
@@ -249,16 +265,18 @@ def _check_files(model: Model, files: Mapping[str, Sequence[Any]]) -> None:
         raise BadRequestError.fields(problems)
 
 
-def _seconds(files: Mapping[str, Sequence[Any]]) -> dict[str, list[float]]:
-    known = {
-        name: [row.duration_ms / 1000 for row in rows if row.duration_ms]
-        for name, rows in files.items()
-    }
-    return {name: lengths for name, lengths in known.items() if lengths}
-
-
 def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:
+    """Return how long files are, as prices want it; pictures count as no time at all."""
     return {
         name: [pricing.Medium(row.kind, Fraction(row.duration_ms or 0, 1000)) for row in rows]
         for name, rows in files.items()
     }
+
+
+def _known(lengths: pricing.Media) -> dict[str, list[float]]:
+    """Return the seconds of the files that have a length, as engines are told of them."""
+    known = {
+        name: [float(medium.seconds) for medium in media if medium.seconds]
+        for name, media in lengths.items()
+    }
+    return {name: seconds for name, seconds in known.items() if seconds}

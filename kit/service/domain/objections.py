@@ -1,23 +1,27 @@
 """What engines have to say against an order, asked without trusting them to answer.
 
 A check runs in the process that answers all requests. The kit's own are called as they are; one of
-a plug-in runs in a thread and has a little time, for an endless one would stop the service.
+a plug-in runs in a thread and has a little time, while other requests are answered.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import queue
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TypeAlias
 
 from kit.engines.base import Engine, Order, Problem
+from kit.engines.plugins import Pinned
 
 #: Seconds that a plug-in's check may take; it should take none that anybody notices.
 PATIENCE = 1.0
 _BUILT_IN = "kit.engines."
+#: Objections to one order, and characters of each, that are passed on.
+_MOST, _LONGEST = 50, 500
 _log = logging.getLogger(__name__)
 
 #: What an engine objects to, or what it raised instead.
@@ -34,11 +38,11 @@ class Objections:
     def __init__(self) -> None:
         self._silent: set[str] = set()
 
-    def to(self, order: Order, model_id: str, engine: Engine) -> Sequence[Problem]:
+    async def to(self, order: Order, model_id: str, engine: Engine) -> Sequence[Problem]:
         """Return why an order cannot work, as (parameter, sentence) pairs."""
         if model_id in self._silent or type(engine).check is Engine.check:
             return []
-        answer = _asked(engine, order) if _is_ours(engine) else _asked_aside(engine, order)
+        answer = _asked(engine, order) if _is_ours(engine) else await _asked_aside(engine, order)
         if answer is None:
             self._silent.add(model_id)
             _log.warning(
@@ -56,25 +60,43 @@ class Objections:
 
 
 def _is_ours(engine: Engine) -> bool:
-    return type(engine).__module__.startswith(_BUILT_IN)
+    return type(engine).__module__.startswith(_BUILT_IN) and not isinstance(engine, Pinned)
 
 
 def _asked(engine: Engine, order: Order) -> _Answer:
     try:
-        return [(str(name), str(why)) for name, why in engine.check(order)], None
+        found = [(_shown(name), _shown(why)) for name, why in islice(engine.check(order), _MOST)]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         return [], error
+    return found, None
 
 
-def _asked_aside(engine: Engine, order: Order) -> _Answer | None:
-    """Return what an engine says in a thread of its own; None where that takes too long."""
-    answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
-    thread = threading.Thread(
-        target=lambda: answers.put(_asked(engine, order)), name="check", daemon=True
-    )
-    thread.start()
-    with suppress(queue.Empty):
-        return answers.get(timeout=PATIENCE)
+def _shown(text: object) -> str:
+    cut = str(text)[:_LONGEST]
+    return "".join(c if c.isprintable() else " " for c in cut)
+
+
+async def _asked_aside(engine: Engine, order: Order) -> _Answer | None:
+    """Return what an engine says in a thread of its own; None where that takes too long.
+
+    The threads of a pool would be waited for when the service stops.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_Answer] = loop.create_future()
+
+    def settle(found: _Answer) -> None:
+        if not answer.done():
+            answer.set_result(found)
+
+    def ask() -> None:
+        found = _asked(engine, order)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=ask, name="check", daemon=True).start()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            return await answer
     return None

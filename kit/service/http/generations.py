@@ -45,7 +45,7 @@ async def start_generation(request: Request) -> Response:
     # Before the order is looked at: what was answered is answered again, whatever has changed.
     if label and (known := await context.database.read(idempotency.kept(label, now))):
         return answered(known)
-    plan = await context.database.read(generations.plan(context.catalog, order, payer.account_id))
+    plan = await _planned(context, order, payer.account_id)
 
     with context.dispatcher.seat(plan.model.id) as seat:
 
@@ -64,7 +64,7 @@ async def estimate_generation(request: Request) -> Response:
     """Return what a start with this body would charge, and why; nothing is charged."""
     context, account_id = context_of(request), caller_of(request).account_id
     order, _ = await body_of(request, wire.StartGeneration)
-    plan: Plan = await context.database.read(generations.plan(context.catalog, order, account_id))
+    plan = await _planned(context, order, account_id)
     account = await context.database.read(accounts.get(account_id))
     return _quoted(plan, account.balance)
 
@@ -148,6 +148,12 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
             context.metrics.count(FINISHED, row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return answered(answer)
+
+
+async def _planned(context: Context, order: wire.StartGeneration, account_id: str) -> Plan:
+    """Return the plan of an order that can work as far as anybody knows."""
+    plan: Plan = await context.database.read(generations.plan(context.catalog, order, account_id))
+    return await generations.approved(context.catalog, plan)
 
 
 class _Seen(NamedTuple):

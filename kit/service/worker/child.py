@@ -27,17 +27,17 @@ from kit.engines.configured.place import Place
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.service.storage.shelf import Shelf
+from kit.service.worker import bounds
 from kit.service.worker.outcome import kept
 from kit.service.worker.pulse import Pulse
 
-_FILE_LIMIT = 2 << 30
 #: The threads of this process that are not an engine's.
 _THREADS = {"MainThread", "parent", "pulse"}
 #: Characters of what an engine says is wrong: to whoever ordered, and to the log.
 _SENTENCE, _DETAIL = 500, 4000
+#: What is said for an engine that fails without a word, and characters of an error's name.
+_SILENT, _NAME = "the engine gives no reason", 64
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
-#: How much a render gives way to the service, and to whatever else is asked of the machine.
-_NICENESS = 5
 
 
 class Line:
@@ -92,8 +92,9 @@ def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         return _rendered(task, folder, progress)
     finally:
         os.chdir(folder.parent)  # Windows removes no folder that somebody is in
-        if any(folder.iterdir()):  # what an engine left, or one that failed
-            shutil.rmtree(folder)
+        with suppress(OSError):  # an engine may have removed it, or made it nobody's
+            if any(folder.iterdir()):  # what an engine left, or one that failed
+                shutil.rmtree(folder)
 
 
 def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
@@ -148,14 +149,14 @@ def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
     memory, cpu_seconds : int
         Bounds of a task; 0 where nothing but the wall clock is bounded.
     """
-    _limit(memory)
-    _give_way()
+    bounds.hold(memory)
+    bounds.give_way()
     threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()
     line = Line(socket.socket(fileno=descriptor))
     line.send({"result": {"process": os.getpid()}})
     pulse = line.pulse()
     for task in line.tasks():
-        _limit_processor(cpu_seconds)
+        bounds.allow(cpu_seconds)
         with pulse as report:
             progress = Progress(report)
             # Whoever cancels asks first: an engine may have something to say to another machine.
@@ -220,12 +221,10 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     try:
         return {"result": TASKS[task["do"]](task, progress)}
     except EngineError as error:
-        sentence, known = _shown(error, _SENTENCE), _CODE.fullmatch(str(error.code))
-        if error.detail:
-            model, detail = task.get("model_id", "an upload"), _shown(error.detail, _DETAIL)
-            sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
-        return {"error": sentence, "code": str(error.code) if known else "render_failed"}
-    except CanceledError:
+        return _told(error, task)
+    except CanceledError as error:
+        if not progress.is_canceled:  # an engine that gives up by itself
+            return _failed(error)
         return {"error": "canceled", "code": "canceled"}
     except SpentError as error:
         sys.stderr.write(f"{task.get('model_id')}: {_shown(error, _SENTENCE)}\n")
@@ -234,10 +233,27 @@ def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
     except BaseException as error:  # noqa: BLE001 - an engine may raise anything
-        # The trace goes to the log; the message may hold paths and stays out of the answer.
-        traceback.print_exc(file=sys.stderr)
-        sentence = f"the engine failed ({type(error).__name__:.64})"
-        return {"error": sentence, "code": "engine_failed"}
+        return _failed(error)
+
+
+def _told(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer after a failure that an engine tells; its detail goes to the log."""
+    sentence = _shown(error, _SENTENCE).strip() or _SILENT
+    if error.detail:
+        model, detail = task.get("model_id", "an upload"), _shown(error.detail, _DETAIL)
+        sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
+    known = _CODE.fullmatch(str(error.code))
+    return {"error": sentence, "code": str(error.code) if known else "render_failed"}
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    """Return the answer after an error that no engine should raise.
+
+    The trace goes to the log; the message may hold paths and stays out of the answer.
+    """
+    traceback.print_exception(error, file=sys.stderr)
+    kind = " ".join(_shown(type(error).__name__, _NAME).split())
+    return {"error": f"the engine failed ({kind})", "code": "engine_failed"}
 
 
 def _shown(said: object, most: int) -> str:
@@ -245,43 +261,6 @@ def _shown(said: object, most: int) -> str:
     text = str(said)
     cut = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
     return "".join(c if c.isprintable() or c == "\n" else " " for c in cut)
-
-
-def _limit(memory: int) -> None:
-    limits = {"RLIMIT_CORE": 0}
-    if memory:
-        limits |= {"RLIMIT_AS": memory, "RLIMIT_FSIZE": _FILE_LIMIT}
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits; the wall clock still holds
-        return
-    for name, most in limits.items():
-        limit = getattr(resource, name)
-        _, hard = resource.getrlimit(limit)
-        bounded = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(limit, (bounded, hard))
-
-
-def _limit_processor(seconds: int) -> None:
-    """Let the next task use so much processor time; more ends the process."""
-    if not seconds:
-        return
-    with suppress(ImportError):  # Windows
-        import resource
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
-        bounded = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (bounded, hard))
-
-
-def _give_way() -> None:
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
-    # Linux may weigh sessions and not processes, and this one has a session of its own.
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(_NICENESS))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ from typing import Any
 
 from kit.errors import NotFoundError
 from kit.service.domain import queue, uploads
-from kit.service.metrics import FINISHED, LOST, RENDER_SECONDS, Metrics
+from kit.service.metrics import FINISHED, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
 from kit.service.worker import tasks
 from kit.service.worker.hub import Hub
+from kit.service.worker.losses import Losses
 from kit.service.worker.pool import JobError, LostError, Pool
 from kit.service.worker.presence import Presence
 from kit.service.worker.seat import Seat
@@ -66,6 +67,7 @@ class Dispatcher:
         self._settings = settings
         self._clock = clock
         self._metrics = metrics or Metrics()
+        self._losses = Losses(database, self._presence, settings, clock, self._metrics)
         self._turns = Turns(resident)
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
@@ -179,23 +181,12 @@ class Dispatcher:
         if self._jobs:
             claims = queue.renew(list(self._jobs), lease=self._lease(now))
             await self._database.write(claims, durable=False)
-        await self._take_over(queue.expire(attempts=self._settings.attempts, now=now))
+        if await self._losses.expired():
+            self.wake()
 
     async def _inherit(self) -> None:
         """Take over at once what workers on this machine had claimed when they were killed."""
-        claimed = await self._database.read(queue.owners())
-        for name in self._presence.dead(claimed):
-            attempts, now = self._settings.attempts, self._clock()
-            await self._take_over(queue.abandon(name, attempts=attempts, now=now))
-
-    async def _take_over(self, claims: Transaction[list[Any]]) -> None:
-        if lost := await self._database.write(claims):
-            self._metrics.count(LOST, by=len(lost))
-            for row in lost:
-                if row.losses + 1 >= self._settings.attempts:
-                    self._metrics.count(FINISHED, row.model_id, "failed")
-            facts = {"event": "claims_expired", "lost": len(lost)}
-            _log.warning("%(lost)d claims ran out", facts)
+        if await self._losses.inherited():
             self.wake()
 
     async def _watch(self) -> None:
@@ -245,7 +236,7 @@ class Dispatcher:
             done = queue.fail(row.id, attempt, str(error), error.code, self._clock())
             state = "failed"
         except LostError:
-            done, state = self._lost(row), "lost"
+            done, state = self._losses.mine(row), "lost"
         self._turns.end(row)
         # What no longer counts was canceled, or taken over by another worker.
         counts, following = await self._database.write(self._and_claim(done))
@@ -253,7 +244,10 @@ class Dispatcher:
             self._begin(claimed)
         tasks.note(state if counts else "canceled", row, time.perf_counter() - started)
         if counts:
-            self._count(row, state)
+            if state != "lost":
+                self._metrics.count(FINISHED, row.model_id, state)
+            else:
+                self._losses.count([row])
         if state == "lost":
             self.wake()  # it may be back in the queue
 
@@ -262,18 +256,6 @@ class Dispatcher:
         counts = yield from done
         following = [] if self._stopping else (yield from self._claim(1))
         return counts, following
-
-    def _lost(self, row: Any) -> Transaction[bool]:
-        attempts, now = self._settings.attempts, self._clock()
-        return queue.lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
-
-    def _count(self, row: Any, state: str) -> None:
-        if state == "lost":
-            self._metrics.count(LOST)
-            if row.losses + 1 < self._settings.attempts:
-                return
-            state = "failed"
-        self._metrics.count(FINISHED, row.model_id, state)
 
     async def _task(self, row: Any) -> dict[str, Any]:
         files = await self._database.read(uploads.of_generation(tasks.uploads_of(row)))

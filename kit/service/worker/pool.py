@@ -42,7 +42,9 @@ _HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL
 #: What a canceled job gets to say goodbye; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8
 _START_SECONDS = 60.0
-
+#: Failures that nobody foresaw. What ran before in the process may be to blame, such as an engine
+#: that keeps memory or changes a library for all; and nobody knows what state it is in now.
+_UNFORESEEN = frozenset({"engine_failed", "out_of_memory"})
 
 #: What ends a process that used up its processor time; Windows has no such limit.
 _XCPU: int | None = getattr(signal, "SIGXCPU", None)
@@ -63,6 +65,8 @@ class _Child:
     folder: Path
     #: Whether it is kept for the jobs that take turns.
     resident: bool
+    #: Whether it has had a job before.
+    used: bool = False
 
     def stop(self) -> None:
         """Have it end, and whatever an engine has started in it."""
@@ -158,29 +162,50 @@ class Pool:
         """
         async with self._turn if resident else nullcontext(), self._free:
             child = await self._fit(resident)
-            self._busy[name] = child
-            try:
-                async with asyncio.timeout(self._seconds):
-                    asked = {**task, "folder": str(child.folder)}
-                    # A name that was never there: nothing can answer to it that was not asked.
-                    answer = await child.link.ask(secrets.token_hex(8), asked, on_progress)
-            except TimeoutError:
-                child.kill()
-                sentence = f"the job took longer than {self._seconds:g} s"
-                raise JobError(sentence, "timed_out") from None
-            except BaseException:
-                child.kill()
-                self._explain(child)
-                raise
-            finally:
-                self._busy.pop(name, None)
-            if not answer.get("alone"):  # what an engine has left running may write there
-                child = replace(child, folder=self._folder())
-            self._idle.append(child)
+            answer = await self._answer(child, name, task, on_progress)
+            if child.used and not self._is_kept(child, answer):
+                child = await self._start(resident)
+                answer = await self._answer(child, name, task, on_progress)
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
         result: dict[str, Any] = answer["result"]
         return result
+
+    async def _answer(
+        self,
+        child: _Child,
+        name: str,
+        task: Mapping[str, Any],
+        on_progress: Callable[[float], None],
+    ) -> dict[str, Any]:
+        """Return what a process answers to a task; it waits for the next one then, or is ended."""
+        self._busy[name] = child
+        try:
+            async with asyncio.timeout(self._seconds):
+                asked = {**task, "folder": str(child.folder)}
+                # A name that was never there: nothing can answer to it that was not asked.
+                answer = await child.link.ask(secrets.token_hex(8), asked, on_progress)
+        except TimeoutError:
+            child.kill()
+            sentence = f"the job took longer than {self._seconds:g} s"
+            raise JobError(sentence, "timed_out") from None
+        except BaseException:
+            child.kill()
+            self._explain(child)
+            raise
+        finally:
+            self._busy.pop(name, None)
+        if self._is_kept(child, answer):
+            # What an engine has left running may write to the old folder.
+            folder = child.folder if answer.get("alone") else self._folder()
+            self._idle.append(replace(child, folder=folder, used=True))
+        else:
+            child.kill()
+        return answer
+
+    def _is_kept(self, child: _Child, answer: Mapping[str, Any]) -> bool:
+        """Return whether a process is fit for another job: large weights are not loaded anew."""
+        return child.resident or answer.get("code") not in _UNFORESEEN
 
     def cancel(self, name: str) -> bool:
         """Ask the process of a task to stop, and kill it if it does not; False if there is none."""

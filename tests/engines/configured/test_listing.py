@@ -62,6 +62,13 @@ def test_configured_models_stand_beside_the_installed_ones(place: Place) -> None
         engine_for("nothing", place)
 
 
+def test_a_mark_that_editors_put_first_does_no_harm(place: Place) -> None:
+    write(place, "\N{ZERO WIDTH NO-BREAK SPACE}" + GOOD)
+
+    assert "far-clips" in listed(place).engines
+    assert told(place) == ""
+
+
 def test_one_model_is_found_without_looking_at_the_others(place: Place) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 

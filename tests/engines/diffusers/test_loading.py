@@ -25,6 +25,16 @@ from tests.engines.diffusers.tiny_engines import Weights, engine
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
 
 
+@pytest.fixture
+def cached(weights: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a tiny pipeline in a hub cache: ``someone/something``."""
+    repository = tmp_path / "hub" / "models--someone--something"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text("abc123")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    return Path(shutil.copytree(weights("sd"), repository / "snapshots" / "abc123"))
+
+
 def test_a_pipeline_that_brings_code_is_refused(tmp_path: Path) -> None:
     index = {"_class_name": ["my_pipeline", "MyPipeline"]}
     (tmp_path / "model_index.json").write_text(json.dumps(index))
@@ -53,22 +63,16 @@ def test_weights_that_could_hold_code_are_not_read(
 
 
 def test_code_that_is_fetched_with_weights_is_not_run(
-    weights: Weights,
+    cached: Path,
     render: Callable[..., Asset],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cached = tmp_path / "hub" / "models--someone--something"
-    (cached / "refs").mkdir(parents=True)
-    (cached / "refs" / "main").write_text("abc123")
-    folder = cached / "snapshots" / "abc123"
-    shutil.copytree(weights("sd"), folder)
-    index = json.loads((folder / "model_index.json").read_text())
+    index = json.loads((cached / "model_index.json").read_text())
     index["unet"] = ["planted", "Net"]
-    (folder / "model_index.json").write_text(json.dumps(index))
+    (cached / "model_index.json").write_text(json.dumps(index))
     (tmp_path / "planted.py").write_text("raise SystemExit('ran')")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "hub": True}
     # The class is named, so nothing of the index is looked at before the first job.
@@ -79,17 +83,8 @@ def test_code_that_is_fetched_with_weights_is_not_run(
     assert "planted" not in sys.modules
 
 
-def test_weights_in_the_hub_cache_need_no_network(
-    weights: Weights,
-    render: Callable[..., Asset],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cached = tmp_path / "hub" / "models--someone--something"
-    (cached / "refs").mkdir(parents=True)
-    (cached / "refs" / "main").write_text("abc123")
-    shutil.copytree(weights("sd"), cached / "snapshots" / "abc123")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+@pytest.mark.usefixtures("cached")
+def test_weights_in_the_hub_cache_need_no_network(render: Callable[..., Asset]) -> None:
     entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "threads": 1}
     (made,) = engines(entry, Path(), False)
 

@@ -5,6 +5,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from kit.engines.base import Job
+from kit.engines.base import CanceledError, Job, Progress
+
+#: What the fixture `job` makes jobs with.
+Jobs = Callable[..., Job]
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,31 @@ def server(serve: Callable[[], Server]) -> Server:
     return serve()
 
 
+def canceled_while_asked(
+    server: Server,
+    render: Callable[[Progress], Any],
+    answered: threading.Event,
+    *,
+    after: float,
+    within: float,
+) -> None:
+    """Cancel a job while a request of it is on its way, which is answered some seconds after.
+
+    The job must be over within some seconds of the cancel.
+    """
+    server.arrived.clear()
+    progress = Progress()
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(render, progress)
+        assert server.arrived.wait(10)
+        progress.cancel()
+        threading.Timer(after, answered.set).start()
+        with pytest.raises(CanceledError):
+            ended.result(within)
+
+
 @pytest.fixture
-def job(tmp_path: Path) -> Callable[..., Job]:
+def job(tmp_path: Path) -> Jobs:
     """Make jobs with a folder each."""
     count = iter(range(100))
 

@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import Asset, CanceledError, Engine, Job, Progress
+from kit.engines.base import Asset, Engine, Job, Progress
 from kit.engines.remote import images, videos
 from kit.errors import EngineError
-from tests.engines.remote.conftest import Answer, Server, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
 
 START, LOOK = ("POST", "/v1/videos"), ("GET", "/v1/videos/clip_1")
 FETCH, FORGET = ("GET", "/v1/videos/clip_1/content"), ("DELETE", "/v1/videos/clip_1")
 MAKE, EDIT = ("POST", "/v1/images/generations"), ("POST", "/v1/images/edits")
-Jobs = Callable[..., Job]
 
 
 def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
@@ -249,21 +248,9 @@ def test_a_clip_that_is_canceled_while_it_is_started_is_ended_there(
     """Every server of the kind makes a clip that it has accepted, whoever still waits for it."""
     accepted = threading.Event()
     server.on(*START, Answer(body=clip("queued"), waits=accepted))
-    progress = Progress()
-    ended: list[BaseException] = []
 
-    def work() -> None:
-        try:
-            render(server, videos, job(), progress)
-        except CanceledError as error:
-            ended.append(error)
+    def work(progress: Progress) -> None:
+        render(server, videos, job(), progress)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert server.arrived.wait(10)
-    progress.cancel()
-    threading.Timer(0.35, accepted.set).start()
-    thread.join(10)
-
-    assert ended
+    canceled_while_asked(server, work, accepted, after=0.35, within=10)
     assert len(server.to(*FORGET)) == 1

@@ -1,6 +1,8 @@
 """The door to other machines: addresses, waits, and what is shown of an answer."""
 
 import asyncio
+import gzip
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -166,6 +168,95 @@ def test_what_does_no_harm_is_sent_again(
 
     assert len(server.asked) == sent
     assert isinstance(outcome, Reply) is (sent == 2)
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, zlib.compress])
+def test_an_answer_that_is_packed_unasked_is_unpacked(
+    server: Server, job: Callable[..., Job], packed: Callable[[bytes], bytes]
+) -> None:
+    headers = {"Content-Encoding": "gzip" if packed is gzip.compress else "deflate"}
+    server.on("GET", "/x", Answer(body=packed(b'{"a": 1}'), headers=headers))
+    target = job().folder / "file"
+
+    async def fetch() -> None:
+        async with Caller(Site(server.url, **QUICK)) as caller:
+            await caller.fetch("x", target)
+
+    asyncio.run(fetch())
+    assert asked(Site(server.url, **QUICK), Ask(method="GET", path="x")).json() == {"a": 1}
+    assert target.read_bytes() == b'{"a": 1}'
+
+
+def test_what_unpacks_into_something_huge_is_not_taken(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kit.engines.remote.http.ANSWER_BYTES", 100_000)
+    small = gzip.compress(b" " * 300_000)
+    server.on("GET", "/x", Answer(body=small, headers={"Content-Encoding": "gzip"}))
+
+    with pytest.raises(EngineError, match="sends more than"):
+        asked(Site(server.url, **QUICK), Ask(method="GET", path="x"))
+
+
+@pytest.mark.parametrize("status", [202, 404])
+def test_a_file_that_is_not_ready_is_asked_for_again(
+    server: Server, job: Callable[..., Job], status: int
+) -> None:
+    server.on("GET", "/x", Answer(status, {"status": "preparing"}), Answer(body=b"x"))
+    target = job().folder / "file"
+
+    async def fetch() -> None:
+        async with Caller(Site(server.url, **QUICK)) as caller:
+            await caller.fetch("x", target, late=True)
+
+    asyncio.run(fetch())
+    assert target.read_bytes() == b"x"
+
+
+def test_an_answer_that_is_no_file_is_no_wrong_request(
+    server: Server, job: Callable[..., Job]
+) -> None:
+    server.on("GET", "/x", Answer(206, b"x"))
+
+    async def fetch() -> None:
+        async with Caller(Site(server.url, **QUICK)) as caller:
+            await caller.fetch("x", job().folder / "file")
+
+    with pytest.raises(EngineError, match="something else than was asked for") as caught:
+        asyncio.run(fetch())
+    assert caught.value.code == "upstream_odd"
+
+
+def test_an_account_there_that_is_out_of_quota_is_not_asked_again(server: Server) -> None:
+    """OpenAI API documentation, "Error codes": the status is that of requests too fast."""
+    error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+    server.on("POST", "/x", Answer(429, {"error": error}, {"Retry-After": "0"}))
+
+    with pytest.raises(EngineError, match="out of credits") as caught:
+        asked(Site(server.url, **QUICK), Ask(method="POST", path="x"))
+    assert caught.value.code == "upstream_no_credits"
+    assert len(server.asked) == 1
+
+
+def test_a_local_server_may_call_itself_by_another_local_name(
+    server: Server, job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "secret")
+    port = server.url.rpartition(":")[2]
+    server.on("GET", "/moved", Answer(302, headers={"Location": f"http://localhost:{port}/x"}))
+    server.on("GET", "/x", Answer(body=b"x"))
+    target = job().folder / "file"
+
+    async def fetch(url: str) -> None:
+        async with Caller(Site(server.url, "SOME_KEY", **QUICK)) as caller:
+            await caller.fetch(url, target)
+
+    for url in (f"http://0.0.0.0:{port}/x", f"http://localhost:{port}/moved"):
+        asyncio.run(fetch(url))
+        assert target.read_bytes() == b"x"
+    assert {one.headers["Host"] for one in server.asked} == {f"127.0.0.1:{port}"}
+    with pytest.raises(EngineError, match="not safe"):
+        asyncio.run(fetch("http://localhost:9/x"))
 
 
 def test_an_answer_that_is_huge_is_not_read_to_its_end(

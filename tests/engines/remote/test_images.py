@@ -2,9 +2,11 @@
 
 import base64
 import io
+import math
 import re
 import threading
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import Asset, CanceledError, Job, Order, Progress
+from kit.engines.base import Asset, Job, Order, Progress
 from kit.engines.remote.images import engines
 from kit.errors import ConfigError, EngineError
-from tests.engines.remote.conftest import Answer, Server, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
 
 SECRET = "sk-not-to-be-seen-123456"
 MAKE = ("POST", "/v1/images/generations")
 EDIT = ("POST", "/v1/images/edits")
-Jobs = Callable[..., Job]
 
 
 @pytest.fixture(autouse=True)
@@ -325,26 +326,13 @@ def test_without_the_variable_nothing_is_sent(
 
 
 def test_a_cancel_is_heard_while_the_service_thinks(server: Server, job: Jobs) -> None:
-    never = threading.Event()
-    server.on(*MAKE, Answer(waits=never))
-    progress = Progress()
-    caught: list[BaseException] = []
+    late = threading.Event()
+    server.on(*MAKE, Answer(waits=late))
 
-    def work() -> None:
-        try:
-            render(entry(server), job(), progress)
-        except CanceledError as error:
-            caught.append(error)
+    def work(progress: Progress) -> None:
+        render(entry(server), job(), progress)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert server.arrived.wait(10)
-    progress.cancel()
-    thread.join(1.5)
-    never.set()
-
-    assert not thread.is_alive()
-    assert caught
+    canceled_while_asked(server, work, late, after=2, within=1.5)
 
 
 def test_a_service_that_never_answers_times_out(server: Server, job: Jobs) -> None:
@@ -391,6 +379,13 @@ def test_the_definition_says_where_jobs_are_sent() -> None:
         ({"price": -1}, "negative"),
         ({"parameters": [{"name": "a", "typ": "integer"}]}, "did you mean 'type'"),
         ({"id": "Two Words"}, "'id'"),
+        ({"url": "https://x:99999"}, "no address that can be"),
+        ({"url": "https://[::1"}, "no address that can be"),
+        ({"url": "https://x y"}, "without spaces"),
+        ({"url": "https://x/v1/images/generations"}, "must end before the paths of the API"),
+        ({"price": 1e30}, "comes to no number that can be charged"),
+        ({"always": {"since": date(2026, 1, 2)}}, "'since' cannot be sent as JSON"),
+        ({"always": {"cfg": math.nan}}, "'cfg' cannot be sent as JSON"),
     ],
 )
 def test_an_entry_that_makes_no_sense_is_refused(change: dict[str, Any], sentence: str) -> None:
@@ -398,6 +393,28 @@ def test_an_entry_that_makes_no_sense_is_refused(change: dict[str, Any], sentenc
 
     with pytest.raises(ConfigError, match=sentence):
         engines(data, Path(), False)
+
+
+def test_a_picture_may_be_the_answer_itself(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, Answer(body=png(20, 10), headers={"Content-Type": "image/png"}))
+
+    assert render(entry(server), job()).path.read_bytes() == png(20, 10)
+
+
+def test_a_reason_in_an_answer_that_calls_itself_good_is_said(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, Answer(200, {"error": {"message": "no lakes, please"}}))
+
+    with pytest.raises(EngineError, match="without a picture: no lakes, please") as caught:
+        render(entry(server), job())
+    assert caught.value.code == "upstream_odd"
+
+
+@pytest.mark.parametrize("name", ["file", "url", "b64_json"])
+def test_numbers_and_lists_are_no_pictures(server: Server, job: Jobs, name: str) -> None:
+    server.on(*MAKE, Answer(200, {"data": [{name: [137, 80, 78, 71]}]}))
+
+    with pytest.raises(EngineError, match="answered without a picture"):
+        render(entry(server), job())
 
 
 @pytest.mark.parametrize("url", ["/gen/a.png", "../gen/a.png", "//HOST/gen/a.png"])

@@ -11,20 +11,19 @@ import httpx
 import pytest
 
 from kit import pricing
-from kit.engines.base import Asset, CanceledError, Engine, Job, Progress
+from kit.engines.base import Asset, CanceledError, Engine, Progress
 from kit.engines.remote.forwarding import forward
 from kit.engines.remote.services import engines
 from kit.engines.remote.site import Site
 from kit.errors import ConfigError, EngineError
 from kit.wire import Model
 from tests.conftest import Service
-from tests.engines.remote.conftest import Answer, Server, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
 
 MODELS = ("GET", "/v1/creative-studio/models")
 START = ("POST", "/v1/creative-studio/generations")
 LOOK = ("GET", "/v1/creative-studio/generations/gen_1")
 SECRET = "cs_test_not-to-be-seen"
-Jobs = Callable[..., Job]
 
 
 @pytest.fixture
@@ -155,26 +154,12 @@ def test_an_order_that_is_canceled_while_it_is_placed_is_canceled_there(
 ) -> None:
     engine = listed(odd, tmp_path)["there-m"]
     placed = threading.Event()
-    server.arrived.clear()
-    body = {"id": "gen_1", "status": "processing"}
-    server.on(*START, Answer(202, body, waits=placed))
-    progress = Progress()
-    ended: list[BaseException] = []
+    server.on(*START, Answer(202, {"id": "gen_1", "status": "processing"}, waits=placed))
 
-    def work() -> None:
-        try:
-            engine.render(job(), progress)
-        except CanceledError as error:
-            ended.append(error)
+    def work(progress: Progress) -> None:
+        engine.render(job(), progress)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert server.arrived.wait(10)
-    progress.cancel()
-    threading.Timer(0.35, placed.set).start()
-    thread.join(10)
-
-    assert ended
+    canceled_while_asked(server, work, placed, after=0.35, within=10)
     assert len(server.to("POST", f"{LOOK[1]}/cancel")) == 1
 
 

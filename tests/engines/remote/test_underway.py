@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from kit.engines.remote.site import Site
 from kit.engines.remote.underway import Note, order_of, underway
 from kit.engines.remote.videos import engines
 from kit.errors import EngineError
-from tests.engines.remote.conftest import Answer, Server, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")
 LEFT = ("GET", "/v1/videos/left")
-Jobs = Callable[..., Job]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ from kit.engines.remote.http import Caller
 from kit.engines.remote.site import Site
 from kit.engines.remote.videos import VideosEntry, engines
 from kit.errors import ConfigError, EngineError
-from tests.engines.remote.conftest import Answer, Server, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")
 LOOK = ("GET", "/v1/videos/vid_1")
 FETCH = ("GET", "/v1/videos/vid_1/content")
 FORGET = ("DELETE", "/v1/videos/vid_1")
-Jobs = Callable[..., Job]
 
 
 def entry(server: Server, **more: Any) -> dict[str, Any]:
@@ -133,6 +131,16 @@ def test_the_first_answer_may_be_the_clip_itself(
     sent = server.to("POST", "/video")[0].json()
     assert base64.b64decode(sent["start_image"]).startswith(b"\x89PNG")
     assert [asked.method for asked in server.asked] == ["POST"] + ["GET"] * (kind == "url")
+
+
+def test_the_first_answer_may_be_the_file(server: Server, job: Jobs, mp4: bytes) -> None:
+    """vLLM-Omni documentation, "Videos API", endpoints."""
+    server.on("POST", "/v1/videos/sync", Answer(body=mp4, headers={"Content-Type": "video/mp4"}))
+
+    made = render(entry(server, path="v1/videos/sync"), job())
+
+    assert made.path.read_bytes() == mp4
+    assert len(server.asked) == 1
 
 
 def test_a_first_answer_may_take_as_long_as_the_job() -> None:

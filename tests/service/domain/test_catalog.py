@@ -1,5 +1,6 @@
 """The catalog: what loads, what does not, and the figures it shows."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterErr
 from kit.service.domain import accounts, catalog, generations, objections, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
+from kit.service.domain.generations import Plan
 from kit.wire import (
     Multiplier,
     Parameter,
@@ -148,7 +150,7 @@ def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
     values, wrong = parameters.settings(model.setting_parameters, given)
     assert wrong == []
     order = Order(prompt="", parameters=values, media=media)
-    return [field for field, _ in OFFERED.problems(model, order)]
+    return [field for field, _ in asyncio.run(OFFERED.problems(model, order))]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +218,14 @@ def spoil(order: Order) -> Any:
 ORDER = StartGeneration(model_id="flat", prompt=" a quiet lake ", parameters={"size": "big"})
 
 
+def planned(
+    write: Write, payer: Payer, offered: catalog.Catalog, order: StartGeneration = ORDER
+) -> Plan:
+    """Return the plan of an order that its engine has nothing against."""
+    plan: Plan = write(generations.plan(offered, order, payer.account_id))
+    return asyncio.run(generations.approved(offered, plan))
+
+
 def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: Payer) -> None:
     seen: list[Order] = []
 
@@ -226,7 +236,7 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
     offered = catalog.of_engines({"flat": Picky(refuse)})
 
     with pytest.raises(ParameterError) as caught:
-        write(generations.plan(offered, ORDER, payer.account_id))
+        planned(write, payer, offered)
 
     assert caught.value.status == 400
     assert caught.value.details == [
@@ -262,7 +272,7 @@ def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) ->
         media[name] = ticket.id
     order = StartGeneration(model_id="clay", media_uploads=media)
 
-    write(generations.plan(offered, order, payer.account_id))
+    planned(write, payer, offered, order)
 
     assert seen[0].media == {"portrait": 1, "voice": 1}
     assert seen[0].seconds == {"voice": [2.5]}
@@ -277,7 +287,7 @@ def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
 ) -> None:
     offered = catalog.of_engines({"flat": Picky(answer)})
 
-    plan = write(generations.plan(offered, ORDER, payer.account_id))
+    plan = planned(write, payer, offered)
 
     assert plan.quote.total == Decimal("1.2")
     assert "the engine of 'flat' could not check an order" in caplog.text
@@ -292,7 +302,7 @@ def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Pa
 
     offered = catalog.of_engines({"flat": Odd()})
 
-    assert write(generations.plan(offered, ORDER, payer.account_id)).model.id == "flat"
+    assert planned(write, payer, offered).model.id == "flat"
 
 
 def test_a_check_without_an_end_holds_up_one_order_and_no_more(
@@ -312,7 +322,7 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
 
     offered = catalog.of_engines({"flat": Picky(endless)})
     try:
-        plans = [write(generations.plan(offered, ORDER, payer.account_id)) for _ in range(3)]
+        plans = [planned(write, payer, offered) for _ in range(3)]
     finally:
         end.set()
 
@@ -324,4 +334,39 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
 def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:
     offered = catalog.of_engines({"flat": Picky(spoil)})
 
-    assert write(generations.plan(offered, ORDER, payer.account_id)).values["size"] == "big"
+    assert planned(write, payer, offered).values["size"] == "big"
+
+
+def test_other_work_goes_on_while_a_plug_in_thinks_about_an_order() -> None:
+    thinks, done = threading.Event(), threading.Event()
+
+    def think(order: Order) -> Any:
+        thinks.set()
+        assert done.wait(10)
+        return [("size", "is too big")]
+
+    offered = catalog.of_engines({"flat": Picky(think)})
+    order = Order(prompt="", parameters={})
+
+    async def both() -> list[Any]:
+        problems = asyncio.create_task(offered.problems(offered.get("flat"), order))
+        while not thinks.is_set():
+            await asyncio.sleep(0)
+        done.set()
+        return list(await problems)
+
+    assert asyncio.run(both()) == [("parameters.size", "is too big")]
+
+
+def test_what_a_plug_in_objects_to_is_cut_to_what_can_be_shown(write: Write, payer: Payer) -> None:
+    def babble(_: Order) -> Any:
+        while True:
+            yield "size", "no\x1b[31m" * 1000
+
+    with pytest.raises(ParameterError) as caught:
+        planned(write, payer, catalog.of_engines({"flat": Picky(babble)}))
+
+    assert caught.value.details
+    assert len(caught.value.details) == 50
+    message = caught.value.details[0]["message"]
+    assert (len(message), message[:8]) == (500, "no [31mn")

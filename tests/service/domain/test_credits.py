@@ -38,6 +38,15 @@ def test_the_whole_balance_can_be_taken_and_no_more(write: Write, payer: Payer) 
     assert len(write(credits.usage(payer.account_id, most=10, before=None))) == 2
 
 
+def test_a_price_beyond_what_a_database_counts_is_one_that_nobody_can_pay(
+    write: Write, payer: Payer
+) -> None:
+    with pytest.raises(InsufficientCreditsError, match="credits required, 10 available"):
+        write(credits.take(payer, 10**20, reason("a"), NOW))
+
+    assert write(credits.verify()) == []
+
+
 def test_one_subject_is_paid_once(write: Write, payer: Payer) -> None:
     write(credits.take(payer, 1000, reason("a"), NOW))
     with pytest.raises(DuplicateError):

@@ -77,13 +77,11 @@ def test_the_job_after_a_crash_is_fine(tmp_path: Path) -> None:
     ("does", "code", "sentence"),
     [
         ("fails", "dry", "the clay is too dry"),
-        ("raises", "engine_failed", "the engine failed (RuntimeError)"),
-        ("quits", "engine_failed", "the engine failed (SystemExit)"),
         ("babbles", "bad_result", "the engine's result cannot be used: its size, length or"),
         ("strays", "bad_result", "cannot be used: its file lies outside the job's folder"),
     ],
 )
-def test_a_failure_keeps_the_process_warm(
+def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
     tmp_path: Path, does: str, code: str, sentence: str
 ) -> None:
     async def work(pool: Pool) -> Any:
@@ -91,7 +89,7 @@ def test_a_failure_keeps_the_process_warm(
             await pool.run("a", task(tmp_path, does), silent)
         [child] = pool._idle
         await pool.run("b", task(tmp_path), silent)
-        return caught.value, child is pool._idle[0]
+        return caught.value, child.process is pool._idle[0].process
 
     error, same = with_pool(work, scratch=tmp_path / "scratch")
 
@@ -99,6 +97,22 @@ def test_a_failure_keeps_the_process_warm(
     assert sentence in str(error)
     assert str(tmp_path) not in str(error)
     assert same
+
+
+@pytest.mark.parametrize(("does", "kind"), [("raises", "RuntimeError"), ("quits", "SystemExit")])
+def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
+    tmp_path: Path, does: str, kind: str
+) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError) as caught:
+            await pool.run("a", task(tmp_path, does), silent)
+        assert not pool._idle
+        await pool.run("b", task(tmp_path), silent)
+        return caught.value
+
+    error = with_pool(work)
+
+    assert (str(error), error.code) == (f"the engine failed ({kind})", "engine_failed")
 
 
 def test_a_job_that_hangs_is_ended_in_time(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def deed(folder: Path, does: str) -> dict[str, Any]:
     return {**task(folder), "model_id": "unruly", "prompt": does, "parameters": {}}
 
 
-def done(folder: Path, *deeds: str) -> list[Any]:
+def done(folder: Path, *deeds: str, **bounds: int) -> list[Any]:
     """Return how some jobs ended, one after another in a pool of one process, and who is left."""
 
     async def work(pool: Pool) -> list[Any]:
@@ -38,20 +38,20 @@ def done(folder: Path, *deeds: str) -> list[Any]:
                 ends.append(error)
         return ends
 
-    ends: list[Any] = with_pool(work, scratch=folder / "scratch")
+    ends: list[Any] = with_pool(work, scratch=folder / "scratch", **bounds)
     return ends
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
 def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(tmp_path: Path) -> None:
-    first, nothing, good, raised, last = done(
-        tmp_path, "forks", "returns nothing", "behaves", "panics", "behaves"
+    before, first, nothing, good, raised = done(
+        tmp_path, "behaves", "forks", "returns nothing", "behaves", "panics"
     )
 
     assert first == {"copy": 0}, "the copy has left in good order"
     assert "the engine returned none" in str(nothing)
     assert str(raised) == "the engine failed (_Panic)"
-    assert good["process"] == last["process"], "and the process is as good as before"
+    assert good["process"] == before["process"], "and the process is as good as before"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
@@ -198,3 +198,47 @@ def test_render_processes_import_nothing_from_where_the_service_was_started(
     [good] = done(tmp_path, "behaves")
 
     assert good["process"]
+
+
+def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(tmp_path: Path) -> None:
+    kept = done(tmp_path, *["keeps memory"] * 4, "behaves", memory=1 << 30)
+
+    assert not [end for end in kept if isinstance(end, Exception)]
+    assert len({end["process"] for end in kept[:4]}) == 4
+
+
+def test_a_job_that_needs_too_much_fails_in_a_new_process_too(tmp_path: Path) -> None:
+    good, big, after = done(tmp_path, "behaves", "needs too much", "behaves")
+
+    assert (str(big), big.code) == (
+        "the job needs more memory than it may use",
+        "out_of_memory",
+    )
+    assert after["process"] != good["process"]
+
+
+def test_what_an_engine_spoils_for_all_fails_no_job_of_another(tmp_path: Path) -> None:
+    first, second = done(tmp_path, "spoils a library", "uses that library")
+
+    assert second["process"] != first["process"]
+
+
+@pytest.mark.parametrize(
+    ("mischief", "code", "sentence"),
+    [
+        ("cleans up and fails", "dry", "the clay is too dry"),
+        ("cleans up too much", "bad_result", "cannot be used: its file is missing"),
+        ("gives up", "engine_failed", "the engine failed (CanceledError)"),
+        ("raises an odd name", "engine_failed", "the engine failed (Too [31m Dry"),
+        ("fails without a word", "render_failed", "the engine gives no reason"),
+    ],
+)
+def test_an_odd_end_of_a_job_is_told_in_a_clear_sentence(
+    tmp_path: Path, mischief: str, code: str, sentence: str
+) -> None:
+    error, good = done(tmp_path, mischief, "behaves")
+
+    assert error.code == code
+    assert sentence in str(error)
+    assert str(error).isprintable()
+    assert good

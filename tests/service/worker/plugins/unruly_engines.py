@@ -2,10 +2,12 @@
 
 import atexit
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 from demo_engines import _PIXEL
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.base import Asset, CanceledError, Definition, Engine, Job, Progress
 from kit.errors import EngineError
 from kit.wire import Rule
 
@@ -158,6 +160,52 @@ def _wander(job: Job, progress: Progress) -> Asset:
     return _pixel(job)
 
 
+_KEPT: list[bytearray] = []
+
+
+def _keep_memory(job: Job, progress: Progress) -> Asset:
+    _KEPT.append(bytearray(600 << 20))
+    return _behave(job, progress)
+
+
+def _need_too_much(job: Job, progress: Progress) -> Asset:
+    bytearray(1 << 34)
+    return _pixel(job)
+
+
+def _spoil_a_library(job: Job, progress: Progress) -> Asset:
+    warnings.simplefilter("error")
+    return _behave(job, progress)
+
+
+def _use_that_library(job: Job, progress: Progress) -> Asset:
+    warnings.warn("the clay is old", stacklevel=2)
+    return _behave(job, progress)
+
+
+def _clean_up_and_fail(job: Job, progress: Progress) -> Asset:
+    shutil.rmtree(job.folder)
+    raise EngineError("the clay is too dry", code="dry")
+
+
+def _clean_up_too_much(job: Job, progress: Progress) -> Asset:
+    asset = _pixel(job)
+    shutil.rmtree(job.folder)
+    return asset
+
+
+def _give_up(job: Job, progress: Progress) -> Asset:
+    raise CanceledError("nobody asked for that")
+
+
+def _raise_an_odd_name(job: Job, progress: Progress) -> Asset:
+    raise type("Too\x1b[31m\nDry" * 20, (Exception,), {})
+
+
+def _fail_without_a_word(job: Job, progress: Progress) -> Asset:
+    raise EngineError("")
+
+
 class _Panic(BaseException):
     """What bindings to other languages raise when those give up."""
 
@@ -189,4 +237,13 @@ _DEEDS: dict[str, Callable[[Job, Progress], Asset]] = {
     "wanders": _wander,
     "writes here": _write_here,
     "panics": _panic,
+    "keeps memory": _keep_memory,
+    "needs too much": _need_too_much,
+    "spoils a library": _spoil_a_library,
+    "uses that library": _use_that_library,
+    "cleans up and fails": _clean_up_and_fail,
+    "cleans up too much": _clean_up_too_much,
+    "gives up": _give_up,
+    "raises an odd name": _raise_an_odd_name,
+    "fails without a word": _fail_without_a_word,
 }
