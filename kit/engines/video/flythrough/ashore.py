@@ -47,7 +47,7 @@ def bring_ashore(
     water : float
         Height of the water.
     """
-    place = np.flatnonzero(_rising(colors, seen, water))
+    place = _rising(colors, seen, water)
     for start in range(0, len(place), _MOST):
         _bring(place[start : start + _MOST], colors, atlas, eye, seen, at)
 
@@ -84,21 +84,34 @@ def _bring(
         x, y, over_x, over_y = (plane[left] for plane in (x, y, over_x, over_y))
 
 
-def _rising(colors: Bytes, seen: Seen, water: float) -> NDArray[np.bool_]:
-    """Return what stands above the water and lies in it, and what its slices show above that."""
-    near = seen.away < np.float32(_FAR_SHORE)
-    near &= seen.height > np.float32(water + _FOOT)
-    wet = near & (colors[..., 3] > OPEN + SWING)
-    if not wet.any():
-        return wet
+def _rising(colors: Bytes, seen: Seen, water: float) -> NDArray[np.intp]:
+    """Return what stands above the water and lies in it, and what its slices show above that.
+
+    Nearly all of a frame is neither: it is looked at in one pass, and the rest where it is.
+    """
+    foot = float(np.float32(water + _FOOT))
+    wet = np.asarray(cv2.compare(seen.height, foot, cv2.CMP_GT))
+    for plane, limit, way in (
+        (cv2.extractChannel(colors, 3), OPEN + SWING, cv2.CMP_GT),
+        (seen.away, _FAR_SHORE, cv2.CMP_LT),
+    ):
+        cv2.bitwise_and(wet, cv2.compare(plane, limit, way), dst=wet)
+    down, across = (np.flatnonzero(wet.any(axis=axis)) for axis in (1, 0))
+    if not len(down):
+        return down
     reach = max(2, len(wet) // _ABOVE)
-    upward = np.ones((reach, 1), np.uint8)
+    first, left = max(0, int(down[0]) - reach), int(across[0])
+    part = slice(first, int(down[-1]) + 1), slice(left, int(across[-1]) + 1)
+    lying = wet[part]
     # Anchored at its first row, a pixel looks down the frame.
-    spread = cv2.dilate(wet.view(np.uint8), upward, anchor=(0, 0)).view(np.bool_)
-    spread &= near & (seen.height < np.float32(water + _HEAD))
-    spread &= seen.away < np.float32(_FAR_BEAD)
-    spread |= wet
-    return np.asarray(spread)
+    spread = cv2.dilate(lying, np.ones((reach, 1), np.uint8), anchor=(0, 0)) > 0
+    height, away = seen.height[part], seen.away[part]
+    spread &= (height > np.float32(foot)) & (height < np.float32(water + _HEAD))
+    spread &= away < np.float32(_FAR_BEAD)
+    spread |= lying > 0
+    place = np.flatnonzero(spread)
+    row, column = np.divmod(place, spread.shape[1])
+    return np.asarray((row + first) * wet.shape[1] + column + left)
 
 
 def _met(gaps: Sequence[Floats]) -> Floats:

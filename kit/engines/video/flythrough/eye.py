@@ -18,12 +18,9 @@ from kit.engines.video.flythrough.patches import FAR, Box, Patch, patch
 from kit.engines.video.flythrough.picture import bands
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.seen import Seen
+from kit.engines.video.flythrough.slices import FINENESS, Fineness
 
 WIDEST = 0.62  # tangent from the middle of the frame to the nearer sides
-_NEAR = 5.0
-#: Slices up to a distance are looked up in heights of so many texels to a unit: far slices lie
-#: apart, and finer heights between them would make crests flicker.
-_FINENESS = ((130.0, 2.0), (420.0, 1.0), (FAR + 1.0, 0.5))
 _JUMP = 1.05  # nearer by this much than the row above: a ridge hides what lies between
 #: Where crests are looked for between the slices before and behind the highest one.
 _BETWEEN: Floats = np.linspace(0.125, 0.875, 7, dtype=np.float32)[None]
@@ -33,15 +30,9 @@ _Ways: TypeAlias = tuple[tuple[Floats, float], tuple[Floats, float]]
 
 
 class Eye:
-    """A camera of a fixed size.
+    """A camera of a fixed size."""
 
-    Parameters
-    ----------
-    slices : int
-        More of them show finer ridges.
-    """
-
-    def __init__(self, columns: int, rows: int, slices: int) -> None:
+    def __init__(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
         # A tall frame sees as much upward as a wide one sees to the sides, a little less.
         self.widest = WIDEST * min(1.0, (columns / rows) ** 0.6)
@@ -49,28 +40,36 @@ class Eye:
         self.across: Floats = np.linspace(
             -self.widest, self.widest, 2 * columns + 1, dtype=np.float32
         )[1::2]
-        self._distance = _distances(slices)
-        self._inverse = (1.0 / self._distance).astype(np.float32)
-        self._scale = (np.float32(-self.focal) * self._inverse)[:, None]
         self._column = np.arange(columns, dtype=np.int32)
         self._row = np.arange(rows, dtype=np.float32)[:, None]
         self._patches: list[tuple[slice, Patch]] = []
 
-    def over(self, surface: Floats, box: Box) -> None:
+    def over(
+        self, surface: Floats, box: Box, slices: Floats, fineness: Fineness = FINENESS
+    ) -> None:
         """Take off over a land.
 
         Parameters
         ----------
+        slices : ndarray of float32
+            At which distances ground is looked for; more of them show finer ridges.
+        fineness : sequence of tuples
+            Distances, and texels to a unit of the heights of all slices up to them.
         surface : ndarray of float32
             Heights of land and water, shape (GRID, GRID), repeating at their edges.
         box : function of float
             Returns the part of the world that a flight sees up to a distance.
         """
+        self._distance = slices
+        self._inverse = (1.0 / slices).astype(np.float32)
+        self._scale = (np.float32(-self.focal) * self._inverse)[:, None]
+        fineness = tuple(pair for pair in fineness if pair[0] > slices[0])
+        self._reaches = [reach for reach, _ in fineness[:-1]]
         start = 0
         self._patches = []
-        for reach, fineness in _FINENESS:
-            end = int(np.searchsorted(self._distance, reach))
-            part = patch(surface, box(min(reach, FAR)), fineness)
+        for reach, level in fineness:
+            end = int(np.searchsorted(slices, reach))
+            part = patch(surface, box(min(reach, FAR)), level)
             self._patches.append((slice(start, end), part))
             start = end
 
@@ -118,7 +117,7 @@ class Eye:
     def ground(self, x: Floats, y: Floats, away: Floats) -> Floats:
         """Return the height of land or water at some places, by their distances; shape (n,)."""
         out = np.empty_like(away)
-        which = np.searchsorted([reach for reach, _ in _FINENESS[:-1]], away, side="right")
+        which = np.searchsorted(self._reaches, away, side="right")
         for number, (_, heights) in enumerate(self._patches):
             part = np.flatnonzero(which == number)
             if len(part):
@@ -270,12 +269,3 @@ def _edges(
     row += first
     share = np.clip(row - edge, 0.0, 1.0).astype(np.float32)
     return row, column, share
-
-
-def _distances(count: int) -> Floats:
-    """Spread slices so that near ground and far ridges both get their part."""
-    fine = np.geomspace(_NEAR, FAR, 4096)
-    density = 0.34 / fine**2 / (1 / _NEAR - 1 / FAR) + 0.38 / fine / math.log(FAR / _NEAR)
-    density += 0.28 / (FAR - _NEAR)
-    share = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(fine))])
-    return np.interp(np.linspace(0.0, share[-1], count), share, fine).astype(np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look, look_for
@@ -39,6 +40,8 @@ from kit.engines.video.flythrough.picture import (
 from kit.engines.video.flythrough.relief import land
 from kit.engines.video.flythrough.route import PILOTS, Station, route
 from kit.engines.video.flythrough.seen import Seen, softened
+from kit.engines.video.flythrough.slices import Fineness, sliced
+from kit.engines.video.flythrough.terrain import Land
 from kit.engines.video.flythrough.walls import Walls
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import views
@@ -56,6 +59,8 @@ _LANDS = {
     "hills": "hill meadow countryside field valley tuscany pasture vineyard farm rolling highland",
     "canyon": "canyon mesa butte badlands gorge mars martian arizona",
 }
+#: What is seen so is flown over high, if nothing is said of the camera.
+_FROM_ABOVE = ("aerial", "overhead", "elevated")
 _FAMILIES = {"lake": "alps", "desert": "desert", "forest": "forest", "sea": "islands"}
 
 
@@ -64,7 +69,8 @@ def travel(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     progress.report(0.0)
     brief = read(job.prompt, {**values, "size": 512}, job.seed)
-    camera = camera_for(values["camera"], job.prompt, PILOTS, "glide")
+    usual = "high" if brief.says(*_FROM_ABOVE) else "glide"
+    camera = camera_for(values["camera"], job.prompt, PILOTS, usual)
     take = replace(take_of(values, frame_size(values)), camera=camera)
     kind = land_of(brief) if values["land"] == "auto" else values["land"]
     journey = Journey(brief, kind, take, progress.part(0.0, 0.1))
@@ -102,7 +108,7 @@ class Journey:
         colors = colored(ground, cover, look, light, rng[3], progress.part(0.5, 0.85))
         self._eye = _eye(take)
         box = box_of(self._stations, self._eye.widest)
-        self._eye.over(ground.surface, box)
+        self._eye.over(ground.surface, box, *_slices(ground, self._stations, self._eye))
         progress.report(0.88)
         tiles = grains(kind, light.way, rng[5], ground.crowns[..., 0], ahead)
         progress.report(0.9)
@@ -222,7 +228,11 @@ def _last(plane: NDArray[Any]) -> int:
 def _eye(take: Take) -> Eye:
     share = _SHARES[min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))]
     columns, rows = (2 * round(side * share / 2) for side in (take.width, take.height))
-    return Eye(columns, rows, slices=210 + rows // 6)
+    return Eye(columns, rows)
+
+
+def _slices(ground: Land, stations: Sequence[Station], eye: Eye) -> tuple[Floats, Fineness]:
+    return sliced(ground, stations, eye.widest, eye.rows / eye.focal, 210 + eye.rows // 6)
 
 
 def _sun_turn(look: Look, rng: np.random.Generator) -> float:

@@ -6,15 +6,16 @@ from kit.engines.video.flythrough.eye import Eye
 from kit.engines.video.flythrough.patches import Atlas, box_of
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.seen import Seen
+from kit.engines.video.flythrough.slices import bare
 from kit.engines.video.flythrough.terrain import GRID, TEXEL
 
 
 def shores(surface: Floats, colors: Bytes) -> tuple[Seen, Bytes, Bytes]:
     """Return what is seen of land in water, and its colors before and after."""
     at = Station(x=100.0, y=100.0, heading=0.1, height=20.0, horizon=0.4, bank=0.0)
-    eye = Eye(320, 180, slices=240)
+    eye = Eye(320, 180)
     box = box_of([at], eye.widest)
-    eye.over(surface, box)
+    eye.over(surface, box, bare(240))
     atlas = Atlas(colors, box, eye.focal, np.zeros((GRID, GRID), np.uint8), {})
     seen = eye.look(at)
     before = atlas.seen(seen.x, seen.y, seen.inverse)

@@ -6,6 +6,7 @@ from kit.engines.video.flythrough.lake import Lake, View
 from kit.engines.video.flythrough.patches import box_of
 from kit.engines.video.flythrough.route import Station
 from kit.engines.video.flythrough.seen import softened
+from kit.engines.video.flythrough.slices import bare
 from kit.engines.video.flythrough.terrain import GRID, TEXEL
 
 FLAT = np.zeros((GRID, GRID), np.float32)
@@ -29,8 +30,8 @@ def plain_with_wall(height: float = 60.0) -> np.ndarray:
 
 
 def eye_over(surface: np.ndarray, at: Station, columns: int = 160, slices: int = 500) -> Eye:
-    eye = Eye(columns, 90, slices)
-    eye.over(surface, box_of([at], eye.widest))
+    eye = Eye(columns, 90)
+    eye.over(surface, box_of([at], eye.widest), bare(slices))
     return eye
 
 

@@ -39,6 +39,18 @@ def test_a_flight_moves_and_its_frames_fit_the_order(tmp_path: Path) -> None:
     assert asset.metadata["scene"]["time_of_day"] == "day"
 
 
+@pytest.mark.parametrize(
+    ("prompt", "camera"),
+    [("an aerial of hills", "high"), ("hills", "glide"), ("aerial, a skimming flight", "skim")],
+)
+def test_land_seen_from_the_air_is_flown_over_high(
+    prompt: str, camera: str, tmp_path: Path
+) -> None:
+    asset = rendered(FlyThrough(), tmp_path, prompt, fps=2, land="desert", camera="auto")
+
+    assert asset.metadata["camera"] == camera
+
+
 def test_night_is_darker_than_day(tmp_path: Path) -> None:
     def frame(prompt: str) -> np.ndarray:
         asset = rendered(FlyThrough(), tmp_path / prompt, prompt, land="desert", fps=2)
