@@ -21,8 +21,12 @@ from kit.errors import EngineError
 #: Seconds of one file that are taken at most.
 MOST = 1800.0
 _LAYOUTS = {1: "mono", 2: "stereo"}
-#: Seconds that the file's clock and its samples may differ before silence fills the gap.
+#: Seconds that the file's clock and its samples may differ before silence fills the gap, or what
+#: is too much is left out.
 _GAP = 0.1
+#: Seconds by which a clock that goes back has begun anew; it is set right once in so many, as one
+#: that stands still would leave nothing to hear.
+_BACK = 1.0
 
 Check = Callable[[], None]
 
@@ -85,25 +89,47 @@ def _parts(container: Any, channels: int) -> Iterator[Floats]:
         raise EngineError("the file holds no sound", code="no_sound")
     stream = container.streams.best("audio")
     mixer = _Mixer(channels)
-    origin = _origin(container, stream)
-    skip, position = 0, 0.0
-    for number, frame in enumerate(_frames(container, stream)):
-        moment = position if frame.time is None else frame.time - origin
-        late = moment - position
-        if number == 0:
-            # Sound that begins before the picture is cut off, one that begins later waits.
-            skip = max(0, round(-late * RATE))
-        if late > _GAP or (number == 0 and late > 0):
-            yield from _silence(round(late * RATE), channels)
-            position = moment
-        elif number == 0:
-            position = moment
-        position += frame.samples / frame.sample_rate
+    clock, skip = _Clock(_origin(container, stream)), 0
+    for frame in _frames(container, stream):
+        late = round(clock.off(frame) * RATE)
+        yield from _silence(late, channels)
+        skip += max(0, -late)
         for samples in mixer.mixed(frame):
             yield samples[:, skip:]
             skip = max(0, skip - samples.shape[1])
     for samples in mixer.rest():
         yield samples[:, skip:]
+
+
+class _Clock:
+    """What the times of frames say against the samples that have come so far.
+
+    Recorders do not count as exactly as they sample: over minutes the two drift apart.
+    """
+
+    def __init__(self, origin: float) -> None:
+        self._origin = origin
+        self._position = 0.0
+        self._set: float | None = None
+
+    def off(self, frame: Any) -> float:
+        """Return by how many seconds a frame is to wait, less than 0 to be cut; 0 for a trifle.
+
+        Sound that begins before the picture is cut off, one that begins later waits.
+        """
+        moment = self._position if frame.time is None else frame.time - self._origin
+        late = moment - self._position
+        if self._matters(late, moment):
+            self._position = self._set = moment
+        else:
+            late = 0.0
+        self._position += frame.samples / frame.sample_rate
+        return late
+
+    def _matters(self, late: float, moment: float) -> bool:
+        if self._set is None or late > _GAP:
+            return True
+        return -_BACK < late < -_GAP and moment - self._set > _BACK
 
 
 class _Mixer:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.image.editing.looks import LOOKS
 from kit.engines.video.editing.captionwords import caption_problems
-from kit.engines.video.editing.extent import edit_faults
+from kit.engines.video.editing.extent import edit_faults, edit_seconds
 from kit.engines.video.editing.settings import (
     LONGEST,
     SHAPES,
@@ -100,12 +100,14 @@ class Edit(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that there is no such part, no font the letters, or that there is no sound."""
+        """Yield that there is no such part, nothing to set the captions, or no sound."""
         whole, *_ = [*order.seconds.get("video", ()), None]
-        for fault in edit_faults(order.parameters, whole):
-            yield fault.field, fault.sentence
+        faults = list(edit_faults(order.parameters, whole))
+        yield from ((fault.field, fault.sentence) for fault in faults)
+        known = whole is not None and not faults
+        seconds = edit_seconds(order.parameters, whole) if known else None
         captions, style = order.parameters.get("captions"), order.parameters["caption_style"]
-        yield from caption_problems("captions", captions or "", style)
+        yield from caption_problems("captions", captions or "", style, seconds)
         yield from sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:

@@ -1,5 +1,6 @@
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -8,7 +9,7 @@ import pytest
 from av.stream import Disposition
 
 from kit.engines.media.footage import Footage
-from kit.engines.media.soundfile import opened
+from kit.engines.media.soundfile import _Clock, opened
 from kit.engines.media.tracks import RATE
 from kit.errors import EngineError
 from tests.engines.media.films import clicks, onsets, picture
@@ -123,3 +124,35 @@ def test_channels_may_change_on_the_way(tmp_path: Path) -> None:
 
     assert heard.channels == 2
     assert onsets(heard.samples) == pytest.approx([0.5, 1.524, 2.548], abs=0.03)
+
+
+@pytest.mark.parametrize("pace", [0.97, 1.03])
+def test_sound_whose_clock_runs_at_another_pace_stays_with_the_pictures(
+    tmp_path: Path, pace: float
+) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("pcm_s16le", rate=RATE)
+        stream.codec_context.layout = "stereo"
+        samples, size = clicks(20.0), RATE // 50
+        for number in range(samples.shape[1] // size):
+            part = np.ascontiguousarray(samples[:, number * size :][:, :size])
+            frame: Any = av.AudioFrame.from_ndarray(part, format="fltp", layout="stereo")
+            frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
+            frame.pts = round(number * size * pace)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+    heard = onsets(opened(path).samples)
+
+    # What is too much may have been a beep.
+    assert len(heard) >= 18
+    assert max(abs((moment / pace) % 1 - 0.5) for moment in heard) < 0.13
+    assert heard[-1] == pytest.approx(19.5 * pace, abs=0.13)
+
+
+def test_a_clock_that_stands_still_leaves_the_sound_as_it_is() -> None:
+    clock = _Clock(0.0)
+    frames = [SimpleNamespace(time=0.0, samples=4800, sample_rate=RATE) for _ in range(100)]
+
+    assert [clock.off(frame) for frame in frames] == [0.0] * 100

@@ -6,9 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.media import weaving
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.footage import Footage
-from tests.engines.media.films import WHOLE, spliced, woven
+from tests.engines.media.films import WHOLE, filmed, spliced, woven
 
 #: Options of encoders that mark what they write as interlaced.
 HALVES = {**WHOLE, "flags": "+ildct+ilme"}
@@ -174,3 +175,46 @@ def test_film_that_was_stretched_for_television_has_no_comb(tmp_path: Path) -> N
 
     assert len(found) == len(frames)
     assert max(map(comb, found)) < 2
+
+
+def moving(moment: float, speed: float = 3.0, size: tuple[int, int] = (240, 160)) -> np.ndarray:
+    """Return a sharp ground past which a camera goes."""
+    rng = np.random.default_rng(8)
+    ground = cv2.resize(rng.integers(0, 255, (40, 120, 3), np.uint8), (960, 160))
+    shift = np.array([[1, 0, -speed * moment], [0, 1, 0]], np.float32)
+    return np.asarray(cv2.warpAffine(ground, shift, size))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_comb_is_found_without_a_mark_and_whichever_half_is_first(
+    tmp_path: Path, first: int
+) -> None:
+    moments = [(scene(2 * n), scene(2 * n + 1)) for n in range(12)]
+    pictures = [woven(*(pair if first == 0 else pair[::-1])) for pair in moments]
+
+    frames = shown(filmed(tmp_path / "a.mp4", pictures, fps=25))
+
+    assert len(frames) == 12
+    for number, frame in enumerate(frames):
+        assert comb(frame) < 0.1 * comb(pictures[number])
+        nearby = (scene(2 * number + moment) for moment in (-1, 0, 1, 2))
+        before, *own, after = (np.abs(frame - p.astype(int)).mean() for p in nearby)
+        assert min(own) < min(before, after), "no frame is shown late"
+
+
+@pytest.mark.parametrize("kind", ["pan", "lines", "noise"])
+def test_what_shows_one_moment_is_not_touched(tmp_path: Path, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    pictures = [moving(number) for number in range(10)]
+    if kind == "lines":
+        # A screen with lines one pixel high, which scrolls by an odd number of rows.
+        ground = np.full((160, 240, 3), 220, np.uint8)
+        ground[::2] = 40
+        pictures = [np.roll(ground, 3 * number, axis=0) for number in range(10)]
+    if kind == "noise":
+        pictures = [rng.integers(0, 255, (160, 240, 3), np.uint8) for _ in range(10)]
+
+    with av.open(str(filmed(tmp_path / "a.mp4", pictures, fps=25))) as container:
+        decoded = list(container.decode(video=0))
+
+    assert [id(frame) for frame in weaving.woven(decoded)] == [id(frame) for frame in decoded]

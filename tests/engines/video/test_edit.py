@@ -91,6 +91,16 @@ def test_fades_begin_and_end_in_black_and_silence(tmp_path: Path) -> None:
     assert light[30] == pytest.approx(200, abs=3)
 
 
+def test_fades_that_are_longer_than_the_clip_leave_its_middle_bright(tmp_path: Path) -> None:
+    source = filmed(tmp_path / "a.mp4", [np.full((96, 128, 3), 200, np.uint8)] * 60)
+
+    light = [frame.mean() for frame in seen(render(tmp_path, source, fade_in=5, fade_out=5))]
+
+    assert max(light[0], light[-1]) < 4
+    assert max(light[25:35]) > 190
+    assert light[:28] == sorted(light[:28])
+
+
 def test_captions_and_looks_reach_the_picture(tmp_path: Path) -> None:
     source = filmed(tmp_path / "a.mp4", [np.full((180, 320, 3), (120, 90, 60), np.uint8)] * 30)
 

@@ -117,3 +117,17 @@ def test_the_sound_of_an_edit_is_never_held_whole_and_leaves_no_file(tmp_path: P
     assert 0.1 < loudest < 0.9
     assert most < 14e6, "each step of it is 15 to 19 MB"
     assert list(folder.iterdir()) == []
+
+
+def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> None:
+    source = tmp_path / "a.mp4"
+    with Clip(source, 64, 48, fps=30, sound=Sound(tone(2.0, 110))) as clip:
+        for _ in range(60):
+            clip.add(rgb_frame(np.full((48, 64, 3), 90, np.uint8)))
+
+    # A quarter of a wave after one has begun: at its top.
+    line = sound.opened(render(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
+
+    bend = np.abs(np.diff(line, 2))
+    assert bend[:480].max() < 0.003
+    assert np.abs(line[480:4800]).max() > 0.1

@@ -72,8 +72,9 @@ STYLES = {
         size=0.062,
         words=4,
         letters=28,
-        color=(214, 214, 214),
+        color=(204, 204, 204),
         accent=(255, 255, 255),
+        stroke=0.05,
         shadow=0.14,
     ),
     "karaoke": Style(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from kit.engines.media.breaking import pieces
 from kit.engines.media.fonts import able, with_letters
 from kit.engines.media.fonts.wording import Wording, wording
+from kit.engines.text import speech
 from kit.errors import EngineError
 from kit.parameters import Problem
 
@@ -17,6 +18,8 @@ CAPTION_FACES = {"bold": "anton", "clean": "inter", "karaoke": "inter-bold"}
 #: Characters of captions: more than anybody says in the longest clip.
 LONGEST_TEXT = 30_000
 
+#: How much faster than usual a text may be said.
+_FASTEST = 2.6
 _LONGEST_WORD = 44  # letters; what is longer is shown in parts, one after another
 _SPACES = re.compile(r"[^\S\u00a0\u202f]+")  # those that are no part of a number or a sign
 _READ = frozenset("&@#%*/")  # signs that are read as words
@@ -45,12 +48,49 @@ def caption_words(text: str, style: str) -> Wording:
     return found
 
 
-def caption_problems(name: str, text: str, style: str) -> Iterator[Problem]:
-    """Yield that captions, the value of `name`, cannot be set."""
+def caption_problems(
+    name: str, text: str, style: str, seconds: float | None = None
+) -> Iterator[Problem]:
+    """Yield that captions, the value of `name`, cannot be set, or not be read in time.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Length of the clip, if it is known.
+    """
     try:
-        caption_words(text, style)
+        words = spoken_words(caption_words(text, style).text)
+        if seconds is not None:
+            in_time(sum(saying(word) for word, _ in words), seconds)
     except EngineError as error:
         yield name, str(error)
+
+
+def saying(word: str) -> float:
+    """Return how long a word takes to say, in seconds."""
+    parts = speech.words(word)
+    return sum(map(speech.syllables, parts)) / speech.RATE if parts else 0.05
+
+
+def in_time(needed: float, there: float) -> None:
+    """Refuse captions that take much longer to say than there is time, in seconds.
+
+    Raises
+    ------
+    EngineError
+        With code ``captions_too_long``.
+    """
+    if needed > _FASTEST * there:
+        raise EngineError(
+            f"the captions take about {_figure(needed)} s to say, but there is only time for"
+            f" {_figure(there)} s: shorten them or choose a longer part",
+            code="captions_too_long",
+        )
+
+
+def _figure(seconds: float) -> str:
+    """Return seconds in two figures at least: a part of a second is no 0 s."""
+    return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 
 def spoken_words(text: str) -> list[tuple[str, bool]]:

@@ -22,7 +22,7 @@ from kit.engines.video.editing.captions import Captions
 from kit.engines.video.editing.captionwords import caption_words
 from kit.engines.video.editing.framing import Frame, frame_of, framed, shifted, turned
 from kit.engines.video.editing.looks import Grade
-from kit.engines.video.editing.plan import Plan, check_work, plan_of
+from kit.engines.video.editing.plan import Plan, check_work, fades, plan_of
 from kit.engines.video.editing.settings import QUALITIES
 from kit.engines.video.editing.spoken import timed
 from kit.engines.video.editing.survey import Survey, survey
@@ -106,10 +106,11 @@ class _Scene:
 
     def _light(self, number: int) -> float:
         """Return how bright a frame is, 0 to 1, between the fades."""
-        values, fps = self._job.parameters, float(self._plan.fps)
-        rise = number / max(1e-9, values["fade_in"] * fps)
-        fall = (self._plan.frames - 1 - number) / max(1e-9, values["fade_out"] * fps)
-        return min(1.0, rise if values["fade_in"] else 1.0, fall if values["fade_out"] else 1.0)
+        fps = float(self._plan.fps)
+        fade_in, fade_out = fades(self._job.parameters, self._plan.seconds)
+        rise = number / max(1e-9, fade_in * fps)
+        fall = (self._plan.frames - 1 - number) / max(1e-9, fade_out * fps)
+        return min(1.0, rise if fade_in else 1.0, fall if fade_out else 1.0)
 
     def _poster(self) -> int:
         asked = self._job.parameters.get("poster_time")

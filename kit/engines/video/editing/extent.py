@@ -27,7 +27,7 @@ def edit_faults(values: Mapping[str, Any], whole: float | None) -> Iterator[Faul
     whole : float or None
         Seconds of the video; None where nobody knows yet.
     """
-    start, end, speed = float(values["start"]), values.get("end"), float(values["speed"])
+    start, end = float(values["start"]), values.get("end")
     if whole is not None and whole > LONGEST + _SLACK:
         sentence = f"the video lasts {whole:,.0f} s; at most {LONGEST} s can be edited"
         yield Fault("video", sentence, "too_long")
@@ -38,13 +38,19 @@ def edit_faults(values: Mapping[str, Any], whole: float | None) -> Iterator[Faul
         sentence = f"the part ends at {end:g} s, but begins at {start:g} s"
         yield Fault("end", sentence, "bad_range")
     elif whole is not None:
-        seconds = (min(whole if end is None else end, whole) - start) / speed
+        seconds = edit_seconds(values, whole)
         if seconds > LONGEST + _SLACK:
             sentence = (
                 f"at this speed the result would last {seconds:,.0f} s; at most {LONGEST} s are"
                 " possible: choose a shorter part or a higher speed"
             )
             yield Fault("speed", sentence, "too_long")
+
+
+def edit_seconds(values: Mapping[str, Any], whole: float) -> float:
+    """Return how long the result of an edit is, of a video of so many seconds."""
+    start, end = float(values["start"]), values.get("end")
+    return (min(whole if end is None else end, whole) - start) / float(values["speed"])
 
 
 def join_faults(lengths: Sequence[float]) -> Iterator[Fault]:

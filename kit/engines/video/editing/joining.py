@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes
 from kit.engines.media.crops import attention
 from kit.engines.media.footage import Footage
 from kit.engines.media.picture import write_thumbnail
@@ -44,7 +43,6 @@ from kit.errors import EngineError
 
 _POSTER = 0.35  # of the way; the clip whose middle is nearest gives the poster
 _DARK = 40.0  # mean luma, 16 to 235, below which a frame tells too little
-_SETTLED = 0.25  # of the crop's length: how softly a place draws the crop, so that it is centered
 _LOOKS = 5  # frames of a clip that are looked at to place its crop
 _LAST_FADE = 0.01
 
@@ -169,23 +167,9 @@ def _corner(film: Footage, frame: Frame, check: Callable[[], None]) -> NDArray[n
     axis = 0 if across else 1
     seen = Survey(np.zeros((1, 4)), np.array([True]), [(0, np.mean(looks, axis=0))])
     share = frame.window[axis] / frame.whole[axis]
-    seen = replace(seen, looks=[(0, _settled(seen.looks[0][1], share, across=across))])
     at = float(followed(seen, share, across=across, fps=1.0)[0]) * frame.room[axis]
     place = 2 * round(at / 2)
     return shifted(place, 0) if across else shifted(0, place)
-
-
-def _settled(look: Floats, share: float, *, across: bool) -> Floats:
-    """Return attention that counts most in the middle of a crop, and what is striking above all.
-
-    Whatever holds a thing holds as much of it at the edge as in the middle.
-    """
-    strong = np.maximum(look - np.float32(np.median(look)), 0.0) ** 2
-    sigma = _SETTLED * share * strong.shape[1 if across else 0]
-    sigmas = (sigma, 0.1) if across else (0.1, sigma)
-    return np.asarray(
-        cv2.GaussianBlur(strong, (0, 0), sigmas[0], sigmaY=sigmas[1], borderType=cv2.BORDER_REFLECT)
-    )
 
 
 def _sound(job: Job, order: Order, check: Callable[[], None]) -> Sound | None:

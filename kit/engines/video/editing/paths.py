@@ -6,16 +6,21 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.engines.media.color import Floats
 from kit.engines.video.editing.framing import Frame
 from kit.engines.video.editing.survey import Moves, Survey, shots
 
 _CALM = 0.65  # seconds over which a steadied camera averages its way
-_GLIDE = 0.9  # seconds over which a crop averages its way
+_GLIDE = 0.6  # seconds over which a crop averages its way
 #: How far the picture may be enlarged to hide the edges that steadying lays bare.
 _LEAST, _MOST = 1.04, 1.14
 _LARGEST = np.array([0.06, 0.06, 0.035, 0.04])  # of the corrections
 _PLACES = 49  # where a crop may stand
-_LAZY = 6.0  # what a move over the whole way costs, against looking at the best place
+_LAZY = 0.3  # what a move over the whole way costs, against looking at the best place
+#: How softly a place draws the crop's middle, in shares of the crop's length; and what it counts
+#: to hold it anywhere, against holding it in the middle.
+_SOFT, _ANYWHERE = 0.3, 0.3
+_CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
 
 Line = NDArray[np.float64]
 
@@ -68,27 +73,42 @@ def followed(seen: Survey, share: float, *, across: bool, fps: float) -> Line:
         inside = [(n, m) for n, m in seen.looks if shot.start <= n < shot.stop]
         if not inside:
             continue
-        held = np.stack([_held(look.sum(axis=0 if across else 1), share) for _, look in inside])
+        held = np.stack([_held(look, share, across=across) for _, look in inside])
         places = _best_way(held) / (_PLACES - 1)
+        if np.ptp(places) * (1 - share) < _CALMLY * share:
+            places[:] = places.mean()
         at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
         # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
         out[shot] = np.clip(_smoothed(at, _GLIDE * fps), 0.0, 1.0)
     return out
 
 
-def _held(weights: NDArray[np.floating], share: float) -> Line:
-    """Return how much of all attention a crop holds at each place."""
-    sums = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
-    knots = np.linspace(0.0, 1.0, len(sums))
+def _held(look: Floats, share: float, *, across: bool) -> Line:
+    """Return how well a crop shows what draws the eye at each of its places, 0 to about 1.
+
+    Whatever holds a thing holds as much of it at its edge as in its middle. To the side, what is
+    striking therefore counts most in the middle; up and down a head is to keep its hair, and the
+    body below it must not draw the crop.
+    """
     starts = np.linspace(0.0, 1.0 - share, _PLACES)
-    held = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
-    return np.asarray(held / max(sums[-1], 1e-9))
+    line = look.sum(axis=0 if across else 1, dtype=np.float64)
+    sums = np.concatenate([[0.0], np.cumsum(line)])
+    knots = np.linspace(0.0, 1.0, len(sums))
+    inside = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
+    inside /= max(sums[-1], 1e-9)
+    if not across:
+        return np.asarray(inside)
+    striking = (np.maximum(look - np.float32(np.median(look)), 0.0) ** 2).sum(axis=0)
+    at = (np.arange(len(line)) + 0.5) / len(line)
+    away = (at - starts[:, None] - share / 2) / (_SOFT * share)
+    centered = np.exp(-0.5 * away**2) @ striking / max(float(striking.sum()), 1e-9)
+    return np.asarray(centered + _ANYWHERE * inside)
 
 
 def _best_way(held: Line) -> Line:
     """Return the place at each look that holds most while moving little, over all looks at once."""
     places = np.arange(_PLACES) / (_PLACES - 1)
-    cost = _LAZY * 0.1 * np.abs(places[:, None] - places[None, :])
+    cost = _LAZY * np.abs(places[:, None] - places[None, :])
     # Equal places are all as good as the middle one.
     score = held[0] - 1e-4 * np.abs(places - 0.5)
     back = []

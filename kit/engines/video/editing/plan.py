@@ -94,6 +94,16 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
     return replace(plan, fps=slowed(common_rate([footage.fps]), speed))
 
 
+def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
+    """Return the seconds of the fades from and to black, as long as a clip of a length allows.
+
+    Of fades that do not fit both are shortened alike: between them it is as bright as it is.
+    """
+    rise, fall = float(values["fade_in"]), float(values["fade_out"])
+    share = min(1.0, seconds / max(rise + fall, 1e-9))
+    return rise * share, fall * share
+
+
 def check_work(plan: Plan, footage: Footage, *, passes: int, steady: bool) -> None:
     """Refuse an edit that would take too long on two processors.
 

@@ -21,12 +21,13 @@ from kit.engines.media.sound import (
     opened,
     stretched,
 )
-from kit.engines.video.editing.plan import Plan
+from kit.engines.video.editing.plan import Plan, fades
 from kit.errors import EngineError
 
 _LOUD = -14.0
 _TAIL = 1.5  # seconds in which music fades out at the end
 _LEAST = 0.05  # a shorter result has no sound worth fading
+_CUT = 0.005  # seconds in which a sound that was cut into comes up, so that it does not click
 
 Check = Callable[[], None]
 
@@ -67,10 +68,9 @@ def of_edit(
     whole = with_music(base, job, plan.seconds, check)
     if whole is None:
         return None, spoken
-    faded = fitted(
-        whole, plan.seconds, fade_in=values["fade_in"], fade_out=max(values["fade_out"], 0.01)
-    )
-    return faded, spoken
+    rise, fall = fades(values, plan.seconds)
+    rise, fall = max(rise, _CUT if plan.start else 0.0), max(fall, 0.01)
+    return fitted(whole, plan.seconds, fade_in=rise, fade_out=fall), spoken
 
 
 def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:

@@ -22,7 +22,7 @@ from kit.engines.video.lipsync.drawing import Portrait, speaker_of, spoken
 from kit.engines.video.lipsync.head import postures
 from kit.engines.video.lipsync.lids import blinks
 from kit.engines.video.lipsync.lips import Lips
-from kit.engines.video.lipsync.model import LONGEST
+from kit.engines.video.lipsync.model import LONGEST, SLACK
 from kit.engines.video.lipsync.mouth import Shape, shape_of
 from kit.engines.video.lipsync.placing import no_face, place, told_of
 from kit.engines.video.lipsync.track import Track, tracked
@@ -99,7 +99,7 @@ def _voice(media: Mapping[str, Any]) -> sound.Sound:
         raise EngineError("the audio that is to be spoken is missing", code="wrong_media")
     # A little more than what is taken tells whether there is more.
     voice = sound.opened(media["audio"][0], seconds=LONGEST + 1)
-    if voice.seconds > LONGEST + 0.05:
+    if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
         raise EngineError(sentence, code="too_long")
     if not voice.samples.size:

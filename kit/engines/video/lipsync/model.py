@@ -20,8 +20,8 @@ from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 #: Seconds of voice that are taken.
 LONGEST = 120
-#: Files are not exact about their length.
-_SLACK = 0.05
+#: Seconds more that pass: files are not exact about their length.
+SLACK = 0.05
 
 _PORTRAIT = Parameter(
     name="portrait",
@@ -141,7 +141,7 @@ class LipSync(Engine):
             many = "both were" if faces else "neither was"
             yield "portrait", f"give either a portrait or a video; {many} given"
         longest = max(order.seconds.get("audio", ()), default=0.0)
-        if longest > LONGEST + _SLACK:
+        if longest > LONGEST + SLACK:
             yield "audio", f"lasts {longest:,.0f} s; cut it to {LONGEST} s or less"
 
     def render(self, job: Job, progress: Progress) -> Asset:

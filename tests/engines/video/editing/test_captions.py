@@ -169,3 +169,15 @@ def test_thousands_of_words_without_a_stop_are_grouped_at_once() -> None:
     groups = grouped(words("honey never spoils " * 1000, 600.0), STYLES["bold"])
 
     assert sum(len(group.words) for group in groups) == 3000
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_captions_stand_out_from_a_white_picture(style: str) -> None:
+    frame = rgb_frame(np.full((180, 320, 3), 250, np.uint8))
+    Captions(words(), style, "bottom", (320, 180)).draw(frame, 0.3)
+
+    luma = rgb_of(frame).astype(int).mean(axis=2)
+
+    # Each style has letters and something dark right beside them, and enough of it.
+    assert (luma < 110).sum() > 250
+    assert (luma > 170).sum() > 250

@@ -49,3 +49,25 @@ def test_clips_that_are_too_long_together_are_refused_before_the_charge() -> Non
         ("clips", "the clips last 601 s together; at most 600 s can be joined")
     ]
     assert not [*Join().check(Order(prompt="", parameters=JOINING, media={"clips": 3}))]
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ({}, True),
+        ({"speed": 0.25}, False),
+        ({"start": 19.5}, True),
+        ({"start": 50, "end": 80}, False),
+    ],
+)
+def test_captions_that_nobody_can_say_in_time_are_refused_before_the_charge(
+    values: dict[str, Any], refused: bool
+) -> None:
+    parameters = {**DEFAULTS, "captions": "honey never spoils " * 60, **values}
+    whole = 90.0 if "end" in values else 20.0
+    order = Order(prompt="", parameters=parameters, media={"video": 1}, seconds={"video": [whole]})
+
+    found = list(Edit().check(order))
+
+    assert [name for name, _ in found] == ["captions"] * refused
+    assert not refused or "shorten them or choose a longer part" in found[0][1]

@@ -129,3 +129,40 @@ def test_a_survey_can_be_canceled(tmp_path: Path) -> None:
 
     with Footage(path) as footage, pytest.raises(CanceledError):
         survey(footage, plan_of(VALUES, footage), progress, shake=True, subject=False)
+
+
+def standing(places: list[float], count: int = 90) -> list[np.ndarray]:
+    """Return something sharp that stands or goes before hills, at shares of the width."""
+    rng = np.random.default_rng(6)
+    ground = cv2.resize(scenery(3), (320, 180)) // 6 + 90
+    figure = scenery(4)[100:160, 100:130]
+    frames = []
+    for number in range(count):
+        pixels = ground.copy()
+        left = round(320 * np.interp(number, np.linspace(0, count - 1, len(places)), places)) - 15
+        pixels[70:130, left : left + 30] = figure
+        frames.append(np.clip(pixels + rng.integers(-2, 3, pixels.shape), 0, 255).astype(np.uint8))
+    return frames
+
+
+def middles(path: Path) -> np.ndarray:
+    """Return where the middle of an upright crop of a film is, in shares of the width."""
+    return followed(seen(path, subject=True), 0.32, across=True, fps=30.0) * 0.68 + 0.16
+
+
+def test_who_stands_aside_is_seen_in_the_middle_of_a_crop_that_stands_still(tmp_path: Path) -> None:
+    for share in (0.25, 0.75):
+        found = middles(filmed(tmp_path / "a.mp4", standing([share])))
+
+        assert np.abs(found - share).max() < 0.05
+        assert np.ptp(found) == 0
+
+
+def test_who_stops_and_goes_on_stays_in_the_crop(tmp_path: Path) -> None:
+    places = [0.25, 0.25, 0.25, 0.75, 0.75, 0.75]
+
+    found = middles(filmed(tmp_path / "a.mp4", standing(places, 150)))
+
+    at = np.interp(np.arange(150), np.linspace(0, 149, len(places)), places)
+    assert (np.abs(found - at) < 0.13).mean() > 0.95
+    assert np.abs(np.diff(found, 2)).max() < 0.003, "it glides"

@@ -85,3 +85,20 @@ def test_more_text_than_anybody_can_say_is_refused() -> None:
 def test_parts_of_a_second_are_told_as_such() -> None:
     with pytest.raises(EngineError, match=r"about 0\.\d+ s to say, .* only time for 0\.02 s"):
         timed("honey", 0.02)
+
+
+def test_of_two_syllables_the_longer_one_takes_longer_where_somebody_is_heard() -> None:
+    text = "a strength a strength a strength a"
+
+    words = timed(text, 5.0, speech((0.5, 3.5), seconds=5.0))
+
+    lengths = {word.text: word.end - word.start for word in words}
+    assert lengths["strength"] > 2 * lengths["a"]
+    assert words[-1].end == pytest.approx(3.5, abs=0.08)
+
+
+def test_the_last_word_before_a_pause_is_drawn_out() -> None:
+    words = timed("stone stone stone stone. stone stone stone", 4.0, speech((0.5, 3), seconds=4.0))
+
+    usual, last = (word.end - word.start for word in words[2:4])
+    assert last > 1.1 * usual
