@@ -18,8 +18,10 @@ from kit.engines.base import (
 from kit.engines.image import files
 from kit.engines.image.editing import settings
 from kit.engines.image.editing.colors import color_problems
+from kit.engines.image.editing.grounds import ground_problems
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.image.editing.titlewords import headline_problems, subtitle_problems
+from kit.engines.landscape.settings import longest_side
 from kit.engines.media.fonts import FACES
 from kit.wire import Rule, UnitPrice
 
@@ -62,8 +64,8 @@ class TitleCard(Engine):
             ),
             settings.text(
                 "background",
-                "Words for the background, such as 'teal', 'navy to black' or 'foggy forest';"
-                " without them the headline's words direct a landscape",
+                "Words for the background where there is no picture, such as 'teal', 'navy to"
+                " black' or 'foggy forest'; without them the headline's words direct a landscape",
             ),
             files.file_format(),
             files.quality(),
@@ -77,13 +79,17 @@ class TitleCard(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that what is stressed has no color, or that no font has the letters."""
+        """Yield what cannot be set or painted: letters without a font, words without a picture."""
         values = order.parameters
-        yield from headline_problems("prompt", order.prompt, values["font"], values["style"])
-        yield from subtitle_problems("subtitle", values.get("subtitle") or "", values["style"])
+        width, height = longest_side(values["aspect_ratio"], values["size"])
+        style, small, shape = values["style"], values.get("subtitle") or "", (height, width)
+        yield from headline_problems("prompt", order.prompt, values["font"], style, shape)
+        yield from subtitle_problems("subtitle", small, style, shape)
         accent = values["accent"].strip()
         if accent.lower() not in ("", "auto"):
             yield from color_problems("accent", accent)
+        if not order.media.get("image"):
+            yield from ground_problems("background", values.get("background") or "")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.image.editing.finish import color_of, finished, flat, source
 from kit.engines.image.editing.framing import scaled
-from kit.engines.image.editing.painted import behind, landscape, names_place
+from kit.engines.image.editing.grounds import asks_for_place
+from kit.engines.image.editing.painted import behind, landscape
 from kit.engines.image.editing.titling import Title, titled
 from kit.engines.landscape.settings import longest_side
 from kit.engines.media.color import Bytes
@@ -45,7 +45,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
 
 def _is_place(values: Mapping[str, Any]) -> bool:
     words = (values.get("background") or "").strip()
-    return not words or any(names_place(word) for word in re.findall("[A-Za-z]+", words))
+    return not words or asks_for_place(words)
 
 
 def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:

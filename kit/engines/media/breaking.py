@@ -17,6 +17,10 @@ from kit.errors import EngineError
 
 _MOST_PIECES = 160
 _LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
+_ASIDE = 4  # letters that a hyphen may stand off the middle of a word, to be between syllables
+_VOWELS = tuple("aeiouyæøœıαεηιουωаеёиоуыэюяіїє")
+#: Letters that are one sound, the longest first.
+_SOUNDS = ("sch", "ch", "sh", "th", "ph", "ck", "qu", "gh", "wh")
 _LYING = ("Mn", "Me", "Cf")  # categories of what is no letter of its own
 _SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
 
@@ -152,8 +156,32 @@ def _cut(run: str) -> Iterator[Piece]:
     """Yield a run of letters in parts of about the same length."""
     letters = clusters(run)
     parts = -(-len(letters) // _LONGEST)
-    length = -(-len(letters) // parts)
-    cuts = ["".join(letters[at : at + length]) for at in range(0, len(letters), length)]
-    for cut in cuts[:-1]:
-        yield Piece(cut, "", "-")
-    yield Piece(cuts[-1], "")
+    first = 0
+    for number in range(1, parts):
+        # What follows must fit as well.
+        least, most = len(letters) - (parts - number) * _LONGEST, first + _LONGEST
+        last = _seam(letters, round(len(letters) * number / parts), least, most)
+        yield Piece("".join(letters[first:last]), "", "-")
+        first = last
+    yield Piece("".join(letters[first:]), "")
+
+
+def _seam(letters: Sequence[str], middle: int, least: int, most: int) -> int:
+    """Return how many letters stand before a hyphen: next to the middle, where a syllable begins.
+
+    That is before a consonant with a vowel after it; of a sound of two letters, both go on.
+    """
+    near = range(max(least, middle - _ASIDE), min(most, middle + _ASIDE) + 1)
+    plain = [unicodedata.normalize("NFD", letter.lower())[:1] for letter in letters]
+    seams = [place for place in near if _begins("".join(plain), place)]
+    return min(seams, key=lambda place: (abs(place - middle), place), default=middle)
+
+
+def _begins(word: str, place: int) -> bool:
+    """Return whether a syllable may begin at a place of a word in small letters."""
+    if not 2 <= place <= len(word) - 2 or word[place] in _VOWELS:
+        return False
+    if word[place - 1 : place + 1] in _SOUNDS or word[place - 2 : place + 1] in _SOUNDS:
+        return False
+    opens = next((sound for sound in _SOUNDS if word.startswith(sound, place)), word[place])
+    return word[place + len(opens) : place + len(opens) + 1] in _VOWELS

@@ -8,12 +8,14 @@ that it is. It does well where the two differ in color, and guesses where they d
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.backdrops import backdrop
+from kit.engines.media.certainty import LEAST, certainty
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout_marks import FRONT, Box, people
 from kit.engines.media.faces import find
@@ -23,7 +25,7 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.media.openings import company, opened
 from kit.engines.media.outlines import whole
 
-__all__ = ["cleaned", "subject"]
+__all__ = ["LEAST", "cleaned", "judged", "subject"]
 
 _SIDE = 352  # of the picture that the color model is fitted to
 _EDGE_SIDE = 2048  # of the picture that leads the edges
@@ -35,6 +37,15 @@ _EMPTY = 0.004  # a smaller subject is none
 _BESIDE = 0.4  # a second person's face has at least this share of the first one's width
 _SMALLEST = 0.1  # of the shorter side: who has a smaller face may be anywhere in a scene
 _CROWD = 6  # faces at most that make a person each
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A small copy of a picture, 1 in it where the subject is, and whether a face tells that."""
+
+    small: Bytes
+    found: Bytes
+    person: bool
 
 
 def subject(
@@ -63,18 +74,36 @@ def subject(
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
     filtering" (TPAMI 2013).
     """
+    return _outlined(pixels, _seen(pixels, near, on_report), on_report)
+
+
+def judged(
+    pixels: Bytes,
+    on_report: Callable[[float], None] = lambda _: None,
+    *,
+    near: Bytes | None = None,
+) -> tuple[Bytes, float]:
+    """Return what `subject` does, and how sure it is, 0 to 1; 1 where a caller says where to look.
+
+    Below `LEAST` nobody would use it.
+    """
+    seen = _seen(pixels, near, on_report)
+    alpha = _outlined(pixels, seen, on_report)
+    if near is not None or not alpha.any():
+        return alpha, 1.0
+    return alpha, certainty(seen.small, seen.found, person=seen.person)
+
+
+def _outlined(pixels: Bytes, seen: _Seen, on_report: Callable[[float], None]) -> Bytes:
+    """Return how far each pixel belongs to what was found in the small picture."""
     height, width = pixels.shape[:2]
-    scale = min(1.0, _SIDE / max(height, width))
-    size = (max(16, round(width * scale)), max(16, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    found = _found(pixels, small, near, on_report)
-    if found.mean() < _EMPTY:
+    if seen.found.mean() < _EMPTY:
         return np.zeros((height, width), np.uint8)
     guide = cv2.resize(pixels, _bounded(pixels.shape, _EDGE_SIDE)[0], interpolation=cv2.INTER_AREA)
-    share = edged(guide, small, found)
-    back = backdrop(small, found)
+    share = edged(guide, seen.small, seen.found)
+    back = backdrop(seen.small, seen.found)
     if back is not None:
-        share = keyed(guide, found, back, share)
+        share = keyed(guide, seen.found, back, share)
     on_report(0.9)
     alpha = np.rint(255 * smooth_step(0.12, 0.88, share)).astype(np.uint8)
     return np.asarray(cv2.resize(alpha, (width, height), interpolation=cv2.INTER_LINEAR))
@@ -136,20 +165,28 @@ def _bounded(shape: tuple[int, ...], side: int) -> tuple[tuple[int, int], float]
     return (max(1, round(shape[1] * scale)), max(1, round(shape[0] * scale))), scale
 
 
-def _found(
-    pixels: Bytes, small: Bytes, near: Bytes | None, on_report: Callable[[float], None]
-) -> Bytes:
-    """Return 1 where the subject is in the small picture, 0 elsewhere."""
+def _seen(pixels: Bytes, near: Bytes | None, on_report: Callable[[float], None]) -> _Seen:
+    """Return what is found in a small copy of a picture."""
+    height, width = pixels.shape[:2]
+    scale = min(1.0, _SIDE / max(height, width))
+    size = (max(16, round(width * scale)), max(16, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     if near is not None:
-        size = (small.shape[1], small.shape[0])
         told = cv2.resize(near, size, interpolation=cv2.INTER_AREA) > 127
         found = _tried(small, around(told.astype(np.uint8)), True, on_report)
-        return _opened(small, found)
+        return _Seen(small, _opened(small, found), person=False)
     boxes = _faces(pixels, small)
     on_report(0.3)
-    if boxes:
-        marks = people(small, boxes)
-        return _opened(small, _tried(small, marks, True, on_report), marks == FRONT)
+    found = _person(small, boxes, on_report) if boxes else _thing(small, on_report)
+    return _Seen(small, found, person=bool(boxes))
+
+
+def _person(small: Bytes, boxes: list[Box], on_report: Callable[[float], None]) -> Bytes:
+    marks = people(small, boxes)
+    return _opened(small, _tried(small, marks, True, on_report), marks == FRONT)
+
+
+def _thing(small: Bytes, on_report: Callable[[float], None]) -> Bytes:
     found = np.zeros(small.shape[:2], np.uint8)
     for marks in guessed(small, lambda: on_report(0.3)):
         found = _tried(small, marks, False, on_report)

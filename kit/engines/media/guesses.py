@@ -17,7 +17,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout_marks import BACK, FRONT, MAYBE_BACK, MAYBE_FRONT, things
 from kit.engines.media.outlines import outlined
 
-__all__ = ["around", "fitted", "guessed"]
+__all__ = ["around", "endings", "fitted", "guessed"]
 
 _SIDE = 120  # of the picture that the guesses are made in
 _ROUNDS = 2
@@ -92,25 +92,53 @@ def guessed(small: Bytes, check: Callable[[], None]) -> Iterator[Bytes]:
         Called between the guesses; what it raises passes through.
     """
     height, width = small.shape[:2]
-    scale = min(1.0, _SIDE / max(height, width))
-    size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    tiny = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_AREA))
-    sharp = _sharpness(small, size)
-    striking = things(tiny)
-    starts = [_drawn(start, tiny.shape[:2]) for start in _STARTS]
-    starts += [_by_sharpness(sharp), striking]
-    guesses = []
-    for start in starts:
-        where = fitted(tiny, start, _ROUNDS)
-        if _LEAST < where.mean() < _MOST:
-            guesses.append(_Guess(where, _facts(tiny, where, sharp), start is striking))
-        check()
+    tiny, sharp = _reduced(small)
+    starts = _begun(tiny, sharp)
+    striking = starts[-1]
+    guesses = [
+        _Guess(where, _facts(tiny, where, sharp), start is striking)
+        for start, where in _ended(tiny, starts, check)
+    ]
     for guess in _ranked(tiny, guesses)[:_TRIED]:
         marks = around(np.asarray(cv2.resize(guess.where, (width, height))))
         # What hangs from a thing by a thread no guess may have held.
         more = cv2.resize(striking, (width, height), interpolation=cv2.INTER_NEAREST)
         marks[(marks == MAYBE_BACK) & np.isin(more, (FRONT, MAYBE_FRONT))] = MAYBE_FRONT
         yield marks
+
+
+def endings(small: Bytes) -> Iterator[Bytes]:
+    """Yield where the color models end from each start, 1 on a subject, in a reduced picture."""
+    tiny, sharp = _reduced(small)
+    for _, where in _ended(tiny, _begun(tiny, sharp), lambda: None):
+        yield where
+
+
+def _reduced(small: Bytes) -> tuple[Bytes, Floats]:
+    """Return the picture that guesses are made in, and how sharp each place of it is."""
+    height, width = small.shape[:2]
+    scale = min(1.0, _SIDE / max(height, width))
+    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    return np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_AREA)), _sharpness(
+        small, size
+    )
+
+
+def _begun(tiny: Bytes, sharp: Floats) -> list[Bytes]:
+    """Return the marks that the guesses begin with, those of what strikes last."""
+    starts = [_drawn(start, tiny.shape[:2]) for start in _STARTS]
+    return [*starts, _by_sharpness(sharp), things(tiny)]
+
+
+def _ended(
+    tiny: Bytes, starts: list[Bytes], check: Callable[[], None]
+) -> Iterator[tuple[Bytes, Bytes]]:
+    """Yield each start that leads to a guess, and that guess."""
+    for start in starts:
+        where = fitted(tiny, start, _ROUNDS)
+        if _LEAST < where.mean() < _MOST:
+            yield start, where
+        check()
 
 
 def fitted(

@@ -18,6 +18,7 @@ from kit.engines.base import (
 from kit.engines.image import files
 from kit.engines.image.editing import settings, subjects
 from kit.engines.image.editing.colors import color_problems
+from kit.engines.image.editing.grounds import ground_problems
 from kit.wire import Multiplier, Parameter, Rule
 
 _FEATHER = Parameter(
@@ -42,8 +43,9 @@ class Background(Engine):
             "Removes, replaces or blurs what is behind the subject. It finds people by their faces,"
             " and things that differ from their surroundings in color or sharpness; their outlines"
             " come from fitted color models and from no trained network: glass, busy pictures and"
-            " subjects in the color of their background come out roughly. Gaps, hair, leaves, and"
-            " several things at once come out well before an even background only. Where it"
+            " subjects in the color of their background come out roughly, and where a subject"
+            " clearly cannot be told apart it fails and costs nothing. Gaps, hair, leaves, and"
+            " several things at once come out well before an even background only. If it fails or"
             " takes the wrong thing, a box or a rough mask tells it the subject. The prompt names a"
             " color, two for a gradient, or a landscape to paint. The result has at most 4,096"
             " pixels a side: a larger picture is made smaller."
@@ -81,10 +83,12 @@ class Background(Engine):
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
-        """Yield that a color is none where it is used, that a backdrop is not, and half a box."""
-        given = order.prompt.strip() or order.media.get("backdrop")
-        if order.parameters["operation"] == "replace" and not given:
-            yield from color_problems("color", order.parameters["color"])
+        """Yield what is no background where one is asked for, what is not used, and half a box."""
+        if order.parameters["operation"] == "replace" and not order.media.get("backdrop"):
+            if order.prompt.strip():
+                yield from ground_problems("prompt", order.prompt)
+            else:
+                yield from color_problems("color", order.parameters["color"])
         yield from settings.unused(order, "backdrop", "replace")
         yield from subjects.problems(order)
 

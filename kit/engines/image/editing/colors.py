@@ -19,9 +19,11 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
     from PIL import ImageColor
 
     try:
-        return ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
+        color = ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
     except ValueError:
         return None
+    # Pillow takes rgb(300, 0, 0) as it stands.
+    return color if max(color) <= 255 else None
 
 
 def no_color(text: str) -> str:

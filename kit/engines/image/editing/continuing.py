@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.image.editing.patches import RADIUS, Places, Whole, far, nearest, patches
+from kit.engines.image.editing.comparing import RADIUS, Places, far, nearest, patches
+from kit.engines.image.editing.patches import Whole
 from kit.engines.media.color import Bytes, Floats
 
 _MOVES = 56  # that are read from the rim
@@ -32,6 +33,7 @@ _NEVER = np.float32(1e4)  # the cost of taking what is not known
 _SEAM = 1.0  # the cost of a seam, for each pixel of it, wherever it runs
 _MOST = 140.0  # a difference so large counts half: one hard edge beats two softer ones
 _AFAR = 0.12  # how much the distance of a move counts
+_STRANGE = 0.5  # how much it counts that a pixel looks like nothing around the hole
 _SWEEPS = 4
 _AT_ONCE = 16  # pixels whose moves are compared with each other
 
@@ -54,7 +56,12 @@ class _Joint:
 
 
 def continued(
-    canvas: Floats, gap: Bytes, free: _Where, usable: _Where, progress: Progress
+    canvas: Floats,
+    gap: Bytes,
+    free: _Where,
+    usable: _Where,
+    progress: Progress,
+    strange: Floats | None = None,
 ) -> Places:
     """Return the move to where each pixel of a hole is taken from.
 
@@ -65,6 +72,8 @@ def continued(
     free, usable : ndarray of bool
         Shape (height, width): which pixels may be taken, and around which of them a whole patch is
         known and may be; at least one.
+    strange : ndarray of float32, optional
+        Shape (height, width): what it costs to take each pixel, as a mean square of differences.
 
     Returns
     -------
@@ -74,6 +83,9 @@ def continued(
     nodes = np.array(np.nonzero(gap))
     moves = _moves(canvas, gap, free, usable, progress.part(0.0, 0.5))
     own = _own_cost(canvas, gap, free, nodes, moves)
+    if strange is not None:
+        (rows, columns), _ = _kept(nodes[:, :, None] + moves[:, None], gap.shape)
+        own += _STRANGE * _bounded(strange[rows, columns])
     joints = _joints(_apart(canvas, nodes, moves), nodes, gap.shape)
     chosen = _chosen(own, joints, progress.part(0.5, 1.0))
     out = np.zeros((2, *gap.shape), np.int64)

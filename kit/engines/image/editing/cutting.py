@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -16,13 +16,15 @@ from kit.engines.image.editing.painted import behind
 from kit.engines.image.editing.pointing import pointed
 from kit.engines.media.color import Bytes
 from kit.engines.media.crops import cut
-from kit.engines.media.cutout import cleaned, subject
+from kit.engines.media.cutout import LEAST, cleaned, judged
 from kit.engines.media.stills import Still
 from kit.errors import EngineError
 
 _LEAST = 0.004
 _SEEN = 0.9  # of a picture, on average, that is not cut out
 _DISC = 9  # pixels of the blur's radius in the reduced picture
+_UNSURE = 0.75  # a less certain cutout is handed over with a note
+_HELP = "say where it is, by a mask or by subject_x, _y, _width and _height"
 _WIDEST = 0.045  # of the blur, as a share of the longer side
 
 #: Pixels, and how far each covers, where not all do.
@@ -44,9 +46,9 @@ def change_background(job: Job, progress: Progress) -> Asset:
     # The one that is not looked at first, alone: to decode a picture takes most of the memory.
     backdrop = _backdrop(job)
     still = source(job)
-    _check(job, still)
+    near = pointed(job, still.pixels.shape[:2])
     progress.report(0.1)
-    alpha = _subject(job, still, progress.part(0.1, 0.6))
+    alpha, sure = _subject(job, still, near, progress.part(0.1, 0.6))
     progress.report(0.6)
     alpha = _feathered(alpha, job.parameters["feather"])
     operation = job.parameters["operation"]
@@ -56,16 +58,19 @@ def change_background(job: Job, progress: Progress) -> Asset:
         kept = still.alpha
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
-    return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
+    return finished(
+        job, progress, "background", pixels, alpha=kept, facts={**facts, **_doubts(sure)}
+    )
 
 
-def _check(job: Job, still: Still) -> None:
-    """Refuse to blur what is cut out already: only hidden pixels would come to light."""
-    if job.parameters["operation"] != "blur" or not _cut_out(still):
-        return
-    if pointed(job, still.pixels.shape[:2]) is None:
-        sentence = "the picture has no background to blur: it is see-through around its subject"
-        raise EngineError(sentence, code="no_background")
+def _doubts(sure: float | None) -> dict[str, Any]:
+    """Return what is said of a subject that was found without help."""
+    if sure is None:
+        return {}
+    facts: dict[str, Any] = {"certainty": round(sure, 2)}
+    if sure < _UNSURE:
+        facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
+    return facts
 
 
 def _cut_out(still: Still) -> bool:
@@ -73,21 +78,36 @@ def _cut_out(still: Still) -> bool:
     return still.alpha is not None and float(still.alpha.mean()) < 255 * _SEEN
 
 
-def _subject(job: Job, still: Still, progress: Progress) -> Bytes:
-    """Return how far each pixel belongs to the subject; a picture that is cut out already says."""
-    near = pointed(job, still.pixels.shape[:2])
-    if still.alpha is None:
-        alpha = subject(still.pixels, progress.report, near=near)
-    elif near is None and (job.parameters["operation"] != "blur" or _cut_out(still)):
-        alpha = still.alpha
-    else:
-        alpha = np.minimum(subject(flat(still), progress.report, near=near), still.alpha)
+def _subject(
+    job: Job, still: Still, near: Bytes | None, progress: Progress
+) -> tuple[Bytes, float | None]:
+    """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
+
+    A picture that is cut out already says it itself, and whoever points at the subject knows it.
+    """
+    blurs = job.parameters["operation"] == "blur"
+    if near is None and blurs and _cut_out(still):
+        # Only hidden pixels would come to light.
+        sentence = "the picture has no background to blur: it is see-through around its subject"
+        raise EngineError(sentence, code="no_background")
+    if near is None and still.alpha is not None and not blurs:
+        return _standing_out(still.alpha, near), None
+    alpha, sure = judged(flat(still), progress.report, near=near)
+    if still.alpha is not None:
+        alpha = np.minimum(alpha, still.alpha)
+    alpha = _standing_out(alpha, near)
+    if sure < LEAST:
+        sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
+        raise EngineError(sentence, code="unsure_subject")
+    return alpha, sure if near is None else None
+
+
+def _standing_out(alpha: Bytes, near: Bytes | None) -> Bytes:
+    """Return what covers a subject; refuse where there is none."""
     if alpha.mean() >= 255 * _LEAST:
         return alpha
     sentence = "no subject stands out from the background of this picture"
-    if near is None:
-        sentence += ": say where it is, by a mask or by subject_x, _y, _width and _height"
-    raise EngineError(sentence, code="no_subject")
+    raise EngineError(sentence if near is not None else f"{sentence}: {_HELP}", code="no_subject")
 
 
 def _feathered(alpha: Bytes, feather: float) -> Bytes:

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
+from kit.engines.image.editing.comparing import Places, Toll, far, whole_patches
 from kit.engines.image.editing.continuing import continued
-from kit.engines.image.editing.evening import evened
+from kit.engines.image.editing.evening import evened, toned
 from kit.engines.image.editing.nearby import Nearby, mirrored
-from kit.engines.image.editing.patches import Places, Search
+from kit.engines.image.editing.patches import Search
+from kit.engines.image.editing.strangers import strangeness
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 
@@ -122,26 +124,48 @@ def _filled(
     near: bool,
 ) -> tuple[Bytes, Places]:
     """Return the picture without its hole, and the move to where each pixel was found."""
-    canvas, search = pixels, None
+    canvas, search, strange = pixels, None, None
     nearby = Nearby.over(pixels, hole, barred) if near else None
     for number, scale in enumerate(_levels(hole)):
         part, gap = _shrunk(pixels, hole, scale)
         size = (part.shape[1], part.shape[0])
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
-        toll = nearby.seen(part).cost if nearby else None
+        if strange is None and not nearby:
+            strange = _strange(part, gap, closed)
+        toll = nearby.seen(part).cost if nearby else _toll(strange, gap.shape)
         search = Search.over(gap, closed, search, rng, toll)
         if number:
             larger = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC).astype(np.float32)
             larger = np.where((gap == 0)[..., None], part, larger)
         else:
-            larger = _begun(part, gap, closed, search, progress.part(0.0, _BEGUN), near)
+            larger = _begun(part, gap, closed, search, strange, progress.part(0.0, _BEGUN))
         if search:
             # A level has four times the pixels of the one before.
             level = progress.part(_BEGUN, 1.0).part(scale**2 / 4, scale**2)
             rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
-            larger = _improved(larger, gap, search, rounds, rng, level)
+            painted = _improved(larger, gap, search, rounds, rng, level)
+            if not near:
+                painted = toned(painted, gap, larger) if number else painted
+            larger = evened(painted, gap, _slopes(painted, search), shades=not near)
         canvas = np.rint(larger).clip(0, 255).astype(np.uint8)
     return canvas, np.zeros((2, *hole.shape), np.int64) if search is None else search.moves()
+
+
+def _strange(part: Bytes, gap: Bytes, closed: Bytes) -> Floats:
+    """Return what it costs to take each place, as it is told in the smallest picture."""
+    usable = whole_patches(gap, closed).astype(np.uint8)
+    return strangeness(part.astype(np.float32), gap, usable)
+
+
+def _toll(strange: Floats | None, shape: tuple[int, ...]) -> Toll | None:
+    if strange is None or not strange.any():
+        return None
+    costs = cv2.resize(strange, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
+
+    def toll(here: Places, there: Places) -> Floats:
+        return np.asarray(far(here, there, shape) + costs[there[0], there[1]])
+
+    return toll
 
 
 def _begun(
@@ -149,16 +173,17 @@ def _begun(
     gap: Bytes,
     closed: Bytes,
     search: Search | None,
+    strange: Floats | None,
     progress: Progress,
-    near: bool,
 ) -> Floats:
     """Return the first guess; the search goes on from it."""
     canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
     if search:
-        if near:
+        if strange is None:
             moves = mirrored(gap, search.usable)
         else:
-            moves = continued(canvas, gap, (gap | closed) == 0, search.usable, progress)
+            free = (gap | closed) == 0
+            moves = continued(canvas, gap, free, search.usable, progress, strange)
         rows, columns = np.indices(gap.shape) + moves
         canvas = canvas[rows, columns]
         search.follow(moves)
@@ -177,9 +202,14 @@ def _improved(
     for done in range(rounds):
         stretch = progress.part(done / rounds, (done + 1) / rounds)
         canvas = np.where(known, canvas, search.painted(canvas, rng, stretch))
+    return canvas
+
+
+def _slopes(canvas: Floats, search: Search) -> Floats:
+    """Return by how much neighbors differ where each pixel was taken from."""
     across = np.diff(canvas, axis=1, append=canvas[:, -1:])
     down = np.diff(canvas, axis=0, append=canvas[-1:])
-    return evened(canvas, gap, search.laid(np.dstack([across, down])))
+    return search.laid(np.dstack([across, down]))
 
 
 def _levels(hole: Bytes) -> list[float]:

@@ -23,16 +23,20 @@ def graded(pixels: Bytes, look: Look) -> Bytes:
     pixels : ndarray of uint8
         Shape (height, width, 3), RGB.
     """
-    gray = look.saturation
-    matrix = gray * np.eye(3, dtype=np.float32) + (1 - gray) * np.tile(_LUMA, (3, 1))
     # Colors first, so that a look without color can still be toned by the tables.
-    out = cv2.transform(pixels, matrix)
+    out = cv2.transform(pixels, color_matrix(look.saturation))
     out = cv2.LUT(out, _tables(look), dst=out)
     if look.glow:
         out = _glowing(out, look.glow)
     if look.vignette:
         out = _vignetted(out, look.vignette)
     return np.asarray(out)
+
+
+def color_matrix(saturation: float) -> Floats:
+    """Return what red, green and blue become: 1 leaves them, 0 makes them one gray."""
+    own = saturation * np.eye(3, dtype=np.float32)
+    return np.asarray(own + (1 - saturation) * np.tile(_LUMA, (3, 1)), np.float32)
 
 
 def _tables(look: Look) -> Bytes:

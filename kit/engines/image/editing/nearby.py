@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.image.editing.patches import RADIUS, Places
+from kit.engines.image.editing.comparing import RADIUS, Places
 from kit.engines.media.color import Bytes, Floats
 
 _REACH = 0.02  # of the surroundings that count most, as a share of the longer side

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import ImageColor
 
 from kit.engines.base import Progress
+from kit.engines.image.editing.colors import rgb_of
 from kit.engines.image.editing.framing import scaled
+from kit.engines.image.editing.grounds import asks_for_place, color_words, no_ground
 from kit.engines.landscape import lexicon
 from kit.engines.landscape.compose import Look, compose, painted
 from kit.engines.landscape.plane import Stage
@@ -19,12 +19,10 @@ from kit.engines.media.color import Bytes, Floats, Oklch, encode, lab_of, linear
 from kit.engines.media.noise import smooth_step
 from kit.errors import EngineError
 
-_PLACES = ("subject", "time", "weather", "season")
 _LOOK = Look(layers=7, mist=0.4, stars=True)
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
 _NARROWEST = 64  # pixels a side that a landscape needs; of a smaller strip the middle is taken
 _STRIP = 4  # how much longer one side may be than the other
-_WORD = re.compile(r"#[0-9a-fA-F]{3,8}\b|[A-Za-z]+")
 
 
 #: Colors whose name means something else on a screen: there, navy is pure blue at half power.
@@ -39,15 +37,11 @@ def behind(words: str, width: int, height: int, seed: int, progress: Progress) -
     EngineError
         The words name neither a place, an hour nor a color.
     """
-    if any(names_place(word) for word in _WORD.findall(words)):
+    if asks_for_place(words):
         return landscape(words, width, height, seed, progress)
-    colors = [color for word in _WORD.findall(words) if (color := _color(word)) is not None]
+    colors = [_color(word) for word in color_words(words)]
     if not colors:
-        raise EngineError(
-            f"{words!r} names no color and no place, hour or weather: say for example 'teal',"
-            " 'white to gray' or 'mountains at sunset'",
-            code="unknown_background",
-        )
+        raise EngineError(no_ground(words), code="unknown_background")
     return backdrop(colors, width, height)
 
 
@@ -103,21 +97,12 @@ def unit(color: Sequence[int]) -> Floats:
     return np.asarray(np.array(color) / 255, np.float32)
 
 
-def names_place(word: str) -> bool:
-    """Tell whether a word directs a landscape by more than its color."""
-    forms = {word.lower(), word.lower().removesuffix("s"), word.lower().removesuffix("es")}
-    tables = (lexicon.AXES[axis] for axis in _PLACES)
-    return any(form in table for table in tables for form in forms)
-
-
-def _color(word: str) -> Floats | None:
-    if dye := _DYES.get(word.lower()):
+def _color(word: str) -> Floats:
+    """Return what a word that names a color looks like."""
+    if dye := _DYES.get(word):
         return unit(dye)
-    try:
-        return unit(ImageColor.getrgb(word.lower())[:3])
-    except ValueError:
-        pass
-    if found := lexicon.COLORS.get(word.lower()):
-        color: Oklch = (0.62, found[1], found[0])
-        return paint(color)
-    return None
+    if (rgb := rgb_of(word)) is not None:
+        return unit(rgb)
+    hue, chroma = lexicon.COLORS[word]
+    color: Oklch = (0.62, chroma, hue)
+    return paint(color)

@@ -9,7 +9,7 @@ Source: Wexler, Shechtman and Irani, "Space-time completion of video" (TPAMI 200
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -17,22 +17,25 @@ from typing import Self, TypeAlias
 
 import cv2
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
+from kit.engines.image.editing.comparing import (
+    RADIUS,
+    SIZE,
+    Own,
+    Places,
+    Toll,
+    far,
+    inside_of,
+    nearest,
+    patches,
+    whole_patches,
+)
 from kit.engines.media.color import Bytes, Floats
 
 Whole: TypeAlias = NDArray[np.intp]
-#: Rows and columns of places.
-Places: TypeAlias = NDArray[np.int64]
-#: Patches, shape (n, pixels, 3), and how much each of their values counts, shape (n, pixels * 3).
-Own: TypeAlias = tuple[Floats, Floats]
-#: Returns what it costs to fill places from other places.
-Toll: TypeAlias = Callable[[Places, Places], Floats]
 
-RADIUS = 3
-_SIZE = 2 * RADIUS + 1
 _WINDOW = np.array(list(product(range(-RADIUS, RADIUS + 1), repeat=2)))
 _NEIGHBORS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 _STRIDES = (4, 1)
@@ -40,10 +43,7 @@ _REACHES = (0.5, 0.12, 0.03)  # of a random try around the best find, of the lon
 _TRIES = len(_STRIDES) * len(_NEIGHBORS) + len(_REACHES)
 _DEEPER = 1.25  # a place is trusted less by this much for each pixel further inside the hole
 _GUESSED = 0.25  # how much a pixel inside the hole counts against a known one when patches compare
-_FAR = 60.0  # added to a difference for a find that lies as far away as the picture is long
-_LAYERED = 3.0  # how much more a step up or down costs than one to the side
 _ALL = 3_000_000  # pairs of places up to which each is compared with every other
-_BLOCK = 256
 _MOST = 4096  # places compared at a time; bounds the memory
 
 
@@ -95,12 +95,9 @@ class Search:
         toll : Toll, optional
             What finds cost beside looking different; without it that is `far`.
         """
-        window = np.ones((_SIZE, _SIZE), np.uint8)
-        inside = np.zeros(gap.shape, bool)
-        inside[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
-        touched = cv2.dilate(gap, window) > 0
-        usable = inside & ~touched & (cv2.dilate(barred, window) == 0)
-        at = np.array(np.nonzero(inside & touched))
+        touched = cv2.dilate(gap, np.ones((SIZE, SIZE), np.uint8)) > 0
+        usable = whole_patches(gap, barred)
+        at = np.array(np.nonzero(inside_of(gap.shape) & touched))
         known = np.array(np.nonzero(usable))
         if not at.size or not known.size:
             return None
@@ -226,68 +223,3 @@ class Search:
         typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
         self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
         return self.laid(canvas)
-
-
-def far(here: Places, there: Places, shape: tuple[int, ...]) -> Floats:
-    """Return what a find costs for lying far away, and more so for lying higher or lower.
-
-    Pictures lie in layers: at the same height there is more of the same.
-    """
-    away = np.float32(_FAR / max(shape[:2]))
-    (high, left), (other_high, other_left) = here.astype(np.float32), there.astype(np.float32)
-    down = np.abs(other_high - high)
-    down *= np.float32(_LAYERED) * away
-    across = np.abs(other_left - left)
-    across *= away
-    down += across
-    return np.asarray(down)
-
-
-def patches(canvas: Floats, places: Places) -> Floats:
-    """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
-    depth = canvas.shape[2]
-    # A row of a patch is one stretch of memory.
-    rows = sliding_window_view(canvas.reshape(len(canvas), -1), (_SIZE, _SIZE * depth))[:, ::depth]
-    found = rows[places[0] - RADIUS, places[1] - RADIUS]
-    return np.asarray(found.reshape(-1, _SIZE * _SIZE, depth))
-
-
-def nearest(
-    canvas: Floats,
-    at: Places,
-    own: Own,
-    known: Places,
-    progress: Progress,
-    toll: Toll | None = None,
-) -> tuple[Places, Floats]:
-    """Return for each place the known place that looks most like it, and how much they differ.
-
-    Parameters
-    ----------
-    canvas : ndarray of float32
-        Shape (height, width, 3).
-    at, known : ndarray of int
-        Shapes (2, n) and (2, m).
-    own : pair of ndarray of float32
-        The patches at the places, shape (n, pixels, 3), and how much each of their values counts,
-        shape (n, pixels * 3).
-    toll : Toll, optional
-        What finds cost beside looking different; without it that is `far`.
-    """
-    toll = toll or partial(far, shape=canvas.shape)
-    found = patches(canvas, known)
-    both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
-    best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
-    for start in range(0, len(cost), _BLOCK):
-        progress.report(start / len(cost))
-        part = slice(start, start + _BLOCK)
-        here = at[:, part]
-        pixels = own[0][part].reshape(here.shape[1], -1)
-        weight = own[1][part]
-        off = np.hstack([weight[:, :: canvas.shape[2]], -2 * weight * pixels]) @ both
-        off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
-        off += toll(here[:, :, None], known[:, None])
-        which = off.argmin(axis=1)
-        best[:, part] = known[:, which]
-        cost[part] = off[np.arange(len(which)), which]
-    return best, np.maximum(cost, 0.0)

@@ -43,7 +43,11 @@ class Restyle(Engine):
                 ("none", "painting", "sketch", "poster"),
                 "Redraws the picture before it is graded",
             ),
-            settings.share("strength", 0.8, "How much of the new look is mixed in"),
+            settings.share(
+                "strength",
+                0.8,
+                "How much of the new look is mixed in; black and white has no color from 0.5 on",
+            ),
             settings.text(
                 "text",
                 "A title set on the picture, in Latin, Greek, Cyrillic, Hebrew or Arabic letters;"

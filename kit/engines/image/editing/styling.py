@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import cv2
-import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.image.editing.finish import finished, flat, source
-from kit.engines.image.editing.grading import graded
+from kit.engines.image.editing.finish import bands, finished, flat, source
+from kit.engines.image.editing.grading import color_matrix, graded
 from kit.engines.image.editing.looks import NOTHING, Look, is_idle, look_of
 from kit.engines.image.editing.redrawing import redrawn
 from kit.engines.image.editing.settings import MOST, MOST_IN_BANDS
@@ -17,6 +16,7 @@ from kit.engines.media.stills import Still
 from kit.errors import EngineError
 
 _FLAT = {"poster": 2.5}
+_ROWS = 256  # of a band
 
 
 def restyle(job: Job, progress: Progress) -> Asset:
@@ -32,7 +32,8 @@ def restyle(job: Job, progress: Progress) -> Asset:
     still = source(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
     progress.report(0.1)
     pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
-    mixed = _mixed(still.pixels, pixels, _share(values["strength"], values["stylize"]))
+    share = _share(values["strength"], values["stylize"])
+    mixed = _mixed(still.pixels, pixels, share, colored=1.0 if look.saturation else 1.0 - 2 * share)
     progress.report(0.75)
     facts, alpha = {"look": name, "stylize": values["stylize"]}, still.alpha
     if text:
@@ -58,6 +59,17 @@ def _share(strength: float, manner: str) -> float:
     return float(1.0 - (1.0 - strength) ** _FLAT.get(manner, 1.0))
 
 
-def _mixed(old: Bytes, new: Bytes, share: float) -> Bytes:
-    """Return the new picture with some of the old one, in the memory of the new one."""
-    return np.asarray(cv2.addWeighted(new, share, old, 1.0 - share, 0.0, dst=new))
+def _mixed(old: Bytes, new: Bytes, share: float, *, colored: float) -> Bytes:
+    """Return the new picture with some of the old one, in the memory of the new one.
+
+    Parameters
+    ----------
+    colored : float
+        How much of its color the old one keeps: what shows through a look without colors must not
+        bring them back, so from half of its strength on none is left.
+    """
+    matrix = color_matrix(max(0.0, colored))
+    for rows, _, _ in bands(len(new), _ROWS, 0):
+        below = old[rows] if colored >= 1.0 else cv2.transform(old[rows], matrix)
+        cv2.addWeighted(new[rows], share, below, 1.0 - share, 0.0, dst=new[rows])
+    return new

@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 
 from kit.engines.image.editing.inks import luminance
-from kit.engines.image.editing.titlesetting import Stack, Title, margin_of, stacked
+from kit.engines.image.editing.titlerooms import margin_of
+from kit.engines.image.editing.titlesetting import Stack, Title, stacked
 from kit.engines.image.editing.titlestyles import STYLES
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
@@ -28,7 +29,9 @@ _ROOMS = ((1.0, 1.0), (1.0, 0.68), (0.62, 1.0), (0.48, 1.0))
 _SIDE = 420  # pixels a side of the copy that is looked at; no smaller face must be kept free
 _NARROW = 0.66  # share of that width from which on a title can stand at a side
 _ASIDE = 0.2  # what it costs to leave the side that suits the style
+_ALONE = 0.5  # likewise for a single word, which looks lost at a side
 _SMALLER = 1.3  # what letters of half the size cost
+_LARGER = 0.4  # what letters of twice the usual size are worth
 _WRAPPED = 0.2  # what each further line of the subtitle costs
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
@@ -110,7 +113,9 @@ def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True
         [View(left, flip) for left in (0, spare) for flip in (False, True)] if spare else [View()]
     )
     charts = [_seen(chart, view, width - spare) for view in views]
-    largest = max(layout.stack.headline.size for layout in options)
+    sizes = [layout.stack.headline.size for layout in options]
+    # Of a single word the first one has the usual size; larger is better, but not as much.
+    largest = sizes[0] if title.is_word else max(sizes)
     costs = [
         (_cost(layout, seen, title, largest), number, layout)
         for number, seen in enumerate(charts)
@@ -123,11 +128,11 @@ def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True
 def _options(shape: tuple[int, ...], title: Title) -> Iterator[Layout]:
     wide = shape[1] > 0.9 * shape[0]
     seen: set[Block] = set()
-    for width, height in _ROOMS:
-        if width < 1.0 and not wide:
+    for width, height, large in (*((*room, False) for room in _ROOMS), (1.0, 1.0, True)):
+        if (width < 1.0 and not wide) or (large and not title.is_word):
             continue
         try:
-            stack = stacked(shape, title, width, height)
+            stack = stacked(shape, title, width, height, large=large)
         except EngineError:
             if (width, height) == _ROOMS[0]:
                 raise
@@ -197,7 +202,12 @@ def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
         + _DETAIL * float(chart.detail[cells].mean())
         + _SHADE * shade
         + _PLACES[layout.place][1]
-        + _ASIDE * (layout.side != _usual(title))
+        + (_ALONE if title.is_word else _ASIDE) * (layout.side != _usual(title))
         + _WRAPPED * layout.stack.wrapped
-        + _SMALLER * float(np.log2(largest / layout.stack.headline.size))
+        + _sized(layout.stack.headline.size / largest)
     )
+
+
+def _sized(share: float) -> float:
+    """Return what letters cost for their size, which is a share of the usual one."""
+    return (_SMALLER if share <= 1.0 else _LARGER) * float(-np.log2(share))

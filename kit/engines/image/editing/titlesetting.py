@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kit.engines.image.editing.titlerooms import Room, headline_room, margin_of, subtitle_room
 from kit.engines.image.editing.titlestyles import STYLES, TitleStyle
 from kit.engines.image.editing.titlewords import USUAL
 from kit.engines.media.lettering import Block, Color, balanced
 from kit.engines.media.typesetting import extent
 
-_MARGIN = 0.07  # of the shorter side
-_SMALLEST = 8.0  # pixels an em in which letters can still be told apart
+_ALONE = 1.3  # how much larger the letters of a single word may be: it has the picture to itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,11 @@ class Title:
     style: str = USUAL
     position: str = "auto"
     accent: Color | None = None
+
+    @property
+    def is_word(self) -> bool:
+        """Whether the headline is a single word."""
+        return len(self.headline.split()) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +77,20 @@ class Stack:
         return sum(len(block.lines) - 1 for block in small)
 
 
-def stacked(shape: tuple[int, ...], title: Title, width: float = 1.0, height: float = 1.0) -> Stack:
+def stacked(
+    shape: tuple[int, ...],
+    title: Title,
+    width: float = 1.0,
+    height: float = 1.0,
+    *,
+    large: bool = False,
+) -> Stack:
     """Return a title set for a share of the width between the margins, and of its style's height.
+
+    Parameters
+    ----------
+    large : bool
+        Whether its letters may be larger than usual, as those of a single word.
 
     Raises
     ------
@@ -82,27 +99,24 @@ def stacked(shape: tuple[int, ...], title: Title, width: float = 1.0, height: fl
     """
     style = STYLES[title.style]
     inner = (shape[1] - 2 * margin_of(shape)) * width
-    room = (inner * style.width, height * style.height * shape[0])
-    pieces = _pieces(shape, title, style, room)
+    room = headline_room(shape, style, width, height)
+    pieces = _pieces(shape, title, style, room, _ALONE if large else 1.0)
     wide = max(extent(piece.block)[0] for piece in pieces if piece.block)
     tall = sum(piece.height + piece.after for piece in pieces)
     return Stack(tuple(pieces), wide, tall, min(wide, round(style.rule_length * inner)))
 
 
-def margin_of(shape: tuple[int, ...]) -> int:
-    """Return the least distance of letters from the edge of a picture, in pixels."""
-    return round(_MARGIN * min(shape[:2]))
-
-
 def _pieces(
-    shape: tuple[int, ...], title: Title, style: TitleStyle, room: tuple[float, float]
+    shape: tuple[int, ...], title: Title, style: TitleStyle, room: Room, larger: float
 ) -> list[Piece]:
-    headline = _headline(shape, title, style, room)
+    headline = _headline(title, style, room, larger)
     gap = round(0.3 * headline.size)
     pieces = [Piece(headline, extent(headline)[1], 0, is_headline=True)]
     rule = Piece(None, max(2, round(style.rule * headline.size)), gap)
     if title.subtitle.strip():
-        small = _subtitle(title.subtitle, headline.size, room[0], shape, style)
+        # A single word is larger than suits what stands below it.
+        usual = min(headline.size, room.largest)
+        small = _subtitle(title.subtitle, subtitle_room(shape, room, usual), style)
         piece = Piece(small, extent(small)[1], 0)
         first, second = (piece, pieces[0]) if style.kicker else (pieces[0], piece)
         pieces = [Piece(first.block, first.height, gap, first.is_headline)]
@@ -111,35 +125,29 @@ def _pieces(
     return [rule, *pieces] if style.rule and not style.kicker else pieces
 
 
-def _headline(
-    shape: tuple[int, ...], title: Title, style: TitleStyle, room: tuple[float, float]
-) -> Block:
-    height, width = shape[:2]
+def _headline(title: Title, style: TitleStyle, room: Room, larger: float) -> Block:
     return balanced(
         title.headline,
         style.face if title.face == "auto" else title.face,
-        room[0],
-        height=room[1],
-        most_lines=6 if height > width else 4,
-        largest=0.34 * min(height, width),
-        smallest=max(_SMALLEST, 0.022 * min(height, width)),
+        room.width,
+        height=room.height,
+        most_lines=room.lines,
+        largest=room.largest * larger,
+        smallest=room.smallest,
         gap=style.gap,
         tracking=style.tracking,
     )
 
 
-def _subtitle(
-    text: str, size: int, inner: float, shape: tuple[int, ...], style: TitleStyle
-) -> Block:
-    least = 0.026 * min(shape[:2])
+def _subtitle(text: str, room: Room, style: TitleStyle) -> Block:
     return balanced(
         text,
         style.small_face,
-        inner,
-        height=0.16 * shape[0],
-        most_lines=3,
-        largest=max(least, 0.34 * size, _SMALLEST),
-        smallest=max(_SMALLEST, 0.6 * least),
+        room.width,
+        height=room.height,
+        most_lines=room.lines,
+        largest=room.largest,
+        smallest=room.smallest,
         gap=0.35,
-        tracking=0.14 if style.tracked else 0.0,
+        tracking=style.small_tracking,
     )

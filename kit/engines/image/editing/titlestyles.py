@@ -52,6 +52,11 @@ class TitleStyle:
     tracked: bool = False
     scrim: float = 0.25
 
+    @property
+    def small_tracking(self) -> float:
+        """How far the letters of the subtitle stand apart, in ems of its own."""
+        return 0.14 if self.tracked else 0.0
+
 
 #: Name -> style, in the order in which a form shows them.
 STYLES = {

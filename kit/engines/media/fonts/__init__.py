@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import struct
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = ["FACES", "able", "fallbacks", "letters", "path_of", "with_letters"]
+__all__ = [
+    "FACES",
+    "able",
+    "fallbacks",
+    "glyphs",
+    "letters",
+    "path_of",
+    "table_of",
+    "with_letters",
+]
 
 #: Name -> file in this folder.
 FACES = {
@@ -77,29 +87,36 @@ def with_letters(text: str, face: str) -> str:
 
 @cache
 def letters(face: str) -> frozenset[int]:
-    """Return the code points that a face has glyphs for.
+    """Return the code points that a face has glyphs for."""
+    return frozenset(glyphs(face))
 
-    Source: OpenType specification, "cmap", format 4.
+
+@cache
+def glyphs(face: str) -> Mapping[int, int]:
+    """Return the number of the glyph that a face has for each code point.
+
+    Source: OpenType specification, "cmap", formats 4 and 12.
     """
     data = path_of(face).read_bytes()
-    start = _table(data, b"cmap")
+    start = table_of(data, b"cmap")
     (count,) = struct.unpack_from(">H", data, start + 2)
-    found: set[int] = set()
+    found: dict[int, int] = {}
     for number in range(count):
         (offset,) = struct.unpack_from(">4xL", data, start + 4 + 8 * number)
         kind, *_ = struct.unpack_from(">H", data, start + offset)
         if reader := _READERS.get(kind):
             found |= reader(data, start + offset)
-    return frozenset(found)
+    return found
 
 
-def _table(data: bytes, tag: bytes) -> int:
+def table_of(data: bytes, tag: bytes) -> int:
+    """Return where a table of a font file begins."""
     (count,) = struct.unpack_from(">H", data, 4)
     entries = (struct.unpack_from(">4s4xL", data, 12 + 16 * n) for n in range(count))
     return next(int(offset) for name, offset in entries if name == tag)
 
 
-def _segments(data: bytes, at: int) -> set[int]:
+def _segments(data: bytes, at: int) -> dict[int, int]:
     """Read a subtable of segments; a code point that is mapped to glyph 0 is not there."""
     (double,) = struct.unpack_from(">H", data, at + 6)
     count = double // 2
@@ -108,7 +125,7 @@ def _segments(data: bytes, at: int) -> set[int]:
     starts, deltas, offsets = (
         struct.unpack_from(form, data, at + 16 + double * part) for part in (1, 2, 3)
     )
-    found = set()
+    found = {}
     for part, (first, last) in enumerate(zip(starts, ends, strict=True)):
         place = at + 16 + 3 * double + 2 * part
         for code in range(first, min(last, 0xFFFE) + 1):
@@ -119,14 +136,18 @@ def _segments(data: bytes, at: int) -> set[int]:
             if offsets[part] == 0 or glyph:
                 glyph = (glyph + deltas[part]) & 0xFFFF
             if glyph:
-                found.add(code)
+                found[code] = glyph
     return found
 
 
-def _groups(data: bytes, at: int) -> set[int]:
+def _groups(data: bytes, at: int) -> dict[int, int]:
     (count,) = struct.unpack_from(">L", data, at + 12)
     groups = struct.iter_unpack(">LLL", data[at + 16 : at + 16 + 12 * count])
-    return {code for first, last, _ in groups for code in range(first, last + 1)}
+    return {
+        code: glyph + code - first
+        for first, last, glyph in groups
+        for code in range(first, last + 1)
+    }
 
 
 #: Format of a subtable -> how its code points are read; other formats repeat what these hold.

@@ -25,6 +25,16 @@ def ball(width: int = 240, height: int = 180) -> np.ndarray:
     return pixels
 
 
+def busy(seed: int) -> np.ndarray:
+    """A spot hardly told by its color from the bright patches all around it."""
+    rng = np.random.default_rng(seed)
+    patches = cv2.GaussianBlur(rng.normal(0, 1, (180, 240, 3)), (0, 0), 3)
+    spot = np.zeros((180, 240), np.float32)
+    cv2.ellipse(spot, (120, 95), (60, 55), 0, 0, 360, 1, -1)
+    spot = cv2.GaussianBlur(spot, (0, 0), 2)[..., None] * np.array([18, 7, -11])
+    return (125 + 45 * patches / patches.std() + spot).clip(0, 255).astype(np.uint8)
+
+
 def saved(pixels: np.ndarray, path: Path, **options: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(pixels).save(path, **options)

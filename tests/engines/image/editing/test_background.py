@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import CanceledError, Order, Progress
+from kit.engines.base import CanceledError, Job, Order, Progress
 from kit.engines.image.editing.background import Background
 from kit.engines.image.editing.painted import behind
 from kit.errors import EngineError
-from tests.engines.image.editing.pictures import BALL, ball, pixels_of, render, saved
+from tests.engines.image.editing.pictures import BALL, ball, busy, pixels_of, render, saved
 
 
 @pytest.fixture
@@ -269,6 +269,57 @@ def test_a_picture_without_a_subject_says_so(tmp_path: Path) -> None:
         render(Background(), tmp_path / "out", media={"image": image})
 
     assert caught.value.code == "no_subject"
+
+
+@pytest.mark.parametrize("operation", ["remove", "replace", "blur"])
+def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(
+    tmp_path: Path, operation: str
+) -> None:
+    image = saved(busy(0), tmp_path / "busy.png")
+    with pytest.raises(EngineError, match=r"clearly enough.*a mask or by subject_x") as caught:
+        render(Background(), tmp_path / "a", media={"image": image}, operation=operation)
+    box = {"subject_x": 0.5, "subject_y": 0.53, "subject_width": 0.5, "subject_height": 0.6}
+    told = render(Background(), tmp_path / "b", media={"image": image}, operation=operation, **box)
+
+    assert caught.value.code == "unsure_subject"
+    assert "certainty" not in told.metadata
+
+
+def test_how_sure_a_cutout_is_stands_in_its_metadata(tmp_path: Path, image: Path) -> None:
+    facts = render(Background(), tmp_path / "out", media={"image": image}).metadata
+
+    assert facts["certainty"] > 0.9
+    assert "note" not in facts
+
+
+def test_a_mask_is_read_once(tmp_path: Path) -> None:
+    class Counted(list[Path]):
+        read = 0
+
+        def __getitem__(self, at: Any) -> Any:
+            Counted.read += 1
+            return super().__getitem__(at)
+
+    pixels = np.dstack([ball(), np.full((180, 240), 255, np.uint8)])
+    pixels[:40, :, 3] = 0
+    mask = np.zeros((180, 240), np.uint8)
+    cv2.circle(mask, (120, 90), 40, 255, -1)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    values = {p.name: p.default for p in Background.definition.settings if p.default is not None}
+    job = Job(
+        prompt="",
+        parameters={**values, "operation": "blur"},
+        folder=folder,
+        media={
+            "image": [saved(pixels, tmp_path / "in.png")],
+            "mask": Counted([saved(mask, tmp_path / "mask.png")]),
+        },
+    )
+
+    Background().render(job, Progress())
+
+    assert Counted.read == 1
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,46 @@ def test_each_side_of_a_hole_is_filled_from_its_own_side() -> None:
     filled = erasing.erased(pixels, hole, 1, Progress(), near=True)
 
     assert filled[70:130, 80:100].max() < 125 < filled[70:130, 200:220].min()
+
+
+def beside_others() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A wooden table, three checked cups in a row on it, and a hole around the middle one."""
+    rng = np.random.default_rng(4)
+    grain = cv2.GaussianBlur(rng.normal(0, 90, (200, 320)).astype(np.float32), (0, 0), 7, 1.2)
+    table = np.float32([170, 120, 70]) + grain[..., None]
+    whole = table.copy()
+    for x in (60, 160, 260):
+        cv2.circle(whole, (x, 100), 26, (40, 60, 160), -1)
+        for step in range(-24, 25, 12):
+            cv2.line(whole, (x + step, 84), (x + step, 116), (230, 235, 240), 4)
+    hole = np.zeros((200, 320), np.uint8)
+    hole[60:140, 112:208] = 255
+    table, whole = (np.rint(p).clip(0, 255).astype(np.uint8) for p in (table, whole))
+    return table, whole, hole
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_neighbor_is_not_copied_into_a_calm_hole(seed: int) -> None:
+    _, whole, hole = beside_others()
+
+    filled = erasing.erased(whole, hole, seed, Progress())
+
+    cup = filled[..., 2].astype(int) > filled[..., 0]
+    assert cup[hole > 0].mean() < 0.01
+
+
+def test_a_wall_in_changing_light_is_filled_without_a_step() -> None:
+    wall = np.repeat(np.linspace(200, 170, 320)[None, :, None], 240, 0).repeat(3, 2)
+    wall[180:] *= 0.7
+    noise = np.random.default_rng(2).normal(0, 2, wall.shape)
+    pixels = np.rint(wall + noise).clip(0, 255).astype(np.uint8)
+    hole = np.zeros((240, 320), np.uint8)
+    hole[50:210, 130:270] = 255
+
+    filled = erasing.erased(pixels, hole, 1, Progress())
+
+    off = cv2.GaussianBlur(filled.astype(np.float32) - wall.astype(np.float32), (0, 0), 2)
+    calm = np.zeros_like(hole, bool)
+    calm[60:168, 140:260] = True
+    assert np.abs(off[calm]).max() < 7
+    assert np.abs(np.diff(off.mean(axis=2), axis=1))[calm[:, 1:]].max() < 0.9

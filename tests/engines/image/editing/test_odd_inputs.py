@@ -40,7 +40,7 @@ ORDERS: dict[str, Order] = {
 }
 #: What a picture may be refused for that can be read: nothing stands out, a mask covers all of it,
 #: or no letter fits in.
-MAY_SAY = {"no_background", "no_subject", "mask_full", "text_too_long"}
+MAY_SAY = {"no_background", "no_subject", "unsure_subject", "mask_full", "text_too_long"}
 
 
 def made(order: Order, folder: Path, content: bytes) -> Asset:

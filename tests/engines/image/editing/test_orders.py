@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,12 @@ IMPOSSIBLE: dict[str, Asked] = {
     "mask for nothing": (Retouch(), "", {}, {"mask": 1}),
     "backdrop for nothing": (Background(), "", {"operation": "blur"}, {"backdrop": 1}),
     "accent": (TitleCard(), "Hello", {"accent": "no color"}, {}),
+    "accent beyond any color": (TitleCard(), "Hello", {"accent": "rgb(300, 0, 0)"}, {}),
+    "background": (TitleCard(), "Hello", {"background": "asdf"}, {"image": 0}),
+    "background in no color": (TitleCard(), "Hello", {"background": "#12345"}, {"image": 0}),
+    "prompt": (Background(), "quite nice", {"operation": "replace"}, {}),
+    "prompt too long": (TitleCard(), "longer " * 60, {"size": 256}, {}),
+    "subtitle": (TitleCard(), "Hello", {"size": 256, "subtitle": "longer " * 40}, {}),
 }
 POSSIBLE: list[Asked] = [
     (Restyle(), "a warm house", {}, {}),
@@ -36,6 +43,15 @@ POSSIBLE: list[Asked] = [
     (Reframe(), "", {}, {}),
     (TitleCard(), "Hello", {"accent": "Auto "}, {}),
     (TitleCard(), "Hello", {"accent": "Light Blue"}, {}),
+    (TitleCard(), "Hello", {"background": "asdf"}, {"image": 1}),
+    (TitleCard(), "Hello", {"background": "  "}, {"image": 0}),
+    (TitleCard(), "Hello", {"background": "Light blue to #102030"}, {"image": 0}),
+    (TitleCard(), "Hello", {"background": "foggy forests"}, {"image": 0}),
+    (TitleCard(), "Hello", {"background": "burgundy"}, {"image": 0}),
+    (TitleCard(), "Hello", {"background": "rgb(10, 20, 30)"}, {"image": 0}),
+    (TitleCard(), "longer " * 60, {"size": 2160}, {"image": 0}),
+    (Background(), "quite nice", {"operation": "remove"}, {}),
+    (Background(), "quite nice", {"operation": "replace"}, {"backdrop": 1}),
 ]
 
 
@@ -51,7 +67,7 @@ def test_what_cannot_work_is_said_before_it_is_paid_for(field: str) -> None:
     catalog = load([engine.definition], {engine.definition.id: engine})
     model = catalog.get(engine.definition.id)
 
-    ((where, why),) = catalog.problems(model, order_of(IMPOSSIBLE[field]))
+    ((where, why),) = asyncio.run(catalog.problems(model, order_of(IMPOSSIBLE[field])))
 
     assert field.split()[0] in where
     assert len(why.split()) > 4

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.patches import RADIUS, Search
+from kit.engines.image.editing.comparing import RADIUS
+from kit.engines.image.editing.patches import Search
 
 SHAPE = (48, 64)
 

@@ -164,6 +164,34 @@ def test_strength_mixes_the_old_picture_in(tmp_path: Path, image: Path) -> None:
     assert change(0) < change(0.4) < change(1)
 
 
+@pytest.mark.parametrize("strength", [0.5, 0.8, 1.0])
+@pytest.mark.parametrize("values", [{"look": "noir"}, {"prompt": "a black and white photo"}])
+def test_black_and_white_has_no_color_at_usual_strengths(
+    tmp_path: Path, image: Path, values: dict[str, str], strength: float
+) -> None:
+    asset = render(Restyle(), tmp_path, media={"image": image}, strength=strength, **values)  # type: ignore[arg-type]
+
+    assert np.ptp(pixels_of(asset).astype(int), axis=2).max() <= 1
+
+
+def test_a_little_black_and_white_keeps_some_color(tmp_path: Path, image: Path) -> None:
+    asset = render(Restyle(), tmp_path, media={"image": image}, look="noir", strength=0.2)
+
+    kept = np.ptp(pixels_of(asset).astype(int), axis=2).mean()
+    assert 5 < kept < np.ptp(ball(160, 120).astype(int), axis=2).mean() - 5
+
+
+def test_sepia_has_one_tone_for_all_colors(tmp_path: Path) -> None:
+    # Red and green of one light: a toned print tells them no longer apart.
+    pixels = np.zeros((40, 80, 3), np.uint8)
+    pixels[:, :40], pixels[:, 40:] = (200, 20, 20), (20, 112, 20)
+    image = saved(pixels, tmp_path / "in.png")
+
+    out = pixels_of(render(Restyle(), tmp_path / "out", media={"image": image}, look="sepia"))
+
+    assert np.abs(out[20, 20].astype(int) - out[20, 60]).max() <= 4
+
+
 def test_a_title_is_set_on_the_picture(tmp_path: Path, image: Path) -> None:
     asset = render(
         Restyle(), tmp_path / "out", media={"image": image}, text="Hello", position="top"

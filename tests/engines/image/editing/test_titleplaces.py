@@ -83,3 +83,28 @@ def test_a_narrow_room_makes_a_narrow_title_and_a_rule_no_wider_than_it() -> Non
 def test_what_does_not_fit_is_refused_even_if_a_column_would_be_tried() -> None:
     with pytest.raises(EngineError):
         laid_out(with_ball(240, 160), Title(headline="word " * 170), people=False)
+
+
+@pytest.mark.parametrize("style", ["bold", "elegant", "neon"])
+@pytest.mark.parametrize("shape", [(360, 640), (480, 480)])
+def test_a_single_short_word_stands_large_and_in_the_middle(
+    style: str, shape: tuple[int, int]
+) -> None:
+    noise = np.random.default_rng(3).integers(60, 190, (*shape, 1), np.uint8).repeat(3, 2)
+    word, words = (
+        laid_out(noise, Title(headline=text, style=style)) for text in ("Up", "Up and up")
+    )
+
+    assert word.side == "center"
+    assert word.stack.headline.size > 1.1 * 0.34 * min(shape)
+    assert words.stack.headline.size <= 0.34 * min(shape)
+
+
+def test_a_subtitle_is_no_larger_below_a_single_word() -> None:
+    title = Title(headline="Up", subtitle="And away")
+
+    usual, large = (stacked((360, 640), title, large=large) for large in (False, True))
+
+    small = [[p.block.size for p in s.pieces if p.block][1] for s in (usual, large)]
+    assert small[0] == small[1]
+    assert large.headline.size > usual.headline.size
