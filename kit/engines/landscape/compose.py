@@ -142,9 +142,11 @@ def _heaven(
     if "aurora" in scene.extras and scene.dark:
         yield from clouds.aurora(streams[2], stage, horizon)
     if scene.open:
+        if "dramatic" in scene.composition and not sky.moonlit(scene):
+            yield sky.shafts(stage, palette, light, horizon)
         shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(scene) else None
         yield from shine or sky.sun(stage, palette, light)
-    if scene.weather != "fog":
+    if scene.weather != "fog" and (scene.covered or "minimal" not in scene.composition):
         yield from clouds.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
     if look.birds and _birds(scene):
         yield sky.birds(streams[5], stage, palette, light, horizon)
@@ -153,13 +155,13 @@ def _heaven(
 def _clouds(scene: Scene) -> str:
     if scene.covered:
         return "overcast"
-    heaped = scene.time == "day" and "minimal" not in scene.composition
-    return "cumulus" if heaped else "streaks"
+    return "cumulus" if scene.time == "day" else "streaks"
 
 
 def _birds(scene: Scene) -> bool:
     """Return whether birds fly: where they are asked for, or an open sky by day has room."""
-    empty = scene.dark or scene.covered or "minimal" in scene.composition
+    still = scene.mood == "calm" or "minimal" in scene.composition
+    empty = scene.dark or scene.covered or still
     return "birds" in scene.extras or not empty
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from kit.engines.landscape.plane import Stage
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line
+
+_SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,15 @@ class Rise:
         About the distance between peaks.
     hero : float or None
         Column of a peak that towers over the others, if there is one.
+    lone : float
+        How far the others give way to it, 0 to 1.
     """
 
     base: float
     height: float
     spacing: float
     hero: float | None = None
+    lone: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def mountains(rng: np.random.Generator, stage: Stage, rise: Rise) -> Crest:
     xs, ys = _zigzag(rng, stage, rise)
     profile = np.interp(at, xs, ys) * _tower(rise, at, stage)
     broken = line(rng, at, rise.spacing * 0.42, octaves=6, gain=0.52, sharp=True)
-    profile = profile + 0.115 * broken * (0.35 + profile)
+    profile = profile + 0.115 * (1.0 - 0.4 * rise.lone) * broken * (0.35 + profile)
     return Crest((rise.base - rise.height * profile).astype(np.float32), _peaks(profile, xs))
 
 
@@ -107,6 +112,9 @@ def mesas(rng: np.random.Generator, stage: Stage, rise: Rise) -> Crest:
         width = rise.spacing * rng.uniform(0.16, 0.85)
         profile = np.maximum(profile, _mesa(rng, at, x, width, rise))
         x += width + rise.spacing * rng.uniform(0.35, 1.1)
+    if rise.hero is not None and rise.lone:  # there is one that stands alone
+        width = rise.spacing * rng.uniform(0.35, 0.55)
+        profile = np.maximum(profile, _mesa(rng, at, rise.hero - width / 2, width, rise))
     profile *= _tower(rise, at, stage)
     fine = 0.012 * line(rng, at, rise.spacing * 0.06, octaves=3, sharp=True)
     return Crest((rise.base - rise.height * (profile + fine)).astype(np.float32))
@@ -119,7 +127,8 @@ def islands(rng: np.random.Generator, stage: Stage, rise: Rise) -> Crest:
     profile = np.interp(at, xs, ys)
     groups = line(rng, at, rise.spacing * 3.2, octaves=2)
     near = np.exp(-(((at - rise.hero) / (rise.spacing * 1.5)) ** 2)) if rise.hero else 0.0
-    profile = profile * np.clip(0.1 + 0.75 * groups + 1.1 * near, -0.2, 1.2)
+    groups = 0.1 + 0.75 * groups - 0.9 * rise.lone
+    profile = profile * np.clip(groups + (1.1 + 0.6 * rise.lone) * near, -0.2, 1.2)
     broken = line(rng, at, rise.spacing * 0.3, octaves=5, gain=0.5, sharp=True)
     profile = profile + 0.07 * broken * np.clip(profile + 0.1, 0, 1) - 0.10
     return Crest((rise.base - rise.height * profile).astype(np.float32), _peaks(profile, xs))
@@ -132,6 +141,19 @@ KINDS: dict[str, Kind] = {
     "mesas": mesas,
     "islands": islands,
 }
+
+
+def parted(crest: Crest, x: float, y: float, radius: float) -> Crest:
+    """Return a crest with a saddle before a light, so that it is seen.
+
+    Parameters
+    ----------
+    x, y, radius : float
+        Of the light's disc, in pixels of the stage.
+    """
+    beside = np.maximum(np.abs(np.arange(len(crest.y)) - x) - _SADDLE * radius, 0.0)
+    free = y + _CLEAR * radius - _STEEP * beside
+    return replace(crest, y=np.maximum(crest.y, free).astype(np.float32))
 
 
 def _zigzag(rng: np.random.Generator, stage: Stage, rise: Rise) -> _Corners:
@@ -155,7 +177,9 @@ def _zigzag(rng: np.random.Generator, stage: Stage, rise: Rise) -> _Corners:
 def _tower(rise: Rise, at: NDArray[np.float64], stage: Stage) -> NDArray[np.float64]:
     if rise.hero is None:
         return np.ones_like(at)
-    return np.asarray(0.52 + 0.48 * np.exp(-(((at - rise.hero) / (0.30 * stage.unit)) ** 2)))
+    others = 0.52 * (1.0 - rise.lone)
+    far = ((at - rise.hero) / (0.30 * stage.unit)) ** 2
+    return np.asarray(others + (1.0 - others) * np.exp(-far))
 
 
 def _peaks(

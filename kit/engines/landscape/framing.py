@@ -12,17 +12,23 @@ from dataclasses import replace
 from kit.engines.landscape.recipes import Band, Recipe
 
 #: Word -> how far it lowers the horizon, as a share of the frame's height.
-_LOWER = {"low": 0.12, "high": -0.19, "minimal": 0.10, "dramatic": 0.06, "close": 0.04}
+_LOWER = {"low": 0.17, "high": -0.19, "minimal": 0.15, "dramatic": 0.10, "close": 0.12}
 #: Word -> how large it shows what stands on the land.
-_SIZES = {"wide": 0.66, "close": 1.55, "minimal": 0.7, "dramatic": 1.3, "high": 0.78, "low": 1.15}
+_SIZES = {"wide": 0.55, "close": 1.8, "minimal": 0.62, "dramatic": 1.7, "high": 0.78, "low": 1.2}
+#: Word -> how far apart peaks are, where that is not as their size.
+_SPREADS = {"close": 2.3, "minimal": 1.7, "dramatic": 1.9}
+#: Word -> how large the plants are, where that is not as the land's size.
+_PLANTS = {"dramatic": 0.7, "minimal": 1.4}
 #: Word -> how large the disc of the light is.
-_LIGHTS = {"wide": 0.72, "close": 1.5, "minimal": 1.25}
+_LIGHTS = {"wide": 0.72, "close": 1.5, "minimal": 1.45, "dramatic": 1.4}
+#: Word -> how far one peak stands alone, 0 to 1.
+_LONE = {"minimal": 0.85, "dramatic": 0.6, "close": 0.45}
 _LOWEST, _HIGHEST = 0.80, 0.32  # rows between which a horizon stays
 #: Words of a view in which no large trees stand at the sides.
 _OPEN = frozenset({"high", "minimal"})
-_SPARSE = 0.3  # share of the plants that a minimal picture keeps
-_FEWER = 3  # ridges that it goes without
-_LEAST = 4
+_SPARSE = 0.25  # share of the trees that a minimal forest keeps; other land goes without
+_FEWER = {"minimal": 4, "close": 2}  # ridges that they go without
+_LEAST = 3
 
 
 def framed(recipe: Recipe, words: Collection[str]) -> Recipe:
@@ -31,6 +37,8 @@ def framed(recipe: Recipe, words: Collection[str]) -> Recipe:
         return recipe
     lower = _horizon(recipe.horizon, words) - recipe.horizon
     size = _product(_SIZES, words)
+    apart = _product({**_SIZES, **_SPREADS}, words)
+    plants = _product({**_SIZES, **_PLANTS}, words)
     return replace(
         recipe,
         horizon=recipe.horizon + lower,
@@ -38,7 +46,11 @@ def framed(recipe: Recipe, words: Collection[str]) -> Recipe:
         shore=None if recipe.shore is None else recipe.shore + lower,
         framing=None if _OPEN.intersection(words) else recipe.framing,
         framing_tall=recipe.framing_tall * size**0.6,
-        bands=tuple(_sized(band, size, "minimal" in words) for band in recipe.bands),
+        hero=recipe.hero or "dramatic" in words,
+        lone=max((_LONE.get(word, 0.0) for word in words), default=0.0),
+        bands=tuple(
+            _sized(band, (size, apart, plants), "minimal" in words) for band in recipe.bands
+        ),
     )
 
 
@@ -62,7 +74,7 @@ def light_size(words: Collection[str]) -> float:
 
 def ridges_of(count: int, words: Collection[str]) -> int:
     """Return how many of some ridges are drawn."""
-    return max(_LEAST, count - _FEWER) if "minimal" in words else count
+    return max(_LEAST, count - max(_FEWER.get(word, 0) for word in ("", *words)))
 
 
 def _horizon(own: float, words: Collection[str]) -> float:
@@ -72,14 +84,17 @@ def _horizon(own: float, words: Collection[str]) -> float:
     return max(_HIGHEST, min(_LOWEST, own + lower))
 
 
-def _sized(band: Band, size: float, sparse: bool) -> Band:
+def _sized(band: Band, factors: tuple[float, float, float], minimal: bool) -> Band:
+    size, apart, plants = factors
     first, last = band.height
+    bare = minimal and band.density < 1.0
     return replace(
         band,
         height=(first * size, last * size),
-        spacing=band.spacing * size,
-        tall=band.tall * size,
-        density=band.density * (_SPARSE if sparse else 1.0),
+        spacing=band.spacing * apart,
+        tall=0.0 if bare else band.tall * plants,
+        plant=None if bare else band.plant,
+        density=band.density * (_SPARSE if minimal else 1.0),
     )
 
 

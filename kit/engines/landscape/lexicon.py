@@ -35,12 +35,28 @@ SEASONS = {
     "summer": "summer july august green",
 }
 MOODS = {
-    "calm": "calm serene peaceful quiet tranquil still zen minimal minimalist gentle",
-    "dramatic": "dramatic epic bold majestic grand mighty towering vast",
-    "pastel": "pastel soft pale dreamy delicate faded",
-    "vivid": "vivid vibrant saturated neon psychedelic colorful colourful synthwave",
-    "gloomy": "gloomy gloom moody melancholy melancholic sad bleak grim dreary somber sombre"
-    " desolate brooding ominous foreboding sinister eerie spooky haunted mysterious",
+    "calm": (
+        "calm serene peaceful quiet tranquil still zen minimal minimalist gentle soothing relaxing"
+        " meditative placid tranquility serenity"
+    ),
+    "dramatic": (
+        "dramatic epic bold majestic grand mighty towering vast intense powerful heroic colossal"
+        " thrilling"
+    ),
+    "pastel": (
+        "pastel soft pale dreamy delicate faded romantic nostalgic nostalgia wistful ethereal"
+        " dreamlike heavenly otherworldly whimsical tender"
+    ),
+    "vivid": (
+        "vivid vibrant saturated neon psychedelic colorful colourful synthwave joyful joyous joy"
+        " cheerful happy playful lively festive exuberant uplifting"
+    ),
+    "gloomy": (
+        "gloomy gloom moody melancholy melancholic sad bleak grim dreary somber sombre"
+        " desolate brooding ominous foreboding sinister eerie spooky haunted mysterious menacing"
+        " menace threatening hostile dreadful dread apocalyptic doom oppressive forlorn sorrowful"
+        " mournful dismal hopeless"
+    ),
 }
 EXTRAS = {
     "birds": "bird gull seagull crow swallow geese goose flock",
@@ -51,39 +67,29 @@ EXTRAS = {
 }
 #: How the camera stands.
 COMPOSITIONS = {
-    "wide": "wide panorama panoramic vista sweeping expansive distant far",
+    "wide": (
+        "wide panorama panoramic vista sweeping expansive distant far vast establishing expanse"
+        " sprawling boundless"
+    ),
     "close": "close closeup macro telephoto zoom detail intimate near",
     "low": "low ground below worm upward",
     "high": "high aerial drone overhead above elevated",
     "centered": "centered centred symmetric symmetrical symmetry central",
-    "minimal": "minimal minimalist minimalistic simple empty negative sparse",
-    "dramatic": "dramatic epic cinematic majestic towering monumental grand",
+    "minimal": (
+        "minimal minimalist minimalistic simple empty negative sparse minimalism uncluttered"
+        " lonely lone solitary solitude secluded"
+    ),
+    "dramatic": (
+        "dramatic epic cinematic majestic towering monumental grand heroic colossal gigantic"
+        " imposing"
+    ),
     "thirds": "thirds",
 }
 #: Word -> which way it turns the white of the light: 1 toward amber, -1 toward blue.
 WARMTHS = {
     **dict.fromkeys(("warm", "cozy", "cosy", "toasty"), 1),
-    **dict.fromkeys(("cool", "cold", "chilly", "freezing"), -1),
-}
-#: What is said in several words -> the word for it.
-PHRASES = {
-    "bird s eye": "aerial",
-    "birds eye": "aerial",
-    "black and white": "monochrome",
-    "blue hour": "twilight",
-    "dense mist": "fog",
-    "falling snow": "snowfall",
-    "first light": "dawn",
-    "high noon": "noon",
-    "heavy mist": "fog",
-    "last light": "sunset",
-    "light fog": "mist",
-    "rule of thirds": "thirds",
-    "snow falling": "snowfall",
-    "snow falls": "snowfall",
-    "snow is falling": "snowfall",
-    "thick mist": "fog",
-    "thin fog": "mist",
+    **dict.fromkeys(("hopeful", "optimistic", "romantic", "nostalgic", "nostalgia"), 1),
+    **dict.fromkeys(("cool", "cold", "chilly", "freezing", "lonely", "forlorn"), -1),
 }
 #: Words of a sky that the sun shines from.
 SUNNY = ("sun", "sunny", "sunlit", "sunshine", "bright")

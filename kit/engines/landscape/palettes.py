@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kit.engines.landscape import lexicon
+from kit.engines.landscape.feeling import felt
 from kit.engines.landscape.scene import Scene
 
 Color: TypeAlias = tuple[float, float, float]
@@ -150,6 +151,7 @@ def palette_for(scene: Scene) -> Palette:
     palette = _each(palette, lambda color: (color[0] * light, color[1] * strength, color[2]))
     if scene.weather == "fog":
         palette = _fogged(palette)
+    palette = felt(palette, scene)
     if not scene.warmth:
         return palette
     warmer = _each(palette, lambda color: tempered(color, scene.warmth))

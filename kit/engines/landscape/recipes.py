@@ -54,6 +54,8 @@ class Recipe:
         The large plants at both sides.
     hero : bool
         Whether one peak towers over the others.
+    lone : float
+        How far the others give way to it, 0 to 1.
     """
 
     horizon: float
@@ -64,6 +66,7 @@ class Recipe:
     framing: str | None = None
     framing_tall: float = 0.34
     hero: bool = True
+    lone: float = 0.0
 
 
 RECIPES = {

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from kit.engines.landscape import facets, trees
-from kit.engines.landscape.crests import KINDS, Crest, Rise
+from kit.engines.landscape.crests import KINDS, Crest, Rise, parted
 from kit.engines.landscape.framing import placed
 from kit.engines.landscape.palettes import Color, Palette
 from kit.engines.landscape.plane import Plane, Stage, Touch, enlarged, fade, fill, outline, solid
@@ -22,6 +22,8 @@ from kit.engines.media.noise import field, smooth_step
 
 _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
 _ROCK_STEP, _SOFT_STEP = 0.002, 0.005  # in units
+_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
+_LONELY = 0.6  # up to this depth other peaks give way to a lone one
 _WATER_FAR = 0.55  # ridges beyond this depth stand behind the water
 
 
@@ -85,7 +87,9 @@ def _hero(rng: np.random.Generator, setting: Setting, recipe: Recipe) -> float |
         return None
     left = setting.light.x > setting.stage.x(0.5)
     share = 0.36 + rng.uniform(-0.05, 0.04)
-    return setting.stage.x(placed(share if left else 1 - share, setting.scene.composition))
+    # A light that is asked for is the subject: then the peak stands beside it.
+    words = () if setting.light.named else setting.scene.composition
+    return setting.stage.x(placed(share if left else 1 - share, words))
 
 
 def _ridge(
@@ -94,12 +98,15 @@ def _ridge(
     stage = setting.stage
     band, along = _band(recipe, depth)
     first, last = band.height
-    bold = 1.25 if setting.scene.mood == "dramatic" and depth < 0.5 else 1.0
+    bold = _BOLD.get(setting.scene.mood, 1.0) if depth < 0.5 else 1.0
     height = stage.unit * (first + (last - first) * along) * bold
     foot = _foot(stage, recipe, depth)
-    crest = KINDS[band.kind](
-        rng, stage, Rise(foot, height, stage.unit * band.spacing * rng.uniform(0.85, 1.15), hero)
-    )
+    spacing = stage.unit * band.spacing * rng.uniform(0.85, 1.15)
+    lone = recipe.lone if depth < _LONELY else 0.0
+    crest = KINDS[band.kind](rng, stage, Rise(foot, height, spacing, hero, lone))
+    if setting.light.named:
+        light = setting.light
+        crest = parted(crest, light.x, light.y, light.radius)
     plants = 1.3 * max(band.tall, recipe.framing_tall if depth == 1.0 and recipe.framing else 0.0)
     top = int(np.clip(crest.y.min() - plants * stage.unit - 3, 0, stage.rows - 2))
     bottom = stage.rows

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kit.engines.landscape import lexicon
+from kit.engines.landscape import directing, lexicon
 from kit.engines.landscape.words import words_of
 
 #: What is drawn where the prompt says nothing: values with their weights.
@@ -25,7 +25,7 @@ _OPEN: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "mood": (("balanced",), (1,)),
 }
 _MOST_TINTS = 2
-_LISTS = ("tints", "extras", "composition", "lights")
+_LISTS = ("tints", "extras", "composition", "lights", "tones", "discs")
 #: Hours of a low sun.
 LOW = ("dawn", "sunset", "dusk")
 #: Hour -> what may shine in its sky.
@@ -56,8 +56,13 @@ class Scene:
         Any of wide, close, low, high, centered, minimal, dramatic, thirds.
     lights : tuple of str
         What the prompt names of the sky's light, keys of `kit.engines.landscape.lexicon.LIGHTS`.
+    tones : tuple of str
+        How the light is set: any of bright, dark, hard, soft, outline.
+    discs : tuple of str
+        What the prompt wants to see in the sky: any of sun, moon.
     number : int
-        Seed of everything random in the drawing, from the job's seed and the prompt.
+        Seed of everything random in the drawing, from the job's seed and the prompt, but not from
+        what it says of mood and camera: they change how the same scene is seen.
 
     Examples
     --------
@@ -78,6 +83,8 @@ class Scene:
     warmth: int = 0
     composition: tuple[str, ...] = ()
     lights: tuple[str, ...] = ()
+    tones: tuple[str, ...] = ()
+    discs: tuple[str, ...] = ()
 
     @property
     def dark(self) -> bool:
@@ -122,7 +129,8 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
         A named palette, or ``"auto"`` to take the colors from the time of day and the prompt.
     """
     words = words_of(prompt, WORDS)
-    number = zlib.crc32(f"{seed}:{' '.join(words)}".encode())
+    told = (word for word in words if word not in _DIRECTIONS)
+    number = zlib.crc32(f"{seed}:{' '.join(told)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     said = {axis: first_in(words, table) for axis, table in lexicon.AXES.items()}
     said["weather"] = weather_in(words)
@@ -131,16 +139,19 @@ def read(prompt: str, *, seed: int, palette: str = "auto") -> Scene:
     lights = lights_in(words)
     axes = {**axes, **_implied(said, extras, sun="sun" in words, hour=axes["time"])}
     if not said["time"]:
+        axes["time"] = hour_of_feeling(words, extras) or axes["time"]
         axes["time"] = hour_under(axes["weather"], axes["time"], lights, extras)
     return Scene(
         **axes,
-        tints=tuple(dict.fromkeys(w for w in words if w in lexicon.COLORS))[:_MOST_TINTS],
+        tints=colors_in(words)[:_MOST_TINTS],
         extras=tuple(dict.fromkeys(extras)),
         palette=palette,
         number=number,
         warmth=warmth_in(words),
         composition=composition_in(words),
         lights=lights,
+        tones=directing.tones_in(words),
+        discs=discs_in(words),
     )
 
 
@@ -210,7 +221,9 @@ def weather_in(words: Sequence[str]) -> str | None:
         return said
     if any(word in lexicon.GHOSTLY for word in words):
         return "mist"
-    return "clear" if any(word in lexicon.SUNNY for word in words) else None
+    if any(word in lexicon.SUNNY for word in words):
+        return "clear"
+    return directing.suggested(words, directing.WEATHERS)
 
 
 def warmth_in(words: Sequence[str]) -> int:
@@ -222,6 +235,22 @@ def lights_in(words: Sequence[str]) -> tuple[str, ...]:
     """Return which lights of the sky words name, in their order."""
     table = lexicon.LIGHT_WORDS
     return tuple(dict.fromkeys(table[word] for word in words if word in table))
+
+
+def hour_of_feeling(words: Sequence[str], extras: Sequence[str]) -> str | None:
+    """Return the hour that a feeling suggests, unless something glimmers in the dark."""
+    return None if _GLIMMERS.intersection(extras) else directing.suggested(words, directing.HOURS)
+
+
+def colors_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the color words, or those that a feeling suggests where there are none."""
+    said = tuple(dict.fromkeys(word for word in words if word in lexicon.COLORS))
+    return said or tuple((directing.suggested(words, directing.COLORS) or "").split())
+
+
+def discs_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what words want to see in the sky: the sun or the moon itself, not only its light."""
+    return tuple(disc for disc in ("sun", "moon") if disc in words)
 
 
 def composition_in(words: Sequence[str]) -> tuple[str, ...]:
@@ -240,6 +269,12 @@ def _drawn(dice: random.Random, axis: str) -> str:
     return dice.choices(values, weights)[0]
 
 
+#: What a picture keeps its seed under; neon and what is synthetic are things as well.
+_DIRECTIONS = {
+    *lexicon.AXES["mood"],
+    *lexicon.COMPOSITION_WORDS,
+    *directing.WORDS,
+} - {"neon", "synthwave"}
 #: Every word that directs a landscape.
 WORDS = {
     "cloud",
@@ -250,5 +285,6 @@ WORDS = {
     *lexicon.COMPOSITION_WORDS,
     *lexicon.SUNNY,
     *lexicon.LIGHT_WORDS,
+    *directing.WORDS,
     *(word for table in lexicon.AXES.values() for word in table),
 }

@@ -28,6 +28,8 @@ from kit.engines.media.noise import field, smooth_step
 
 _COARSE = 128  # smooth things are painted this small and enlarged
 _WINGS = np.linspace(-1.0, 1.0, 15)  # of a bird, from tip to tip
+_SHAFTS, _SHAFT = 22, 74  # of light: how many, and how strong of 255
+_SEEN = 0.62  # of the way down to the horizon: no light that is asked for is lower
 _MOST_STEP = 8  # rows; no strip of a picture is shorter
 
 
@@ -42,12 +44,15 @@ class Light:
     shadow : float
         How far the dark disc that makes a crescent stands to the right of the moon's, in radii;
         0 where all of it is lit.
+    named : bool
+        The prompt wants to see it: nothing is to hide it.
     """
 
     x: float
     y: float
     radius: float
     shadow: float = 0.0
+    named: bool = False
 
     @property
     def lit(self) -> float:
@@ -67,13 +72,16 @@ _HEIGHTS = {
 
 def light_of(rng: np.random.Generator, stage: Stage, scene: Scene, horizon: float) -> Light:
     """Place the light at one of the golden sections, as high as the hour asks for."""
+    named = scene.open and ("moon" if moonlit(scene) else "sun") in scene.discs
     share, radius = _HEIGHTS[scene.time]
+    share = min(share, _SEEN) if named else share
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
     bigger = 1.25 if scene.mood == "dramatic" else 1.0
     shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(scene) else 0.0
     x, bigger = placed(x, scene.composition), bigger * light_size(scene.composition)
-    return Light(stage.x(x), y, stage.unit * radius * bigger, shadow if scene.crescent else 0.0)
+    shadow = shadow if scene.crescent else 0.0
+    return Light(stage.x(x), y, stage.unit * radius * bigger, shadow, named)
 
 
 def moonlit(scene: Scene) -> bool:
@@ -141,6 +149,21 @@ def sun(stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
     down = np.linspace(0.0, 1.0, mask.shape[0])
     color = ramp([(0.0, palette.sun), (1.0, mix(palette.sun, palette.glow, 0.6))], down)
     yield Plane("sun", 0.02, top, color[:, :, None], mask)
+
+
+def shafts(stage: Stage, palette: Palette, light: Light, horizon: float) -> Plane:
+    """Return shafts of light that spread from the sun over the sky, as on an old poster."""
+    bottom = int(min(stage.rows, horizon + 0.05 * stage.height))
+    mask = stage.blank(0, bottom)
+    reach = 2.0 * max(stage.columns, stage.rows)
+    turns = (np.arange(_SHAFTS) + 0.5) * (2 * np.pi / _SHAFTS)
+    for turn in turns:
+        ends = turn + np.array([-0.5, 0.5]) * (np.pi / _SHAFTS)
+        corners = np.column_stack([light.x + reach * np.cos(ends), light.y + reach * np.sin(ends)])
+        fill(mask, np.vstack([[light.x, light.y], corners]), value=_SHAFT)
+    down = np.linspace(0.0, 1.0, len(mask), dtype=np.float32)[:, None]
+    mask = (mask * (0.35 + 0.65 * down)).astype(np.uint8)
+    return Plane("glare", 0.015, 0, solid(paint(palette.glow)), mask)
 
 
 def moon(rng: np.random.Generator, stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:

@@ -2,11 +2,18 @@
 
 A phrase is read before its words are: "dark red" is no hour, "snow-capped" no season, "high
 quality" no camera, and "don't show clouds" denies them. What stands here changes no other word.
+
+There are two tables. What people type is reworded first, where marks between words still count.
+Once emoji are spelled out and marks are gone, what is left may be a phrase of its own, as "thin"
+before the picture of a foggy town.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kit.engines.landscape.directing import PHRASES
 
 _SHADES = "red orange yellow green teal blue navy violet purple magenta pink brown gray grey gold"
 #: Words for which the lexicons have another -> that one.
@@ -137,6 +144,7 @@ _SYNONYMS = {
     "sans": "without",
     "lacking": "without",
 }  # fmt: skip
+_SYNONYMS |= PHRASES
 #: What a hyphen frees a picture of: "a cloud-free sky".
 _FREED = "cloud snow fog mist haze rain storm people tree car star moon"
 _SYNONYMS |= {f"{what} free": f"no {what}" for what in _FREED.split()}
@@ -145,13 +153,43 @@ _NAMES = "aurora rose violet amber olive scarlet april august"
 _SYNONYMS |= {f"{name} s": "someone" for name in _NAMES.split()}
 _SYNONYMS |= {f"{who} aurora": "someone" for who in ("princess", "queen", "named", "called")}
 
-_BETWEEN = r"[\s'’_-]+"  # in one phrase; a comma ends it
-_PHRASE = re.compile(
-    r"(?<![^\W_])(?:"
-    + "|".join(_BETWEEN.join(phrase.split()) for phrase in sorted(_SYNONYMS, key=len, reverse=True))
-    + r")(?![^\W_])"
-)
-_GAP = re.compile(_BETWEEN)
+#: What is said in several words -> the word for it, whether they are typed or names of emoji.
+_TOGETHER = {
+    "bird s eye": "aerial",
+    "birds eye": "aerial",
+    "black and white": "monochrome",
+    "blue hour": "twilight",
+    "dense mist": "fog",
+    "falling snow": "snowfall",
+    "first light": "dawn",
+    "high noon": "noon",
+    "heavy mist": "fog",
+    "last light": "sunset",
+    "light fog": "mist",
+    "rule of thirds": "thirds",
+    "snow falling": "snowfall",
+    "snow is falling": "snowfall",
+    "thick mist": "fog",
+    "thin fog": "mist",
+}
+
+
+def _swap(phrases: Mapping[str, str], between: str) -> Callable[[str], str]:
+    """Return what puts other words for whole phrases of a text, the longest first.
+
+    Parameters
+    ----------
+    between : str
+        What may stand between the words of a phrase, as a regular expression.
+    """
+    longest = sorted(phrases, key=len, reverse=True)
+    either = "|".join(between.join(phrase.split()) for phrase in longest)
+    whole, gap = re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])"), re.compile(between)
+    return lambda text: whole.sub(lambda found: phrases[gap.sub(" ", found[0])], text)
+
+
+_reworded = _swap(_SYNONYMS, r"[\s'’_-]+")  # in one phrase; a comma ends it
+_put_together = _swap(_TOGETHER, " ")
 
 
 def reworded(prompt: str) -> str:
@@ -162,4 +200,15 @@ def reworded(prompt: str) -> str:
     >>> reworded("Snow-capped peaks above a DARK blue lake, don't show clouds")
     'snowcapped peaks over a blue lake, without clouds'
     """
-    return _PHRASE.sub(lambda found: _SYNONYMS[_GAP.sub(" ", found[0])], prompt.casefold())
+    return _reworded(prompt.casefold())
+
+
+def together(words: Iterable[str]) -> Sequence[str]:
+    """Return words, one for what several of them say.
+
+    Examples
+    --------
+    >>> together(["lake", "at", "first", "light"])
+    ['lake', 'at', 'dawn']
+    """
+    return _put_together(" ".join(words)).split()

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence, Set
 
 from kit.engines.landscape import lexicon
-from kit.engines.landscape.wording import reworded
+from kit.engines.landscape.wording import reworded, together
 
 _PIECE = re.compile(r"[^\W_]+|[^\w\s]")
 _DENIALS = frozenset({"no", "not", "without", "never"})
@@ -30,7 +30,7 @@ def words_of(prompt: str, known: Set[str]) -> list[str]:
     """
     plain = reworded(unicodedata.normalize("NFKC", prompt))
     spelled = [word for piece in _PIECE.findall(plain) for word in _spelled(piece)]
-    words = [_known(word, known) for word in _phrased(spelled)]
+    words = [_known(word, known) for word in together(spelled)]
     return [*_undenied([*_closed(words)], known)]
 
 
@@ -41,14 +41,6 @@ def _spelled(piece: str) -> Sequence[str]:
     if unicodedata.category(piece) != "So":
         return ()
     return unicodedata.name(piece, f"symbol {ord(piece)}").lower().replace("-", " ").split()
-
-
-def _phrased(words: Sequence[str]) -> Sequence[str]:
-    """Put one word for what is said in several."""
-    text = f" {' '.join(words)} "
-    for phrase, word in lexicon.PHRASES.items():
-        text = text.replace(f" {phrase} ", f" {word} ")
-    return text.split()
 
 
 def _known(word: str, known: Set[str]) -> str:

@@ -88,7 +88,12 @@ class Brief:
     palette : str
         A key of `kit.engines.landscape.palettes.NAMED`, or auto.
     seed : int
-        Of everything random in the painting, from the job's seed and the prompt.
+        Of everything random in the painting, from the job's seed and the prompt, but not from what
+        it says of mood and camera.
+    tones : tuple of str
+        How the light is set: any of bright, dark, hard, soft, outline.
+    discs : tuple of str
+        What the prompt wants to see in the sky: any of sun, moon.
     falling : bool
         Whether rain and snow are drawn; without it they only show in the light.
 
@@ -114,6 +119,8 @@ class Brief:
     detail: str
     palette: str
     seed: int
+    tones: tuple[str, ...] = ()
+    discs: tuple[str, ...] = ()
     falling: bool = True
 
     @property
@@ -160,6 +167,7 @@ class Brief:
             "mood": self.mood,
             "colors": list(self.colors),
             "composition": list(self.composition),
+            "tones": list(self.tones),
             "extras": list(self.extras),
             "sights": list(self.sights),
             "warmth": self.warmth,
@@ -186,7 +194,8 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
     family = _family(words, parameters.get("family", "auto"), land.number)
     said_time = scene.first_in(words, landscape.AXES["time"])
     weather = _weather(words, family, land.weather, parameters.get("weather", ""))
-    hour = land.time if said_time else _hour(words, family, land.time)
+    felt = scene.hour_of_feeling(words, land.extras)
+    hour = land.time if said_time or felt else _hour(words, family, land.time)
     if not said_time and family not in _HOURS:
         hour = scene.hour_under(weather, hour, scene.lights_in(words), land.extras)
     width, height = longest_side(parameters["aspect_ratio"], parameters["size"])
@@ -196,7 +205,7 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
         season=_season(words, land.season),
         weather=weather,
         mood=land.mood,
-        colors=_colors(words),
+        colors=scene.colors_in(words)[:_MOST_COLORS],
         composition=scene.composition_in(words),
         extras=land.extras,
         warmth=land.warmth,
@@ -206,6 +215,8 @@ def read(prompt: str, parameters: Mapping[str, Any], seed: int) -> Brief:
         detail=parameters.get("detail", "standard"),
         palette=palette,
         seed=land.number,
+        tones=land.tones,
+        discs=land.discs,
     )
 
 
@@ -255,7 +266,3 @@ def _weather(words: Sequence[str], family: str, drawn: str, asked: str) -> str:
         return next((weather for word, weather in _STREETS.items() if word in words), "rain")
     open_ = family == "space" or not set(_DENIED).union(_STARS).isdisjoint(words)
     return said or ("clear" if open_ else drawn)
-
-
-def _colors(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(w for w in words if w in landscape.COLORS))[:_MOST_COLORS]

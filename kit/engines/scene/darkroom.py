@@ -42,6 +42,8 @@ class Film:
         Share of the light that the corners lose.
     grain : float
         Strength of the grain in steps of 8 bits.
+    lift : float
+        How much darkness is lightened, 0 to 1.
     """
 
     exposure: float = 1.0
@@ -49,6 +51,7 @@ class Film:
     saturation: float = 1.0
     vignette: float = 0.25
     grain: float = 1.2
+    lift: float = 0.0
 
 
 def painted(brief: Brief, progress: Progress, painter: Callable[[Brief, Progress], Bytes]) -> Bytes:
@@ -172,7 +175,7 @@ def developed(picture: Plane, rng: np.random.Generator, film: Film) -> Bytes:
         Shape (height, width, 3).
     """
     _, height, width = picture.shape
-    curve = _curve(film.contrast)
+    curve = _curve(film.contrast, film.lift)
     falloff = _falloff(height, width, film.vignette) * np.float32(film.exposure / _BRIGHTEST)
     for plane in picture:
         plane *= falloff
@@ -202,11 +205,13 @@ def _lut(stops: tuple[tuple[float, Oklch], ...]) -> Plane:
 
 
 @lru_cache(8)
-def _curve(contrast: float) -> Plane:
+def _curve(contrast: float, lift: float) -> Plane:
     """Return the film's curve over the square root of light, so that shadows get many steps."""
     film = filmic(np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST)
-    shown = (encode(film) - 0.45) * contrast + 0.45
-    curve = np.asarray(np.clip(shown, 0.0, 1.0), np.float32)
+    # Where darkness is lightened, white stays white.
+    middle = 0.85 if lift else 0.45
+    shown = (encode(film) - middle) * contrast + middle
+    curve = np.asarray(np.clip(shown, 0.0, 1.0) * (1.0 - lift) + lift, np.float32)
     curve.flags.writeable = False
     return curve
 

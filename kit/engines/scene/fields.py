@@ -48,6 +48,15 @@ def warped(plane: Plane, dx: Plane, dy: Plane, amount: float) -> Plane:
     return np.asarray(cv2.remap(plane, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101))
 
 
+def neared(plane: Plane, times: float) -> Plane:
+    """Return the middle of a field, `times` as large, in the size of the whole."""
+    height, width = plane.shape
+    rows, columns = max(2, round(height / times)), max(2, round(width / times))
+    top, left = (height - rows) // 2, (width - columns) // 2
+    middle = plane[top : top + rows, left : left + columns]
+    return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC))
+
+
 def symmetric(picture: Plane) -> Plane:
     """Return planes whose right half is the mirror image of the left one."""
     width = picture.shape[-1]

@@ -47,6 +47,8 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         warmth=brief.warmth,
         composition=brief.composition,
         lights=brief.lights,
+        tones=brief.tones,
+        discs=brief.discs,
     )
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     progress.report(0.05)

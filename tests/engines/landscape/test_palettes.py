@@ -10,7 +10,7 @@ from kit.engines.landscape.settings import ASPECTS, longest_side, shortest_side
 @pytest.mark.parametrize(("time", "name"), list(product(TIMES, NAMED)))
 def test_every_palette_keeps_the_lightness_of_the_hour(time: str, name: str) -> None:
     own = TIMES[time]
-    tinted = palette_for(read(f"{time} calm", seed=1, palette=name))
+    tinted = palette_for(read(f"a clear {time}", seed=1, palette=name))
 
     assert [color[0] for color in tinted.sky + tinted.land] == [
         color[0] for color in own.sky + own.land
@@ -37,7 +37,7 @@ def test_green_hills_by_day_keep_a_blue_sky() -> None:
 def test_moods_strengthen_and_soften_colors() -> None:
     soft, plain, strong = (
         palette_for(read(f"{mood} sunset mountains", seed=1)).sky[1][1]
-        for mood in ("pastel", "calm", "vivid")
+        for mood in ("pastel", "clear", "vivid")
     )
 
     assert soft < plain < strong

@@ -1,6 +1,6 @@
 import pytest
 
-from kit.engines.landscape.wording import reworded
+from kit.engines.landscape.wording import reworded, together
 from kit.engines.scene.brief import Brief, read
 
 SETTINGS = {"aspect_ratio": "1:1", "size": 512}
@@ -47,6 +47,8 @@ def briefs(prompt: str) -> list[Brief]:
         ("a lake in early autumn at noon", {"season": "autumn", "time_of_day": "day"}),
         ("early evening at the sea", {"time_of_day": "sunset"}),
         ("a dark blue sea at noon", {"time_of_day": "day", "colors": ("blue",)}),
+        ("a lake at first light, first light", {"time_of_day": "dawn"}),
+        ("a lake in thin 🌫", {"weather": "mist"}),
         ("a midnight blue lake at noon", {"time_of_day": "day", "colors": ("navy",)}),
         ("Aurora's lake at noon", {"time_of_day": "day", "extras": ()}),
         ("an aurora over a lake", {"time_of_day": "night", "extras": ("aurora",)}),
@@ -106,3 +108,9 @@ def test_what_is_read_stands_in_the_facts() -> None:
 )
 def test_only_whole_phrases_are_reworded(prompt: str, plain: str) -> None:
     assert reworded(prompt) == plain
+
+
+def test_a_phrase_is_put_together_wherever_it_stands() -> None:
+    words = ["thin", "fog", "thin", "fog", "snow", "is", "falling", "and", "birds"]
+
+    assert together(words) == ["mist", "mist", "snowfall", "and", "birds"]

@@ -7,21 +7,26 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.ground import pave
-from kit.engines.scene.city.hours import Hour, hour_of
+from kit.engines.scene.city.hours import hour_of
 from kit.engines.scene.city.passing import lamps_at, populate, things_of
 from kit.engines.scene.city.sky import air, sky
+from kit.engines.scene.city.staging import staged
 from kit.engines.scene.city.sunlight import Sunlight
 from kit.engines.scene.city.view import View, blocks_of, view_of
 from kit.engines.scene.city.walls import build
 from kit.engines.scene.city.weather import rain, snow
-from kit.engines.scene.darkroom import Film, bloom, developed, painted
+from kit.engines.scene.darkroom import Film, bloom, developed, painted, softened
 from kit.engines.scene.fields import Plane
+from kit.engines.scene.framing import told
+from kit.engines.scene.prints import printed
 from kit.engines.scene.tints import drained
 
 _DRAINED = 0.08  # what a print in ink keeps of its colors
+_SIGNS = {"calm": 0.4, "gloomy": 0.45}  # share of the signs that a mood leaves
 _HALO = 0.45  # how much more a lamp shines into fog
-_SATURATIONS = {"pastel": 0.78, "vivid": 1.2, "calm": 0.95}
+_SOFT = 0.0065  # blur of what stands behind a near figure, as a share of the longer side
 
 
 def paint(brief: Brief, progress: Progress) -> Bytes:
@@ -47,12 +52,12 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon) + halo)
     progress.report(0.92)
     film = Film(
-        exposure=hour.exposure * {"pastel": 1.1, "gloomy": 0.8}.get(brief.mood, 1.0),
-        contrast={"dramatic": 1.12, "pastel": 0.9}.get(brief.mood, 1.03),
-        saturation=_DRAINED if drained(brief) else _SATURATIONS.get(brief.mood, 1.05),
+        exposure=hour.exposure,
+        contrast=1.03,
+        saturation=_DRAINED if drained(brief) else 1.05,
         vignette=0.34 if brief.dark else 0.2,
     )
-    pixels = developed(picture, rng, film)
+    pixels = developed(picture, rng, printed(film, brief))
     progress.report(1.0)
     return pixels
 
@@ -65,14 +70,21 @@ def _street(
     progress.report(0.08)
     haze = air(view, hour)
     progress.report(0.12)
-    crowd = 0.8 * min(1.0, hour.neon + 0.3) * (0.35 if "minimal" in brief.composition else 1.0)
+    crowd = 0.8 * min(1.0, hour.neon + 0.3) * told(brief, {"minimal": 0.0})
+    crowd *= _SIGNS.get(brief.mood, 1.0)
     sun = Sunlight(blocks, hour, int(rng.choice([-1, 1])))
     cover = build(rng, view, blocks, hour, sun, crowd, (picture, haze), progress.part(0.12, 0.6))
     paving = progress.part(0.6, 0.7)
     pave(rng, brief, view, hour, sun, lamps_at(brief), (picture, cover, haze), paving)
     progress.report(0.7)
-    things = things_of(rng, brief, hour)
-    populate(rng, things, view, hour, (picture, haze), progress.part(0.7, 1.0))
+    things = staged(things_of(rng, brief, hour), brief)
+    near = things[-1:] if "close" in brief.composition else []
+    far = things[: len(things) - len(near)]
+    populate(rng, far, view, hour, (picture, haze), progress.part(0.7, 0.95))
+    if near:
+        for plane in picture:
+            plane[...] = softened(plane, _SOFT * max(view.width, view.height))
+        populate(rng, near, view, hour, (picture, haze), progress.part(0.95, 1.0))
     return picture
 
 
@@ -80,6 +92,7 @@ def _weather(rng: np.random.Generator, brief: Brief, picture: Plane) -> None:
     if not brief.falling:
         return
     amount = {"low": 0.6, "standard": 1.0, "high": 1.2}[brief.detail]
+    amount *= told(brief, {"minimal": 0.35})
     if brief.weather == "rain":
         rain(rng, picture, amount)
     elif brief.weather == "snow":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.names import names
 from kit.engines.scene.city.view import Block, View
 from kit.engines.scene.darkroom import blended, light

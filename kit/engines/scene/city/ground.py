@@ -8,8 +8,8 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.facades import laid
-from kit.engines.scene.city.hours import Hour
 from kit.engines.scene.city.stencil import Spot
 from kit.engines.scene.city.sunlight import Sunlight
 from kit.engines.scene.city.view import ROAD, View

@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from kit.engines.landscape.palettes import tempered
 from kit.engines.media.color import Oklch, mix
 from kit.engines.scene.brief import Brief
+from kit.engines.scene.city.directing import Hour, directed
 from kit.engines.scene.tints import Tint, asked, strength
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hour:
-    """The light of a street.
-
-    Parameters
-    ----------
-    sky : tuple of Oklch
-        From the horizon to the zenith.
-    haze : tuple of Oklch
-        Color of the air near the ground and high up.
-    thick : float
-        Density of the air, per meter.
-    sun : Oklch
-        Color of the sunlight; `power` is its strength and 0 means none.
-    ambient : Oklch
-        Light from the sky; `fill` is its strength.
-    ahead : bool
-        The sun stands low at the end of the street, and not high behind the camera.
-    lit : float
-        Share of lit windows.
-    neon : float
-        Strength of signs and shop windows, 0 to 1.
-    signs : tuple of Oklch
-        Colors of the signs.
-    """
-
-    sky: tuple[Oklch, Oklch, Oklch]
-    haze: tuple[Oklch, Oklch]
-    thick: float
-    sun: Oklch
-    power: float
-    ambient: Oklch
-    fill: float
-    ahead: bool
-    lit: float
-    neon: float
-    signs: tuple[Oklch, ...]
-    wet: float
-    exposure: float
-
 
 _NEON = (
     (0.70, 0.25, 350),
@@ -117,7 +76,7 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     if brief.says("neon", "cyberpunk"):
         hour = replace(hour, neon=max(hour.neon, 0.5) * 1.15)
     factor = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
-    return _moody(hour, factor, brief.warmth)
+    return directed(_moody(hour, factor, brief.warmth), brief)
 
 
 def _scattering(color: Oklch) -> Oklch:

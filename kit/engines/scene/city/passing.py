@@ -11,7 +11,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.scene.brief import CARS, PEOPLE, Brief
 from kit.engines.scene.city import cars, trees, walkers
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.stencil import Spot, Stencil, stand, visible
 from kit.engines.scene.city.view import NEAREST, ROAD, View
 from kit.engines.scene.fields import Plane
@@ -34,12 +34,9 @@ def things_of(rng: np.random.Generator, brief: Brief, hour: Hour) -> list[Thing]
     things = [*_lamps(rng, brief, hour)]
     if not brief.says("neon", "cyberpunk", "alley") and rng.random() < 0.75:
         things += _trees(rng, brief)
-    if "minimal" not in brief.composition:
-        cars_, walkers_ = _cars(rng, brief, hour), _walkers(rng, brief)
-        things += [] if _denied(brief, CARS) else cars_
-        things += [] if _denied(brief, PEOPLE) else walkers_
-    elif brief.says("walker", "person", "umbrella", "figure", "man", "woman"):
-        things += _walkers(rng, brief)[:1]
+    cars_, walkers_ = _cars(rng, brief, hour), _walkers(rng, brief)
+    things += [] if _denied(brief, CARS) else cars_
+    things += [] if _denied(brief, PEOPLE) else walkers_
     return sorted(things, key=lambda thing: -thing.spot.z)
 
 
@@ -71,10 +68,13 @@ def populate(
 
 def lamps_at(brief: Brief) -> list[Spot]:
     """Return where the lamps stand; their light lies on the ground below."""
+    if "minimal" in brief.composition:
+        return []
     apart = 21.0 if brief.mood != "calm" else 26.0
     places = np.arange(9.5, 120.0, apart)
+    shift = 0.0 if "centered" in brief.composition else apart / 2
     return [
-        Spot(x=side * (ROAD + 0.45), z=float(z + (side > 0) * apart / 2))
+        Spot(x=side * (ROAD + 0.45), z=float(z + (side > 0) * shift))
         for z in places
         for side in (-1, 1)
     ]

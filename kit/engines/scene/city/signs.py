@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.typesetting import font_of
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.view import Block, View
 from kit.engines.scene.darkroom import light
 from kit.engines.scene.fields import Plane

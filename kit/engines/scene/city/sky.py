@@ -7,7 +7,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.view import View
 from kit.engines.scene.darkroom import blended, gradient, light
 from kit.engines.scene.fields import Plane, across, grown, warped
@@ -30,7 +30,7 @@ def sky(
     bend = grown(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=4)
     progress.report(0.4)
     body = warped(body, bend, bend[:, ::-1], 0.03 * size)
-    amount = _CLOUDS[brief.weather]
+    amount = -1.0 if "minimal" in brief.composition else _CLOUDS[brief.weather]
     cover = smooth_step(0.9 - 1.7 * amount, 2.0 - 1.1 * amount, body) * np.clip(
         rise * 5.0, 0.0, 1.0
     )

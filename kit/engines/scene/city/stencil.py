@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.view import View
 from kit.engines.scene.darkroom import light
 from kit.engines.scene.fields import Plane

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.media.noise import smooth_step
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.view import Block
 from kit.engines.scene.fields import Plane
 

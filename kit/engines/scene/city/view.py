@@ -6,16 +6,18 @@ camera. A point is seen at (x / z, -(y - eye) / z) times the focal length from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.fields import Plane
+from kit.engines.scene.framing import third, told
 
 ROAD = 5.6  # half the width between the curbs
 NEAREST = 3.0
 _FARTHEST = 210.0
+_OVERSEEN = 130.0  # how far a camera on a roof sees over the buildings
 _STYLES = ("grid", "brick", "glass", "bands")
 
 
@@ -91,24 +93,38 @@ class Block:
     number: int
 
 
+#: Word -> how long a lens is, against the usual one.
+_LENSES = {"close": 2.1, "wide": 0.62, "low": 0.8, "high": 0.9, "dramatic": 0.72, "minimal": 0.95}
+#: Word -> where the horizon lies in the frame, and how high the camera stands.
+_STANDS = {
+    "high": (0.10, 34.0),
+    "low": (0.86, 0.42),
+    "close": (0.50, 1.5),
+    "dramatic": (0.76, 1.2),
+    "thirds": (2 / 3, 1.7),
+    "minimal": (0.62, 1.7),
+    "wide": (0.60, 2.2),
+}
+
+
 def view_of(rng: np.random.Generator, brief: Brief) -> View:
     """Return the camera that a brief asks for."""
     width, height = brief.width, brief.height
-    shift = 0.0 if "centered" in brief.composition else float(rng.choice([-1, 1])) * 0.06
+    middle = 0.5 + float(rng.choice([-1, 1])) * 0.06
     horizon, eye = 0.56, float(rng.uniform(1.75, 2.3))
-    if "low" in brief.composition:
-        horizon, eye = 0.66, 0.75
-    elif "high" in brief.composition:
-        horizon, eye = 0.36, 11.0
-    zoom = {"close": 1.35, "wide": 0.74}.get(
-        next((word for word in brief.composition if word in ("close", "wide")), ""), 1.0
-    )
+    if said := next((word for word in _STANDS if word in brief.composition), ""):
+        horizon, eye = _STANDS[said]
+    if "centered" in brief.composition:
+        middle = 0.5
+    elif "thirds" in brief.composition:
+        middle = third(brief)[0]
+    zoom = told(brief, _LENSES)
     # An upright frame sees less to the sides: a shorter focal length keeps both walls in it.
     focal = zoom * (0.52 * width + 0.36 * min(height, 1.4 * width))
     return View(
         width=width,
         height=height,
-        x=width * (0.5 + shift),
+        x=width * middle,
         y=height * horizon,
         focal=focal,
         eye=eye,
@@ -117,12 +133,13 @@ def view_of(rng: np.random.Generator, brief: Brief) -> View:
 
 def blocks_of(rng: np.random.Generator, brief: Brief) -> list[Block]:
     """Return the buildings on both sides, the farthest first."""
-    tall = {"dramatic": 1.5, "calm": 0.7}.get(brief.mood, 1.0)
+    tall = 0.7 if brief.mood == "calm" else told(brief, {"dramatic": 2.3, "low": 1.5})
     if brief.says("skyscraper", "skyscrapers", "manhattan", "metropolis", "downtown"):
         tall *= 1.7
     elif brief.says("alley", "town", "village", "old"):
         tall *= 0.6
     narrow = 0.62 if brief.says("alley", "lane", "narrow") else 1.0
+    narrow *= told(brief, {"wide": 1.75})
     found = []
     for side in (-1, 1):
         z = NEAREST
@@ -143,4 +160,15 @@ def blocks_of(rng: np.random.Generator, brief: Brief) -> list[Block]:
                 )
             )
             z += deep
+    if "centered" in brief.composition:  # both sides are alike
+        left = [block for block in found if block.side < 0]
+        found = [*left, *(replace(block, side=1) for block in left)]
+    if "high" in brief.composition:  # one looks over the roofs that are near
+        found = [replace(block, tall=_under(block)) for block in found]
     return sorted(found, key=lambda block: -block.near)
+
+
+def _under(block: Block) -> float:
+    """Return a height over which a camera on a roof sees; far buildings may stand out."""
+    most = _STANDS["high"][1] * (0.40 + 0.42 * block.tone)
+    return min(block.tall, most) if block.near < _OVERSEEN else block.tall

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from kit.engines.base import Progress
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.facades import Face, Walls, front_of, side_of
-from kit.engines.scene.city.hours import Hour
+from kit.engines.scene.city.roofs import cap
 from kit.engines.scene.city.signs import hang, signs_of
 from kit.engines.scene.city.sunlight import Sunlight
 from kit.engines.scene.city.view import Block, View
@@ -47,6 +48,7 @@ def build(
         for ends, low in _shown(view, block, before.get(block)):
             _front(view, block, (ends, low), walls, sun, hour, (picture, cover, haze))
             progress.report((number + 0.2) / len(blocks))
+        cap(view, block, hour, (picture, cover, haze))
         _side(view, block, walls, sun, hour, (picture, cover, haze))
         progress.report((number + 0.9) / len(blocks))
         for sign in signs_of(rng, block, crowd):

@@ -37,14 +37,20 @@ def terrain(
     return np.asarray((bent - low) / (high - low), np.float32)
 
 
-def chart(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plane:
-    """Return a map: tinted heights, light on the slopes, thin lines and every fifth a thick one."""
+def chart(hills: Plane, inks: Inks, levels: int, progress: Progress, *, bold: float = 1.0) -> Plane:
+    """Return a map: tinted heights, light on the slopes, thin lines and every fifth a thick one.
+
+    Parameters
+    ----------
+    bold : float
+        Factor on the width of the lines.
+    """
     size = max(hills.shape)
     right, down = slopes(hills * np.float32(levels), 1.0)
     steep = np.sqrt(right * right + down * down) + np.float32(1e-5)
     level = hills * np.float32(levels)
-    thin = _line(level, steep, 0.75 * size / 1024)
-    thick = _line(level / 5.0, steep / 5.0, 1.5 * size / 1024)
+    thin = _line(level, steep, 0.75 * bold * size / 1024)
+    thick = _line(level / 5.0, steep / 5.0, 1.5 * bold * size / 1024)
     # Where lines stand closer than pixels they would run together: they fade out instead.
     crowded = smooth_step(0.55, 0.25, steep)
     progress.report(0.4)

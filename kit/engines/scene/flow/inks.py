@@ -46,19 +46,22 @@ def inks(rng: np.random.Generator, brief: Brief) -> Inks:
     paper, drawn = _SETS[int(rng.integers(len(_SETS)))]
     coin = bool(rng.random() < 0.5)
     dark = brief.says(*_DARK) or brief.dark or (coin and not brief.says(*_LIGHT))
+    if said := {"bright", "dark"}.intersection(brief.tones):
+        dark = brief.says(*_DARK) or ("dark" in said and not brief.says(*_LIGHT))
     given = asked(brief)
     tints = _family(given) if given else drawn
     if given:
         paper = (given[0][0], 0.025)
     factor = strength(brief)
-    soft = brief.mood == "pastel"
+    soft = brief.mood == "pastel" and dark
     levels = (0.80, 0.70, 0.62, 0.86, 0.56) if dark else (0.56, 0.66, 0.47, 0.74, 0.38)
     shades = tuple(
         (min(0.95, level + (0.10 if soft else 0.0)), chroma * factor, hue)
         for level, (hue, chroma) in zip(levels, tints, strict=True)
     )
     hue, chroma = paper
-    ground = (0.15, chroma, hue) if dark else (0.955, 0.6 * chroma, hue)
+    pale = 0.78 if brief.mood == "gloomy" else 0.955
+    ground = (0.15, chroma, hue) if dark else (pale, 0.6 * chroma, hue)
     return Inks(paper=ground, shades=shades, dark=dark)
 
 

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
-from kit.engines.scene.fields import Plane, across, grown
+from kit.engines.scene.fields import Plane, across, grown, neared
+from kit.engines.scene.framing import pool
 
 _GRID = 320  # cells of the longer side in which the current and the taken room are kept
 #: Cells around the frame: at its own edge noise runs flat, and all lines would meet it squarely.
 _MARGIN = 28
+_SPARSE = 400  # strokes, below which they gather about one place
 _SHIFT = 4  # fractional bits of OpenCV's drawing coordinates
 
 
@@ -34,6 +36,11 @@ class Course:
         Of the thickest and the thinnest strokes, as shares of the longer side.
     gap : float
         Room between strokes, likewise.
+    zoom : float
+        Above 1, how near the whirls are seen.
+    around : tuple of float or None
+        A whirl that all strokes turn about: its place as shares of width and height, and its
+        reach in shorter sides. With few strokes they keep to it.
     """
 
     whirls: float
@@ -41,6 +48,8 @@ class Course:
     length: float
     widths: tuple[float, float]
     gap: float
+    zoom: float = 1.0
+    around: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +69,14 @@ def laid(
     cell = size / _GRID
     rows, columns = int(np.ceil(height / cell)), int(np.ceil(width / cell))
     wide_rows, wide_columns = rows + 2 * _MARGIN, columns + 2 * _MARGIN
-    whirls = across(course.whirls, wide_rows, wide_columns)
+    whirls = across(course.whirls * max(1.0, course.zoom), wide_rows, wide_columns)
     height_of = grown(rng, wide_rows, wide_columns, cells=whirls, octaves=3)
+    if course.zoom > 1.0:
+        height_of = neared(height_of, course.zoom)
     tone_of = grown(rng, rows, columns, cells=across(2.5, rows, columns), octaves=3)
     starts = rng.random((course.count, 2)) * (width, height)
+    if course.around:
+        _gather(height_of, starts, course, (height, width))
     ranks = np.linspace(0.0, 1.0, course.count)
     wide, slim = course.widths[0] * size, course.widths[1] * size
     widths = slim + (wide - slim) * (1.0 - ranks) ** 2.6
@@ -86,6 +99,23 @@ def laid(
         tone = float(tone_of[min(y, rows - 1), min(x, columns - 1)]) + 0.5 * rng.standard_normal()
         strokes.append(Stroke(points=free * cell, width=float(widths[number]), tone=tone))
     return strokes
+
+
+def _gather(
+    height_of: Plane, starts: NDArray[np.float64], course: Course, shape: tuple[int, int]
+) -> None:
+    """Make a current turn about one place, in place; few strokes start near it."""
+    x, y, reach = course.around or (0.5, 0.5, 1.0)
+    height, width = shape
+    rows, columns = height_of.shape
+    inner = (rows - 2 * _MARGIN, columns - 2 * _MARGIN)
+    at = (_MARGIN + x * inner[1]) / columns, (_MARGIN + y * inner[0]) / rows
+    height_of *= np.float32(0.55)
+    height_of += np.float32(3.2) * pool(rows, columns, at, reach * min(inner) / min(rows, columns))
+    if course.count < _SPARSE:
+        starts -= (0.5 * width, 0.5 * height)
+        starts *= 0.9 * reach * min(shape) / np.array([width, height])
+        starts += (x * width, y * height)
 
 
 def drawn(canvas: Bytes, strokes: list[Stroke], colors: NDArray[np.uint8], scale: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -16,45 +18,77 @@ from kit.engines.scene.flow.inks import Inks
 _SHIFT = 4
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weave:
+    """How ribbons are woven.
+
+    Parameters
+    ----------
+    threads, count : int
+        Threads in each ribbon, and ribbons.
+    swing, scale : float
+        Factors on the height of the waves, and on how near they are seen.
+    middle : float or None
+        Share of the height at which they run, if a word says it.
+    """
+
+    threads: int
+    swing: float = 1.0
+    count: int = 3
+    middle: float | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """How ridges are stacked.
+
+    Parameters
+    ----------
+    count : int
+        Of ridges.
+    calm, wide : float
+        Factors on their height and on the width of their peaks.
+    at : float or None
+        Share of the width at which they peak, if a word says it.
+    """
+
+    count: int
+    calm: float = 1.0
+    wide: float = 1.0
+    at: float | None = None
+
+
 def ribbons(
     rng: np.random.Generator,
     shape: tuple[int, int],
     inks: Inks,
-    threads: int,
-    calm: float,
+    weave: Weave,
     progress: Progress,
 ) -> Plane:
-    """Return ribbons that twist across the frame, shape (3, height, width), linear light.
-
-    Parameters
-    ----------
-    threads : int
-        In each ribbon.
-    calm : float
-        Below 1 the waves are lower.
-    """
+    """Return ribbons that twist across the frame, shape (3, height, width), linear light."""
     height, width = shape
     picture = paper(inks, height, width)
     along = np.arange(-8, width + 9, 4, dtype=np.float64)
     unit = max(height, width) / 1024
     columns = np.linspace(0.0, 1.0, width, dtype=np.float32)[None]
-    for number in range(3):
-        edges = [_wave(rng, along, height, width, number, calm) for _ in range(2)]
+    for number in range(weave.count):
+        edges = [_wave(rng, along, height, width, number, weave) for _ in range(2)]
         sheet = np.zeros((height, width), np.float32)
-        for share in np.linspace(0.0, 1.0, threads):
+        for share in np.linspace(0.0, 1.0, weave.threads):
             bulge = 0.10 * np.sin(np.pi * share) * (edges[1] - edges[0])
             curve = edges[0] + (edges[1] - edges[0]) * share + bulge
-            _thread(sheet, along, curve, 0.55 + 0.45 * np.sin(np.pi * share), unit)
+            _thread(sheet, along, curve, 0.55 + 0.45 * np.sin(np.pi * share), unit * weave.scale)
         shades = [inks.shades[(number + step) % len(inks.shades)] for step in range(3)]
         stops = [(0.0, shades[0]), (0.5, shades[1]), (1.0, shades[2])]
-        progress.report((number + 0.5) / 3)
+        progress.report((number + 0.5) / weave.count)
         color = gradient(stops, columns)
         cover = 1.0 - np.exp(-sheet * 1.1)
         if inks.dark:
             picture += color * (sheet * np.float32(0.62))
         else:
             picture += (color - picture) * cover
-        progress.report((number + 1) / 3)
+        progress.report((number + 1) / weave.count)
     return picture
 
 
@@ -62,8 +96,7 @@ def ridgelines(
     rng: np.random.Generator,
     shape: tuple[int, int],
     inks: Inks,
-    count: int,
-    calm: float,
+    rows_of: Rows,
     progress: Progress,
 ) -> Plane:
     """Return stacked ridges, each hiding what lies behind, like the pulses of one signal."""
@@ -72,7 +105,10 @@ def ridgelines(
     sheet = np.zeros((height * scale, width * scale), np.uint8)
     x = np.linspace(0.06 * width, 0.94 * width, 360)
     share = (x - x[0]) / (x[-1] - x[0])
-    swell = np.exp(-(((share - rng.uniform(0.4, 0.6)) / 0.17) ** 2))
+    drawn = float(rng.uniform(0.4, 0.6))
+    at = drawn if rows_of.at is None else rows_of.at
+    swell = np.exp(-(((share - at) / (0.17 * rows_of.wide)) ** 2))
+    count, calm = rows_of.count, rows_of.calm
     top, bottom = 0.16 * height, 0.92 * height
     step = (bottom - top) / (count - 1)
     thick = max(1, round(0.0019 * max(height, width) * scale))
@@ -100,12 +136,15 @@ def _wave(
     height: int,
     width: int,
     number: int,
-    calm: float,
+    weave: Weave,
 ) -> NDArray[np.float64]:
     size = max(height, width)
-    middle = height * (0.32 + 0.18 * number + rng.uniform(-0.07, 0.07))
-    swing = line(rng, along, 0.62 * size, octaves=2, gain=0.42)
-    return np.asarray(middle + swing * height * 0.23 * calm)
+    jitter = rng.uniform(-0.07, 0.07)
+    middle = height * (0.32 + 0.18 * number + jitter)
+    if weave.middle is not None:
+        middle = height * (weave.middle + 0.18 * (number - weave.count // 2) + jitter)
+    swing = line(rng, along, 0.62 * size * weave.scale, octaves=2, gain=0.42)
+    return np.asarray(middle + swing * height * 0.23 * weave.swing * min(1.4, weave.scale))
 
 
 def _thread(

@@ -14,7 +14,9 @@ from kit.engines.scene.land.fields import eroded, ridged, smooth
 from kit.engines.scene.land.ground import Ground, tinted
 from kit.engines.scene.land.relief import grid
 from kit.engines.scene.land.seasons import GROUNDS
+from kit.engines.scene.land.staging import Staging, parted
 from kit.engines.scene.land.tinting import of_land, of_water, turned
+from kit.engines.scene.land.vessels import tower_size
 from kit.engines.scene.land.vista import Vista
 from kit.engines.scene.land.volcano import Cone
 
@@ -52,14 +54,18 @@ def coast_of(brief: Brief) -> Coast:
     open_ = str(dice.choice(["none", "none", "isles", "cliffs"]))
     words = {"cliffs": _COASTS, "isles": _ISLES, "beach": _BEACHES}
     said = next((land for land, names in words.items() if brief.says(*names)), open_)
-    bare = "minimal" in brief.composition and not brief.says(*_COASTS, *_ISLES, *_BEACHES)
+    sail = "sailboat" in brief.sights
+    if "minimal" in brief.composition and not brief.says(*_COASTS, *_ISLES, *_BEACHES):
+        said = "none" if sail else "isles"
+    if "dramatic" in brief.composition and said == "none":
+        said = "isles"  # something that towers
     tower, palms = "lighthouse" in brief.sights, "palms" in brief.sights
     if palms and not tower:  # whoever wants palms wants to stand among them
-        said, bare = "beach", False
-    if "volcano" in brief.sights and (bare or said == "none"):
-        said, bare = "isles", False
+        said = "beach"
+    if "volcano" in brief.sights and said == "none":
+        said = "isles"
     isles = said == "beach" and brief.says(*_ISLES)
-    return Coast("none" if bare else said, "sailboat" in brief.sights, tower, palms, isles)
+    return Coast(said, sail, tower, palms, isles)
 
 
 def cone_of(scene: Vista) -> Cone | None:
@@ -104,7 +110,7 @@ def _far_land(beach: Ground, own: Ground, cone: Cone | None, brief: Brief) -> Gr
 
 def laid_out(scene: Vista, coast: Coast, cone: Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 where the sea lies over it."""
-    heights = _heights(scene, coast, cone)
+    heights = parted(_heights(scene, coast, cone), scene, *grid(scene.points))
     return volcano.raised(heights, cone, scene) if cone else heights
 
 
@@ -146,25 +152,48 @@ def _isles(
 ) -> Floats:
     side, bend, rock = fields
     _, z = grid(scene.points)
+    staging = scene.staging
+    far = z * np.float32(staging.near)
     mass = smooth(rng, scene.points, 8)
     mass += 0.8 * bend * 0.4
-    mass += 0.9 * np.exp(-((side - scene.subject) ** 2) / 0.05 - ((z - away) / 120) ** 2)
-    lift = smooth_step(0.45, 1.1, mass) * smooth_step(away - 290.0, away - 160.0, z)
-    return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3), np.float32)
+    if staging.others < 1.0:  # fewer of the others come out of the water
+        mass = mass * np.float32(0.3 + 0.7 * staging.others) - np.float32(1.0 - staging.others) / 2
+    bulk = np.float32(0.9 * staging.main ** (0.9 if staging.others > 0.5 else 1.25))
+    wide = 0.05 if staging.others > 0.5 else 0.035
+    mass += bulk * np.exp(-((side - scene.subject) ** 2) / wide - ((far - away) / 120) ** 2)
+    lift = smooth_step(0.45, 1.1, mass) * smooth_step(away - 290.0, away - 160.0, far)
+    tall = 10 + 84 * rock**1.3
+    if staging.part != 1.0:
+        tall = tall * _stature(scene, side, staging)
+    return np.asarray(-9.0 + lift * tall, np.float32)
+
+
+def _stature(scene: Vista, side: Floats, staging: Staging) -> Floats:
+    """Return the factor on the height of islands: most for the one that is the subject."""
+    main = np.exp(-((side - scene.subject) ** 2) / 0.03)
+    towering = "dramatic" in scene.brief.composition
+    part = np.float32(staging.part ** (3.2 if towering else 1.0 - 0.7 * (staging.near > 1.0)))
+    return np.asarray(1.0 + (part - 1.0) * main)
 
 
 def _cliffs(scene: Vista, side: Floats, bend: Floats, rock: Floats) -> Floats:
     """Return a headland on one side that runs back into the distance, with a stack before it."""
     _, z = grid(scene.points)
     hand = np.float32(np.sign(scene.subject or 1.0))
-    edge = hand * side - 0.42 + 0.24 * bend + 0.34 * (rock - 0.5)
-    wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, z)
-    heights = -9.0 + wall * (26 + 30 * rock) + 14 * smooth_step(0.1, 0.6, edge)
-    stack = np.exp(-((hand * side - 0.16) ** 2) / 0.0022 - ((z - 190) / 17) ** 2)
-    heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock)
+    staging = scene.staging
+    tower = scene.brief.says("lighthouse")
+    back = 0.34 * (staging.others < 0.5 and not tower)  # of the headland, beyond the side
+    back -= 0.16 * ("dramatic" in scene.brief.composition) + 0.3 * (staging.near > 1.0)
+    tall = np.float32(1.0 if tower else max(1.0, staging.part) ** 2.2)
+    far = z * np.float32(staging.near)
+    edge = hand * side - np.float32(0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
+    wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
+    heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
+    stack = np.exp(-((hand * side - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
+    heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
     # A wide frame shows less of the height; a tower wants room above the cliff.
-    room = 0.70 if scene.brief.says("lighthouse") else 0.90
-    steep = min(0.40, room * scene.camera.horizon / scene.camera.focal)
+    room = 0.70 / tower_size(scene) ** 0.5 if tower else 0.90
+    steep = min(0.40 * staging.part**0.8, room * scene.camera.horizon / scene.camera.focal)
     ceiling = np.float32(steep) * np.maximum(z, 10.0)
     return np.asarray(np.minimum(heights, ceiling), np.float32)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import cv2
 import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
-from kit.engines.scene.land import air, eruption, oasis, planting, sky, volcano, water
+from kit.engines.scene.land import air, dunes, eruption, oasis, planting, sky, volcano, water
 from kit.engines.scene.land.cover import covered
-from kit.engines.scene.land.fields import SIDE, eroded, ridged, slopes, smooth, tile
-from kit.engines.scene.land.ground import Direction, Grain, Ground, grain, tinted
+from kit.engines.scene.land.fields import eroded, ridged, smooth
+from kit.engines.scene.land.ground import Grain, Ground, grain, tinted
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.relief import Relief, grid, relief
+from kit.engines.scene.land.staging import parted
 from kit.engines.scene.land.stand import plant
 from kit.engines.scene.land.tinting import of_land
 from kit.engines.scene.land.vista import FAR, Vista, finished, vista
@@ -49,6 +49,7 @@ _ROCK = Ground(
     bands=0.8,
 )
 _SCRUB = 300
+_CLOSE, _CLOSER = 0.55, 0.22  # of the eye's height: it is near the ground as well
 #: Where stones lie and cacti stand; see `planting.strewn`.
 _STONY: dict[str, Any] = {"between": (0.4, 260.0), "even": 4.5, "lowest": -9.0}
 _UPRIGHT: dict[str, Any] = {"between": (1.9, 230.0), "even": 0.8, "lowest": -9.0}
@@ -81,23 +82,25 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     rocky = _rocky(brief)
     sandy = not rocky or brief.says(*_SANDS)
     height = 17.0 if not rocky else 14.0 if sandy else 8.0
+    if "close" in brief.composition:
+        height *= _CLOSE if rocky or "palms" in brief.sights else _CLOSER
     scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height, raised=2.6)
     if not rocky:
-        scene = replace(scene, toward=_raking(scene.toward))
+        scene = replace(scene, toward=dunes.raking(scene.toward))
     painting = progress.part(0.0, 0.2)
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     cone, pool = volcano.cone_of(scene, away=620.0), oasis.pool_of(scene)
     eruption.smoke(scene, planes, cone)
     overhead = water.sky_over(planes)
     progress.report(0.2)
-    heights = _tables(scene) if rocky else _dunes(scene)
+    heights = _tables(scene) if rocky else dunes.waves(scene)
     heights = volcano.raised(heights, cone, scene) if cone else heights
     heights = oasis.sunk(heights, pool, scene) if pool else heights
     progress.report(0.38)
     land = relief(heights, scene.toward, hollow=0.7)
     palms = oasis.grown(scene, land, pool) if pool else None
     progress.report(0.45)
-    grains = _rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
+    grains = dunes.rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
     surface = land.height if sandy else _surface(land, grains)
     surface = oasis.surface(surface, pool) if pool else surface
     looking = progress.part(0.45, 0.6)
@@ -114,13 +117,6 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         oasis.filled(scene, planes, view, land, pool, palms, overhead, flooding)
     progress.report(0.88)
     return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
-
-
-def _raking(toward: Direction) -> Direction:
-    """Return light from low at the side, in which the far side of each crest is dark."""
-    direction = np.array([np.sign(toward[0]) * 0.85, 0.25, 0.36])
-    right, along, up = direction / np.linalg.norm(direction)
-    return float(right), float(along), float(up)
 
 
 def _rocky(brief: Brief) -> bool:
@@ -141,72 +137,38 @@ def _ground(brief: Brief, rocky: bool) -> Ground:
     return tinted(ground, of_land(brief), rocks=0.6)
 
 
-def _dunes(scene: Vista) -> Floats:
-    """Return long waves of sand: each rises gently and falls off steeply behind its crest."""
-    rng = scene.dice(4)
-    x, z = grid(scene.points)
-    points = scene.points
-    bend, sway = smooth(rng, points, 5), smooth(rng, points, 3)
-    turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
-    way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
-    heights = np.zeros((points, points), np.float32)
-    for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 21.0, 36.0), (39.0, 5.0, 14.0)):
-        phase = (way + wander * (bend + 0.6 * sway) + rng.uniform(0, length)) / np.float32(length)
-        share = phase - np.floor(phase)
-        windward = np.clip(share / 0.74, 0.0, 1.0)
-        lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
-        profile = np.minimum(windward**1.5, lee)
-        uneven = np.clip(0.66 + 0.50 * smooth(rng, points, 1024 / length), 0.08, 1.3)
-        heights += np.float32(tall) * profile * uneven
-    heights *= 0.40 + 0.60 * smooth_step(30, 380, z)
-    if {"centered", "thirds", "dramatic"}.intersection(scene.brief.composition):
-        heights = np.maximum(heights, _main_dune(scene, x, z))
-    near, rise = (0.25, 0.26) if "dramatic" in scene.brief.composition else (0.60, 0.21)
-    ceiling = near * scene.camera.height + z * np.float32(rise)
-    kept = np.asarray(ceiling - _softplus(ceiling - heights, 3.0), np.float32)
-    return np.asarray(cv2.GaussianBlur(kept, (0, 0), 0.8))
-
-
-def _main_dune(scene: Vista, x: Floats, z: Floats) -> Floats:
-    """Return the one dune that a picture with a place for its subject has there."""
-    side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * np.float32(1.25)
-    away = (z - np.float32(330.0)) * np.float32(1 / 240)
-    # Wind has bent its arms: no two sides of it are straight.
-    rng = scene.dice(11)
-    side = side + 0.30 * smooth(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
-    away = away + 0.35 * smooth(rng, scene.points, 7)
-    lean = np.abs(side) + 0.25 * side * np.float32(np.sign(scene.toward[0]))
-    return np.asarray(74.0 * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6, np.float32)
-
-
-def _softplus(value: Floats, width: float) -> Floats:
-    """Return about max(value, 0), rounded over `width`."""
-    return np.asarray(0.5 * (value + np.sqrt(value * value + width * width)))
-
-
 def _tables(scene: Vista) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
     rng, points = scene.dice(4), scene.points
     x, z = grid(points)
     worn = eroded(rng, points, cells=7.0)
     cracked = ridged(rng, points, cells=9.0)
+    staging = scene.staging
     side = x / (scene.camera.widest * (z + 60.0))
+    far = z * np.float32(staging.near)
     mass = smooth(rng, points, 5.5) * 0.55 + smooth(rng, points, 11) * 0.25
-    mass += 0.75 * np.exp(-((side - scene.subject) ** 2) / 0.05 - ((z - 480) / 170) ** 2)
-    mass += 0.35 * smooth_step(0.5, 1.2, np.abs(side)) - 0.16 * cracked + 0.20 * (worn - 0.5)
-    away = smooth_step(140, 330, z)
+    if staging.others < 1.0:
+        mass = mass * np.float32(staging.others) - np.float32(0.35 * (1.0 - staging.others))
+    bulk = np.float32(0.75 * staging.main**0.4)
+    mass += bulk * np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 480) / 170) ** 2)
+    aside = np.float32(0.35 * staging.others)
+    mass += aside * smooth_step(0.5, 1.2, np.abs(side)) - 0.16 * cracked + 0.20 * (worn - 0.5)
+    away = smooth_step(140, 330, far)
     heights = np.zeros((points, points), np.float32)
     for edge, tall in ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0)):
         wall = smooth_step(edge, edge + 0.035, mass)
         rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
         heights += np.float32(tall) * (0.62 * wall + 0.38 * rubble)
-    heights *= _fitting(scene, heights, side, z)
+    heights *= np.float32(staging.part) * _fitting(
+        scene, heights * np.float32(staging.part), side, z
+    )
     floor = 7.0 * (worn - 0.5) + 2.0
     if scene.brief.says(*_SANDS):
-        floor = floor * np.float32(0.3) + _drifts(scene, x, z)
+        floor = floor * np.float32(0.3) + dunes.drifts(scene, x, z)
     else:
         floor += _washes(scene, z)
-    return np.asarray(np.minimum(heights * away + floor, 3.5 + 0.9 * z), np.float32)
+    laid = np.asarray(np.minimum(heights * away + floor, 3.5 + 0.9 * z), np.float32)
+    return parted(laid, scene, x, z)
 
 
 def _fitting(scene: Vista, heights: Floats, side: Floats, z: Floats) -> np.float32:
@@ -222,37 +184,11 @@ def _half(one: Oklch, other: Oklch) -> Oklch:
     return (0.5 * (one[0] + other[0]), 0.5 * (one[1] + other[1]), one[2])
 
 
-def _drifts(scene: Vista, x: Floats, z: Floats) -> Floats:
-    """Return low dunes that lie across the plain before the rocks."""
-    rng, points = scene.dice(10), scene.points
-    bend = smooth(rng, points, 6)
-    way = 0.45 * x * np.float32(np.sign(scene.subject or 1.0)) - z + 46.0 * bend
-    total = np.zeros((points, points), np.float32)
-    for length, tall in ((92.0, 17.0), (37.0, 4.0)):
-        phase = way / np.float32(length)
-        share = phase - np.floor(phase)
-        lee = np.clip((1.0 - share) / 0.22, 0.0, 1.0)
-        uneven = np.clip(0.6 + 0.55 * smooth(rng, points, 1024 / length / 1.5), 0.1, 1.2)
-        total += np.float32(tall) * np.minimum((share / 0.78) ** 1.4, lee) * uneven
-    total *= smooth_step(14, 60, z) * smooth_step(420, 300, z)
-    return np.asarray(cv2.GaussianBlur(total, (0, 0), 0.8))
-
-
 def _washes(scene: Vista, z: Floats) -> Floats:
     """Return dry river beds that wind through the plain, below its level."""
     rng, points = scene.dice(10), scene.points
     line = smooth(rng, points, 7) + 0.35 * smooth(rng, points, 19)
     return np.asarray(-2.6 * smooth_step(0.16, 0.03, np.abs(line)) * smooth_step(12, 50, z))
-
-
-def _rippled(rng: np.random.Generator) -> Grain:
-    """Return ripples of wind in sand: wavy lines with a little noise."""
-    noise = tile(rng, cells=4, octaves=4)
-    fine = tile(rng, cells=32, octaves=4, gain=0.7)
-    down, right = np.indices((SIDE, SIDE), np.float32) * np.float32(2 * np.pi / SIDE)
-    lines = np.sin(22.0 * down + 5.0 * right + 2.6 * noise)
-    bumps = np.asarray(0.85 * lines + 0.25 * fine, np.float32)
-    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps)])))
 
 
 def _surface(land: Relief, grains: Grain) -> Heights:
@@ -272,16 +208,24 @@ def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: 
     rng, brief = scene.dice(6), scene.brief
     color = air.haze_color(scene.look, scene.sun, scene.camera)
     ground = _ground(brief, rocky=True)
+    few = 0.3 if "close" in brief.composition else min(1.0, scene.staging.plants)
     stones = ((_half(ground.rock, ground.low), 0.6), (_half(ground.rock_other, ground.low), 0.4))
     scrub = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
     things = [
-        ("stone", planting.strewn(scene, land, stones, rng, count=420, tall=1.15, **_STONY)),
+        (
+            "stone",
+            planting.strewn(scene, land, stones, rng, count=round(420 * few), tall=1.15, **_STONY),
+        ),
     ]
     if not brief.says("mars", "martian"):
-        things.append(("tuft", planting.strewn(scene, land, scrub, rng, count=_SCRUB, tall=0.9)))
+        things.append(
+            ("tuft", planting.strewn(scene, land, scrub, rng, count=round(_SCRUB * few), tall=0.9))
+        )
     if brief.says("cactus", "arizona"):
         green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
-        cacti = planting.strewn(scene, land, green, rng, count=46, tall=6.0, **_UPRIGHT)
+        cacti = planting.strewn(
+            scene, land, green, rng, count=max(3, round(46 * few)), tall=6.0, **_UPRIGHT
+        )
         things.append(("cactus", cacti))
     for step, (kind, what) in enumerate(things):
         plant(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.scene.land import air
+from kit.engines.scene.land import air, stirring
 from kit.engines.scene.land.fields import blurred, sampled, tile
+from kit.engines.scene.land.puffs import ASH, STEAM, Plume, heap, height_of, torn
 from kit.engines.scene.land.tone import gradient, light, mixed
 from kit.engines.scene.land.vista import Vista
 from kit.engines.scene.land.volcano import Cone, activity
@@ -22,21 +24,11 @@ _SIDE = 1024  # points of the map of lava a side
 #: Hour -> how far the shine of lava reaches into the air.
 _GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
 _HALF = 2  # smoke is drawn at half the size
+_STEPS = 6  # points of a stone's trail
 
-
-@dataclass(frozen=True, slots=True)
-class _Plume:
-    """How smoke rises: puffs, their size at the crater and how it grows, wind, and cover."""
-
-    puffs: int
-    start: float
-    grown: float
-    wind: float
-    cover: float
-
-
-_ASH = _Plume(420, 0.55, 2.3, 0.5, 0.97)
-_STEAM = _Plume(110, 0.24, 1.25, 1.15, 0.62)
+#: Stones: where they start, in units aside; lean; speed in units; when they are seen first and for
+#: how long, see `trails`; heat; how thick. Shape (n, 7).
+Stones: TypeAlias = NDArray[np.float64]
 
 
 def smoke(scene: Vista, planes: Floats, cone: Cone | None) -> None:
@@ -50,7 +42,7 @@ def smoke(scene: Vista, planes: Floats, cone: Cone | None) -> None:
     unit = cone.crater * camera.focal / cone.z
     glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.time_of_day, 0.22)
     _halo(planes, spot, unit, glowing)
-    _rising(scene, planes, _ASH if erupts else _STEAM, spot, unit, glowing * float(erupts))
+    _rising(scene, planes, ASH if erupts else STEAM, spot, unit, glowing * float(erupts))
     if erupts:
         _fountain(scene, planes, spot, unit)
 
@@ -60,6 +52,7 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
     does = activity(scene.brief)
     if cone is None or does == "asleep":
         return
+    stirring.tell(stirring.Depths(depth))
     erupts = does == "erupting"
     if not erupts and not scene.brief.dark:
         return
@@ -74,6 +67,8 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
     v = (view.z[rows] - np.float32(cone.z)) * scale + np.float32(_SIDE / 2)
     own = ~view.sky[rows] & (depth[rows] > view.z[rows] * 0.985)
     heat, glow = (_found(part, u, v) * own for part in (hot, around))
+    if stirring.listened():
+        stirring.tell(_told(scene, cone, rows, (heat, glow), (u, v)))
     rough = sampled(tile(scene.dice(34), cells=64, octaves=4, gain=0.7), u * 2.2, v * 2.2)
     heat *= np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
     lost = air.haze(scene.look, view.z[rows], view.height[rows])
@@ -84,6 +79,23 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
     for plane, stops, warm in zip(planes, table, light((0.62, 0.19, 38)).ravel(), strict=True):
         plane[rows] *= 1.0 - cover
         plane[rows] += stops[index] * (cover * power) + glow * (warm * np.float32(0.5) * power)
+
+
+def _told(
+    scene: Vista, cone: Cone, rows: slice, shine: tuple[Floats, Floats], at: tuple[Floats, Floats]
+) -> stirring.Lava:
+    """Return lava as it is told to whoever films it; `at` are places on the map of lava."""
+    camera, middle = scene.camera, np.float32(_SIDE / 2)
+    u, v = at[0] - middle, at[1] - middle
+    return stirring.Lava(
+        window=(rows, slice(0, camera.columns)),
+        heat=np.asarray(np.clip(shine[0], 0.0, 1.0), np.float32),
+        glow=np.asarray(np.clip(shine[1], 0.0, 1.0), np.float32),
+        along=np.asarray(np.hypot(u, v) / middle, np.float32),
+        around=np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32),
+        crater=(camera.column(cone.x, cone.z), camera.row(cone.top, cone.z)),
+        unit=cone.crater * camera.focal / cone.z,
+    )
 
 
 def _halo(planes: Floats, spot: tuple[float, float], unit: float, power: float) -> None:
@@ -99,7 +111,7 @@ def _halo(planes: Floats, spot: tuple[float, float], unit: float, power: float) 
 def _rising(
     scene: Vista,
     planes: Floats,
-    plume: _Plume,
+    plume: Plume,
     spot: tuple[float, float],
     unit: float,
     glowing: float,
@@ -110,8 +122,20 @@ def _rising(
     shape = (-(-rows // _HALF), -(-planes.shape[2] // _HALF))
     crater = (spot[0] / _HALF, spot[1] / _HALF)
     small = unit / _HALF
-    depth, cover = _puffs(rng, shape, crater, small, plume, scene.toward[0])
-    depth, cover, bumps = _torn(rng, depth, cover, small)
+    depth, cover, lean = heap(rng, shape, crater, small, plume, scene.toward[0])
+    depth, cover, bumps = torn(rng, depth, cover, small)
+    stirring.tell(
+        stirring.Smoke(
+            cover=cover,
+            step=_HALF,
+            crater=spot,
+            unit=unit,
+            tall=_HALF * height_of(crater[1], small),
+            lean=lean,
+            start=plume.start,
+            grown=plume.grown,
+        )
+    )
     surface = cv2.GaussianBlur(depth + bumps, (0, 0), max(0.6, 0.05 * small))
     right = cv2.Scharr(surface, cv2.CV_32F, 1, 0, scale=1 / 32)
     down = cv2.Scharr(surface, cv2.CV_32F, 0, 1, scale=1 / 32)
@@ -121,7 +145,7 @@ def _rising(
     facing = (-right * sun[0] + down * sun[2] + max(-sun[1], 0.25)) * flat
     lit = np.clip(0.42 + 0.58 * facing, 0.0, 1.0)
     lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
-    look, pale = scene.look, plume is _STEAM
+    look, pale = scene.look, plume is STEAM
     shares = (0.95, 1.05) if pale else (0.16, 0.42)
     color = mixed(light(look.cloud_shade, shares[0]), light(look.cloud_lit, shares[1]), lit)
     lost = air.haze(look, np.full((1, 1), scene.camera.focal, np.float32), np.full((1, 1), 150.0))
@@ -142,91 +166,56 @@ def _rising(
         plane[:rows] += (own - plane[:rows]) * share
 
 
-def _puffs(
-    rng: np.random.Generator,
-    shape: tuple[int, int],
-    crater: tuple[float, float],
-    unit: float,
-    plume: _Plume,
-    side: float,
-) -> tuple[Floats, Floats]:
-    """Return how far a heap of spheres bulges toward the viewer, and how much it covers."""
-    depth, cover = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    tall = max(1.15 * crater[1], 6.0 * unit)
-    sway = line(rng, np.linspace(0.0, 1.0, plume.puffs), 0.35, octaves=2)
-    wind = -np.sign(side) * plume.wind * rng.uniform(0.7, 1.2)
-    for share, bent in zip(np.linspace(0.0, 1.0, plume.puffs), sway, strict=True):
-        size = unit * (plume.start + plume.grown * share**0.85)
-        x = crater[0] + tall * wind * 0.45 * share**1.6 + 0.5 * size * bent * share
-        x += 0.62 * size * rng.standard_normal()
-        y = crater[1] + 0.3 * unit - tall * share + 0.3 * size * rng.standard_normal()
-        radius = size * rng.uniform(0.30, 0.66)
-        near = radius * rng.uniform(-0.4, 0.8)
-        thin = 1.0 - smooth_step(0.45, 1.0, share) * (0.9 if plume is _STEAM else 0.25)
-        _puff(depth, cover, (x, y), radius, near, plume.cover * float(thin))
-    return depth, cover
-
-
-def _puff(
-    depth: Floats,
-    cover: Floats,
-    at: tuple[float, float],
-    radius: float,
-    near: float,
-    share: float,
-) -> None:
-    height, width = depth.shape
-    left, right = max(0, int(at[0] - radius)), min(width, int(at[0] + radius) + 2)
-    top, bottom = max(0, int(at[1] - radius)), min(height, int(at[1] + radius) + 2)
-    if left >= right or top >= bottom:
-        return
-    x = (np.arange(left, right, dtype=np.float32) - np.float32(at[0]))[None]
-    y = (np.arange(top, bottom, dtype=np.float32) - np.float32(at[1]))[:, None]
-    inside = np.maximum(np.float32(radius * radius) - x * x - y * y, 0.0)
-    window = (slice(top, bottom), slice(left, right))
-    bulge = np.sqrt(inside)
-    shown = (bulge + np.float32(near)) * (inside > 0.0)
-    depth[window] = np.maximum(depth[window], shown)
-    soft = smooth_step(0.0, 0.75, bulge / np.float32(radius)) * np.float32(share)
-    cover[window] += (1.0 - cover[window]) * soft * np.float32(0.8)
-
-
-def _torn(
-    rng: np.random.Generator, depth: Floats, cover: Floats, unit: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return a heap of puffs pulled about by noise, and fine billows that lie on it."""
-    y, x = (np.asarray(part, np.float32) for part in np.indices(depth.shape))
-    noise = tile(rng, cells=8, octaves=6, gain=0.55)
-    other = tile(rng, cells=8, octaves=6, gain=0.55)
-    fine = np.float32(40.0 / max(unit, 2.0))
-    right, down = sampled(noise, x * fine, y * fine), sampled(other, x * fine, y * fine)
-    reach = np.float32(0.13 * unit)
-    moved = (x + reach * right, y + reach * down)
-    depth, cover = (cv2.remap(part, *moved, cv2.INTER_LINEAR) for part in (depth, cover))
-    billows = 1.0 - np.abs(sampled(noise, x * 2.3 * fine, y * 2.3 * fine))
-    bumps = np.asarray(np.float32(0.085 * unit) * billows * (cover > 0.02), np.float32)
-    return np.asarray(depth), np.asarray(cover), bumps
-
-
 def _fountain(scene: Vista, planes: Floats, spot: tuple[float, float], unit: float) -> None:
-    """Throw glowing stones out of the crater, in place."""
-    rng = scene.dice(33)
+    """Throw glowing stones out of the crater, in place; where it is filmed, they are only told."""
+    power = 3.2 if scene.brief.dark else 1.6
+    stones = _stones(scene.dice(33))
+    if stirring.listened():
+        stirring.tell(stirring.Fountain(crater=spot, unit=unit, stones=stones, power=power))
+        return
     layer = np.zeros(planes.shape[1:], np.float32)
     size = max(planes.shape[1:]) / 1024
-    for _ in range(150):
-        lean = 0.22 * rng.standard_normal()
-        speed = unit * rng.uniform(0.9, 4.6) ** (1.0 - 0.3 * abs(lean))
-        first = rng.uniform(0.0, 0.8)
-        times = np.linspace(first, first + rng.uniform(0.05, 0.16), 6)
-        x = spot[0] + 0.25 * unit * rng.standard_normal() + 1.6 * speed * lean * times
-        y = spot[1] + 0.15 * unit - 2.6 * speed * times * (1.0 - 0.75 * times)
-        points = np.round(np.stack([x, y], axis=1) * 16).astype(np.int32)
-        heat = float(rng.uniform(0.3, 1.0) * (1.1 - 0.6 * times[0]))
-        wide = 2 if rng.random() < 0.2 * size else 1
-        cv2.polylines(layer, [points], False, heat, wide, cv2.LINE_AA, shift=4)
-    power = 3.2 if scene.brief.dark else 1.6
+    first, long, heat, thick = stones.T[3:]
+    times = np.linspace(first, first + long, _STEPS, axis=1)
+    points = np.round(trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
+    for line_, shine, wide in zip(points, heat * (1.1 - 0.6 * first), thick, strict=True):
+        width = 2 if wide < 0.2 * size else 1
+        cv2.polylines(layer, [line_], False, float(shine), width, cv2.LINE_AA, shift=4)
     glow = cv2.GaussianBlur(layer, (0, 0), max(0.4, 0.55 * size))
     planes += light((0.72, 0.18, 48), power) * glow
+
+
+def trails(
+    stones: Stones, times: NDArray[np.float64], spot: tuple[float, float], unit: float
+) -> NDArray[np.float64]:
+    """Return where stones are at times of their flight, in pixels, shape (n, moments, 2).
+
+    Parameters
+    ----------
+    times : ndarray of float64
+        Shape (n, moments), 0 where one leaves the crater, 4/3 where it is as low again.
+    spot : tuple of float
+        Column and row of the crater.
+    unit : float
+        Radius of the crater, in pixels.
+    """
+    aside, lean, pace = (part[:, None] for part in stones.T[:3])
+    speed = unit * pace
+    x = spot[0] + 0.25 * unit * aside + 1.6 * speed * lean * times
+    y = spot[1] + 0.15 * unit - 2.6 * speed * times * (1.0 - 0.75 * times)
+    return np.stack([x, y], axis=2)
+
+
+def _stones(rng: np.random.Generator, count: int = 150) -> Stones:
+    stones = np.empty((count, 7))
+    for stone in stones:
+        lean = 0.22 * rng.standard_normal()
+        pace = rng.uniform(0.9, 4.6) ** (1.0 - 0.3 * abs(lean))
+        first = rng.uniform(0.0, 0.8)
+        long = rng.uniform(0.05, 0.16)
+        aside = rng.standard_normal()
+        stone[:] = (aside, lean, pace, first, long, rng.uniform(0.3, 1.0), rng.random())
+    return stones
 
 
 def _streams(scene: Vista, cone: Cone) -> tuple[Floats, Floats]:

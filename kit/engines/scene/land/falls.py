@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.scene.land import air
+from kit.engines.scene.land import air, stirring
 from kit.engines.scene.land.fields import eroded, ridged, sampled, smooth, tile
 from kit.engines.scene.land.ground import Ground
 from kit.engines.scene.land.relief import Relief, grid
@@ -19,6 +20,12 @@ _BED = 4.5  # how deep the river has cut into the edge, world units
 #: Terraces of the cliff: share of its height, how far behind the front.
 _TERRACES = ((0.46, 0.0), (0.32, 9.0), (0.22, 21.0))
 _POOL = -3.0  # height of the bottom below the falls
+_GRAVITY = 9.8  # world units are meters
+#: What is nearer than this share of the distance of falling water hides it; the same for its mist.
+NEAR, BEFORE = 0.94, 0.9
+#: Units of a tile across half a fall and on the way down: of broad threads, of fine ones.
+GRAINS = ((9.0, 26.0), (34.0, 44.0))
+CLOUD = 26.0  # the same of mist, in its breadth
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,8 @@ def falls_of(scene: Vista) -> Falls | None:
     half = camera.widest * z
     x = 0.62 * scene.subject * half
     room = dice.uniform(0.34, 0.46) * camera.horizon / camera.focal * z + camera.height
-    tall = min(room, 1.5 * half)
+    grown = scene.staging.part * scene.staging.near**0.6
+    tall = min(room, 1.5 * half) * grown
     main = dice.uniform(0.12, 0.19) * tall
     streams = [(x, main)]
     for side in (-1.0, 1.0):
@@ -110,6 +118,7 @@ def poured(scene: Vista, planes: Floats, depth: Floats, land: Relief, falls: Fal
     """Let water drop over the cliff, in place."""
     rng = scene.dice(62)
     noise = tile(rng, cells=16, octaves=6, gain=0.66)
+    stirring.tell(stirring.Depths(depth))
     for number, (x, wide) in enumerate(falls.streams):
         lip, foot = _ends(land, x, falls.z)
         _stream(scene, planes, depth, noise, (x, falls.z - 3.0, wide), lip, foot, 90.0 * number)
@@ -132,11 +141,23 @@ def foaming(scene: Vista, planes: Floats, depth: Floats, land: Relief, falls: Fa
         rows, columns = window
         across = (np.arange(columns.start, columns.stop, dtype=np.float32) - at[0])[None] / reach
         up = (at[1] - np.arange(rows.start, rows.stop, dtype=np.float32))[:, None] / reach
-        cloud = sampled(noise, *np.broadcast_arrays(across * 26.0 + 70.0 * number, up * 26.0))
         off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
-        mist = np.exp(-1.8 * off * off) * np.clip(0.62 + 0.28 * cloud, 0.1, 1.0)
-        shown = depth[rows, columns] > (falls.z - 60.0) * 0.9
-        share = np.asarray(mist * (0.78 if wide > 4 else 0.55) * shown, np.float32)
+        thick = np.asarray(np.exp(-1.8 * off * off) * (0.78 if wide > 4 else 0.55), np.float32)
+        places = [np.ascontiguousarray(part) for part in np.broadcast_arrays(across, up)]
+        spray = stirring.Spray(
+            window=window,
+            across=places[0],
+            up=places[1],
+            thick=thick,
+            noise=noise,
+            shift=70.0 * number,
+            away=falls.z - 60.0,
+        )
+        stirring.tell(spray)
+        cloud = sampled(noise, spray.across * CLOUD + spray.shift, spray.up * CLOUD)
+        mist = thick * billows(cloud)
+        shown = depth[rows, columns] > (falls.z - 60.0) * BEFORE
+        share = np.asarray(mist * shown, np.float32)
         planes[:, rows, columns] += (white - planes[:, rows, columns]) * share
 
 
@@ -179,23 +200,64 @@ def _stream(
     if window is None:
         return
     rows, columns = window
-    down = (np.arange(rows.start, rows.stop, dtype=np.float32) - top)[:, None] / tall
+    below = (np.arange(rows.start, rows.stop, dtype=np.float32) - top)[:, None]
+    down = np.asarray(below / tall, np.float32)
     sway = sampled(noise, np.full_like(down, shift), down * 60.0)
     right = (np.arange(columns.start, columns.stop, dtype=np.float32) - middle)[None] / half
     right = right - 0.16 * sway * smooth_step(0.0, 0.4, down)
     spread = 0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7
-    u = right / spread
-    # Water speeds up: its threads are drawn out the more, the farther it has fallen.
-    fallen = np.sqrt(np.clip(down, 0.0, 1.0)) + np.zeros_like(u)
-    broad = sampled(noise, u * 9.0 + shift, fallen * 26.0)
-    fine = sampled(noise, u * 34.0 + shift, fallen * 44.0)
+    u = np.asarray(right / spread, np.float32)
+    stirring.tell(
+        stirring.Fall(
+            window=window,
+            across=u,
+            down=down,
+            noise=noise,
+            shift=shift,
+            seconds=math.sqrt(2.0 * max(lip - foot, 1.0) / _GRAVITY),
+            away=z,
+        )
+    )
+    cover, bright = threads(u, down, *looked_up(noise, u, fallen(u, down), shift))
+    share = np.asarray(cover * (depth[rows, columns] > NEAR * z), np.float32)
+    color = _white(scene, z) * bright
+    planes[:, rows, columns] += (color - planes[:, rows, columns]) * share
+
+
+def billows(cloud: Floats) -> Floats:
+    """Return how dense mist is where it has some noise, about 0.6."""
+    return np.asarray(np.clip(0.62 + 0.28 * cloud, 0.1, 1.0), np.float32)
+
+
+def fallen(u: Floats, down: Floats) -> Floats:
+    """Return how long water of each place has been falling, 0 at the lip to 1 at the foot.
+
+    Water speeds up: its threads are drawn out the more, the farther it has fallen.
+    """
+    return np.asarray(np.sqrt(np.clip(down, 0.0, 1.0)) + np.zeros_like(u), np.float32)
+
+
+def looked_up(noise: Floats, u: Floats, long: Floats, shift: float) -> tuple[Floats, Floats]:
+    """Return broad and fine noise for places in a fall; see `GRAINS`."""
+    broad, fine = (sampled(noise, u * across + shift, long * down) for across, down in GRAINS)
+    return broad, fine
+
+
+def threads(u: Floats, down: Floats, broad: Floats, fine: Floats) -> tuple[Floats, Floats]:
+    """Return how much falling water covers, 0 to 1, and how bright it is, about 1.
+
+    Parameters
+    ----------
+    u, down : ndarray of float32
+        Place in the fall: -1 to 1 from side to side, 0 to 1 from lip to foot.
+    broad, fine : ndarray of float32
+        Noise, see `looked_up`.
+    """
     body = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
     cover = body * np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
     cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
     bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
-    share = np.asarray(cover * (depth[rows, columns] > 0.94 * z), np.float32)
-    color = _white(scene, z) * bright
-    planes[:, rows, columns] += (color - planes[:, rows, columns]) * share
+    return np.asarray(cover, np.float32), np.asarray(bright, np.float32)
 
 
 def _window(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
@@ -12,11 +13,12 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import RAYS, Brief
 from kit.engines.scene.land import air, canopy, sky
 from kit.engines.scene.land.cover import covered
-from kit.engines.scene.land.fields import eroded, smooth
+from kit.engines.scene.land.fields import Reals, eroded, smooth
 from kit.engines.scene.land.ground import grain, overgrown
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.relief import Relief, grid, relief
+from kit.engines.scene.land.sky import radius_of
 from kit.engines.scene.land.sprites import Sprite
 from kit.engines.scene.land.stand import Trees, plant
 from kit.engines.scene.land.tinting import of_land, turned
@@ -26,7 +28,13 @@ from kit.engines.scene.land.voxel import seen
 from kit.engines.scene.land.woods import LEAVES, Wood, leaves_of, wood_of
 
 _FAR = 260.0
-_FEW = 0.3  # share of the trees and ferns that a minimal picture keeps
+_BARE = 0.10  # share of the trees that a minimal picture keeps
+_BOUGHS, _FEW_BOUGHS = 7, 3  # of a tree; in a minimal picture
+_GIANTS = 0.55  # share of them of which an epic one makes giants
+_SIZES = {"dramatic": 1.8}  # factor on trunks
+_NEARER = 0.55  # factor on the distance of the nearest trunk
+_AWAY, _TALL = 13.0, (40.0, 46.0)  # of the one tree of a picture that has a place for it
+_OPENING = 2.2  # radii of a sun on both sides of which nothing stands
 _NEAR = 7.0  # the air begins here
 _AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
 _FLOORS = {
@@ -57,7 +65,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     painting = progress.part(0.0, 0.15)
     planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     color = air.haze_color(scene.look, scene.sun, scene.camera)
-    planes = air.hazed(planes, np.full(planes.shape[1:], 0.55, np.float32), color)
+    planes = air.hazed(planes, _dimness(scene, planes.shape[1:]), color)
     progress.report(0.15)
     land = _floor(scene)
     grains = grain(scene.dice(5))
@@ -89,6 +97,16 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
     air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
     return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))
+
+
+def _dimness(scene: Vista, shape: tuple[int, ...]) -> Floats:
+    """Return how much of the sky is lost in the air: less around a sun that is asked for."""
+    lost = np.full(shape, 0.55, np.float32)
+    if scene.sun.named:
+        y, x = np.indices(shape, np.float32)
+        away = np.hypot(x - scene.sun.x, y - scene.sun.y) / radius_of(scene.sun, scene.camera)
+        lost *= smooth_step(0.2, 3.0, away)
+    return lost
 
 
 def _inside(scene: Vista) -> Look:
@@ -128,7 +146,10 @@ def _floor(scene: Vista) -> Relief:
 def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[Sprite, ...]]]:
     """Return what stands in the forest in the order it is drawn: far trees to near ferns."""
     season, rng = scene.brief.season, scene.dice(6)
-    few = _FEW if "minimal" in scene.brief.composition else 1.0
+    words, plants = scene.brief.composition, min(1.0, scene.staging.plants)
+    few = _BARE if "minimal" in words else _GIANTS if "dramatic" in words else plants
+    large = _SIZES["dramatic"] if "dramatic" in words else 1.0
+    nearer = _NEARER if "close" in words else 1.0
     bark = (0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58)
     near = sprites("birch" if wood.birch else "trunk")
     crowns = sprites("bough" if wood.needles else "leaves")
@@ -137,18 +158,25 @@ def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[S
     far = sprites("spruce" if wood.needles else "broadleaf")
     layers: list[tuple[Trees, tuple[Sprite, ...]]] = []
     if not wood.bare:
-        layers.append((_placed(scene, land, rng, leaves, 260, (55, 190), (11, 24)), far))
-    boles = _placed(scene, land, rng, (bark,), round(110 * few), (11.5, 160), (26, 38), clear=0.24)
+        back = round(260 * _BARE) if few == _BARE else 260
+        layers.append((_placed(scene, land, rng, leaves, back, (55, 190), (11, 24)), far))
+    tall, clear = (26 * large, 38 * large), 0.24 * nearer
+    count = round(110 * few)
+    boles = _placed(scene, land, rng, (bark,), count, (11.5 * nearer, 160), tall, clear=clear)
+    if {"centered", "thirds"}.intersection(words) and not scene.sun.named:
+        spot = np.array([scene.subject * scene.camera.widest * _AWAY]), np.array([_AWAY])
+        boles = boles.joined(_grown(scene, land, scene.dice(12), (bark,), spot, _TALL))
     layers.append((boles, near))
     if not wood.bare:
         layers.append((_canopy(scene, boles, rng, leaves), crowns))
-    young = _placed(scene, land, rng, leaves, 26, (14, 60), (1.6, 5.0), clear=0.35)
+    count = round(26 * min(few, 1.0))
+    young = _placed(scene, land, rng, leaves, count, (14, 60), (1.6, 5.0), clear=0.35)
     layers.append((young, far))
     green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
     green = LEAVES[season] if season in ("autumn", "winter") else green
     green = tuple(turned(color, tint, 0.6) for color in green)
     fronds = sprites("tuft") if season == "winter" else (*sprites("fern"), *sprites("tuft")[:2])
-    count = round(few * (160 if season == "winter" else 620))
+    count = round(min(few, plants) * (160 if season == "winter" else 620))
     low = _placed(scene, land, rng, green, count, (2.6, 70), (0.25, 0.95), clear=0.10)
     layers.append((low, fronds))
     return layers
@@ -172,7 +200,20 @@ def _placed(
     path = scene.camera.widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
     bend = 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)
     keep = np.abs(x - bend) > path
-    right, away = x[keep].astype(np.float32), z[keep].astype(np.float32)
+    keep &= _apart(scene, x, z)
+    return _grown(scene, land, rng, colors, (x[keep], z[keep]), tall)
+
+
+def _grown(
+    scene: Vista,
+    land: Relief,
+    rng: np.random.Generator,
+    colors: tuple[Oklch, ...],
+    places: tuple[Reals, Reals],
+    tall: tuple[float, float],
+) -> Trees:
+    """Return plants as they stand at places, x and z, in the light."""
+    right, away = (place.astype(np.float32) for place in places)
     foot = land.height(right[None], away[None])[0] - np.float32(0.15)
     lit = land.at(right[None], away[None])[0][:, 3]
     high = rng.uniform(*tall, len(away)).astype(np.float32)
@@ -180,11 +221,20 @@ def _placed(
     return Trees(right, away, foot, high, color, _lost(scene, away, foot))
 
 
+def _apart(scene: Vista, x: Reals, z: Reals) -> NDArray[np.bool_]:
+    """Return which plants do not stand before a sun or moon that is asked for."""
+    sun = scene.sun
+    if not sun.named:
+        return np.ones(x.shape, np.bool_)
+    column = scene.camera.columns / 2 + x * scene.camera.focal / z
+    return np.abs(column - sun.x) > _OPENING * radius_of(sun, scene.camera)
+
+
 def _canopy(
     scene: Vista, boles: Trees, rng: np.random.Generator, colors: tuple[Oklch, ...]
 ) -> Trees:
     """Return boughs and leaves around the upper parts of trunks, open toward the middle."""
-    per = 7
+    per = _FEW_BOUGHS if "minimal" in scene.brief.composition else _BOUGHS
     which = np.repeat(np.arange(len(boles.z)), per)
     z = boles.z[which] + rng.uniform(-1.5, 1.5, len(which)).astype(np.float32)
     x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which)).astype(np.float32)
@@ -192,7 +242,8 @@ def _canopy(
     z = np.maximum(z, 7.0).astype(np.float32)
     tall = rng.uniform(2.4, 5.2, len(z)).astype(np.float32)
     lit = rng.uniform(0.1, 1.0, len(z)).astype(np.float32)
-    return Trees(x, z, foot, tall, _colored(scene, rng, colors, lit), _lost(scene, z, foot))
+    boughs = Trees(x, z, foot, tall, _colored(scene, rng, colors, lit), _lost(scene, z, foot))
+    return boughs.kept(_apart(scene, x, z)) if scene.sun.named else boughs
 
 
 def _colored(

@@ -128,6 +128,7 @@ def _grow(
 ) -> None:
     """Plant forests on the slopes, and grass in front."""
     rng, season = scene.dice(6), scene.brief.season
+    staging, (low, high) = scene.staging, (2.4, 8.2) if country.peaks < 0.5 else (4.0, 7.5)
     color = air.haze_color(scene.look, scene.sun, scene.camera)
     clumps = 0.5 + 0.9 * smooth(rng, 256, 22) + 0.6 * smooth(rng, 256, 60)
     density = np.clip(clumps * country.wooded + 0.12, 0.03, 1.0).astype(np.float32)
@@ -136,8 +137,8 @@ def _grow(
         land,
         mixed_to(FOLIAGE[season], of_land(scene.brief)),
         rng,
-        count=5200,
-        tall=(2.4, 8.2) if country.peaks < 0.5 else (4.0, 7.5),
+        count=round(5200 * staging.plants),
+        tall=(low * staging.grown, high * staging.grown),
         nearest=38.0 if country.peaks < 0.5 else 30.0,
         shy=1.0 if country.peaks < 0.5 else 0.0,
         density=density,
@@ -155,8 +156,8 @@ def _grow(
         land,
         mixed_to(GRASS[season], of_land(scene.brief)),
         rng,
-        count=1500,
-        tall=0.62,
+        count=round(1500 * min(1.0, staging.plants)),
+        tall=0.62 * max(1.0, staging.grown),
         lowest=0.5 if country.flooded else _LOW,
     )
     tufts = sprites("tuft")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from kit.engines.landscape.palettes import Tint, tempered
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.land.ceiling import burns, ceiling, overcast
+from kit.engines.scene.land.feeling import felt, shown
 from kit.engines.scene.land.fog import fogged
 from kit.engines.scene.land.tinting import Color, between, of_light, toned
 
@@ -42,6 +43,11 @@ class Look:
         Share of the sky they cover, 0 to 1.
     stars : float
         How well they show, 0 to 1.
+    contrast, lift, vignette : float
+        Of the film: 1 leaves the contrast as it is; how much darkness is lightened; the share of
+        the light that corners lose.
+    named : bool
+        The prompt wants to see the sun or the moon itself.
     moon, crescent, disc, aurora, milky : bool
         The light is the moon's; little of it is lit; its disc is not behind clouds; northern
         lights show; the Milky Way does.
@@ -70,6 +76,10 @@ class Look:
     disc: bool = True
     aurora: bool = False
     milky: bool = False
+    contrast: float = 1.0
+    lift: float = 0.0
+    vignette: float = 0.28
+    named: bool = False
 
 
 _HOURS = {
@@ -215,7 +225,7 @@ def look_for(brief: Brief) -> Look:
     if brief.weather == "fog":
         dense = brief.says("dense", "thick", "heavy")
         look = fogged(look, dense=dense, disc=brief.open)
-    return _tempered(look, brief.warmth)
+    return shown(felt(_tempered(look, brief.warmth), brief), brief)
 
 
 def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:

@@ -20,6 +20,7 @@ from kit.engines.scene.land.ground import grain
 from kit.engines.scene.land.library import sprites
 from kit.engines.scene.land.relief import Relief, relief
 from kit.engines.scene.land.seasons import FOLIAGE, mixed_to
+from kit.engines.scene.land.staging import staging_of
 from kit.engines.scene.land.stand import plant
 from kit.engines.scene.land.tinting import of_land
 from kit.engines.scene.land.vessels import lighthouse, sailboat
@@ -29,6 +30,7 @@ from kit.engines.scene.land.waves import Sea, lit_sea, sea
 
 _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
 _SWELL = 0.55
+_DOWN, _CLOSE = 0.40, 0.45  # how far up the horizon goes and the eye down for waves near by
 _SOFT = 30.0  # distance up to which crests of waves are softened
 _STORMS = ("storm", "stormy", "thunderstorm", "rough", "wild", "wave", "surf")
 
@@ -46,7 +48,15 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     coast = coast_of(brief)
-    scene = vista(brief, horizon=0.47, height=4.6 if coast.land != "cliffs" else 6.5, raised=6.0)
+    open_ = coast.land == "none"
+    height = 6.5 if coast.land == "cliffs" else 4.6
+    near = open_ and "close" in brief.composition  # of waves there is nothing nearer than waves
+    scene = vista(
+        brief,
+        horizon=0.47 - _DOWN * near,
+        height=height * (_CLOSE if near else 1.0),
+        raised=6.0,
+    )
     painting = progress.part(0.0, 0.2)
     sky_planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
     cone = cone_of(scene)
@@ -105,6 +115,7 @@ def _swell(brief: Brief) -> float:
     if brief.says("calm", "still", "quiet", "glassy"):
         return 0.12
     rough = brief.says(*_STORMS) or brief.weather == "rain"
+    swell *= staging_of(brief.composition).swell
     return min(1.5, swell * (2.1 if rough else 1.0))
 
 

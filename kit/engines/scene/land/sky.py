@@ -10,6 +10,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
+from kit.engines.scene.land import stirring
 from kit.engines.scene.land.fields import sampled, tile, warped
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.milky import band
@@ -19,26 +20,40 @@ from kit.engines.scene.land.voxel import Camera
 
 @dataclass(frozen=True, slots=True)
 class Sun:
-    """Where the sun or moon stands in the frame, in pixels, and which it is."""
+    """Where the sun or moon stands in the frame, in pixels, and which it is.
+
+    Parameters
+    ----------
+    named : bool
+        The prompt wants to see it: nothing is to hide it.
+    size : float
+        Factor on its disc.
+    """
 
     x: float
     y: float
     moon: bool
     shown: bool
     crescent: bool = False
+    named: bool = False
+    size: float = 1.0
 
 
-def sun_of(look: Look, camera: Camera, across: float) -> Sun:
+def sun_of(look: Look, camera: Camera, across: float, size: float = 1.0) -> Sun:
     """Return where the light of a look stands.
 
     Parameters
     ----------
     across : float
         0 to 1, from the left to the right side.
+    size : float
+        Factor on its disc.
     """
     y = camera.horizon * (1.0 - min(look.elevation, 1.05))
-    shown = 0.0 < look.elevation < (0.95 if look.moon else 0.5)
-    return Sun(across * camera.columns, y, look.moon, shown and look.disc, look.crescent)
+    shown = look.named or 0.0 < look.elevation < (0.95 if look.moon else 0.5)
+    shown = shown and look.disc
+    x = across * camera.columns
+    return Sun(x, y, look.moon, shown, look.crescent, look.named and shown, size)
 
 
 def painted(
@@ -62,7 +77,7 @@ def painted(
     if look.stars > 0.05:
         stars = look.stars * _stars(rng, camera, depth) * smooth_step(0.02, 0.30, rise_map)
         if sun.shown and sun.moon:  # the dark part of a crescent hides them too
-            stars *= _away(sun, camera, depth) > _radius(sun, camera) + 1
+            stars *= _away(sun, camera, depth) > radius_of(sun, camera) + 1
         sky += stars
     progress.report(0.2)
     if look.milky:
@@ -89,7 +104,7 @@ def glow_at(look: Look, sun: Sun, camera: Camera, width: float) -> Floats:
 
 def _nearness(sun: Sun, camera: Camera, depth: int) -> Floats:
     """Return the distance from the light, in focal lengths; a crescent shines from its limb."""
-    limb = 0.72 * _radius(sun, camera) if sun.crescent else 0.0
+    limb = 0.72 * radius_of(sun, camera) if sun.crescent else 0.0
     return _away(replace(sun, x=sun.x - limb), camera, depth) / np.float32(camera.focal)
 
 
@@ -127,12 +142,13 @@ def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Prog
         shape = np.exp(-2.6 * np.maximum(rise, 0.0)) * smooth_step(-0.07, 0.05, rise)
         tint = np.clip(rise * 1.3, 0.0, 1.0)
         total += mixed(green, violet, np.asarray(tint, np.float32)) * (shape * strength * 0.75)
+    stirring.tell(stirring.Curtains(total.max(axis=0)))
     return total
 
 
 def _disc(sky: Floats, sun: Sun, camera: Camera, color: Floats) -> Floats:
     depth = sky.shape[1]
-    radius = _radius(sun, camera)
+    radius = radius_of(sun, camera)
     x = np.arange(camera.columns, dtype=np.float32)[None] - sun.x
     y = np.arange(depth, dtype=np.float32)[:, None] - sun.y
     away = _away(sun, camera, depth)
@@ -149,8 +165,9 @@ def _disc(sky: Floats, sun: Sun, camera: Camera, color: Floats) -> Floats:
     return mixed(sky, np.asarray(light((0.97, 0.02, 90), 1.5) * (seas * rim), np.float32), disc)
 
 
-def _radius(sun: Sun, camera: Camera) -> float:
-    return (0.026 if sun.moon else 0.032) * camera.focal
+def radius_of(sun: Sun, camera: Camera) -> float:
+    """Return the radius of the disc in pixels."""
+    return (0.026 if sun.moon else 0.032) * camera.focal * sun.size
 
 
 def _away(sun: Sun, camera: Camera, depth: int) -> Floats:
@@ -187,6 +204,9 @@ def _clouded(
     progress.report(0.7)
     edge = 1.15 - 2.1 * look.clouds
     dense = smooth_step(edge, edge + 1.25, cloud) * smooth_step(0.0, 0.12, rise)
+    if sun.named:
+        away = _away(sun, camera, depth) * np.float32(0.4 / radius_of(sun, camera))
+        dense = dense * (1.0 - 0.92 * np.exp(-(away**2)))
     lit = np.clip(
         0.62 + 0.30 * (cloud - 0.5 * thick) - 0.22 * np.maximum(cloud - edge - 0.6, 0), 0, 1.15
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
@@ -37,6 +38,18 @@ class Trees:
     tall: Floats
     color: Floats
     lost: Floats
+
+    def kept(self, which: NDArray[np.bool_]) -> Trees:
+        """Return those of the trees that a flag for each tells."""
+        rows = (self.x, self.z, self.foot, self.tall)
+        x, z, foot, tall = (row[which] for row in rows)
+        return Trees(x, z, foot, tall, self.color[:, which], self.lost[which])
+
+    def joined(self, other: Trees) -> Trees:
+        """Return these and others."""
+        names = ("x", "z", "foot", "tall", "color", "lost")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return Trees(*(np.concatenate(pair, axis=-1) for pair in pairs))
 
 
 def plant(

@@ -20,6 +20,7 @@ Told: TypeAlias = Callable[[float], object]
 _MOST = 12.0  # brighter light is white
 _STEPS = 8192
 _LENS = darkroom.Lens(4, 4.0, ((1.6, 0.9), (6.0, 0.6), (22.0, 0.5)))
+_MIDDLE, _PALE = 0.45, 0.72  # tones around which contrast grows and shrinks
 _LUMA = (0.2126, 0.7152, 0.0722)
 
 
@@ -74,6 +75,8 @@ def developed(
     saturation: float = 1.08,
     vignette: float = 0.28,
     grain: float = 1.3,
+    contrast: float = 1.0,
+    lift: float = 0.0,
     told: Told = lambda _: None,
 ) -> Bytes:
     """Return planes of light as a picture, shape (height, width, 3), uint8 sRGB.
@@ -82,12 +85,14 @@ def developed(
     ----------
     grain : float
         In steps of 8 bits.
+    contrast, lift : float
+        1 and 0 leave the film's curve as it is; see `Look`.
     told : callable, optional
         Called on the way with how much is done, 0 to 1.
     """
     _, height, width = planes.shape
     out = np.empty_like(planes)
-    curve = _curve()
+    curve = _curve(contrast, lift)
     factor = np.float32((_STEPS - 1) ** 2 / _MOST * exposure)
     for plane, target in zip(planes, out, strict=True):
         index = np.sqrt(np.clip(plane * factor, 0.0, float((_STEPS - 1) ** 2)))
@@ -106,10 +111,14 @@ def developed(
     return dithered(out, rng, grain=grain)
 
 
-@lru_cache(1)
-def _curve() -> Floats:
+@lru_cache(8)
+def _curve(contrast: float, lift: float) -> Floats:
     """Tabulate the film curve and the sRGB encoding over the square root of light."""
     curve = encode(darkroom.filmic(np.linspace(0.0, 1.0, _STEPS) ** 2 * _MOST))
+    if (contrast, lift) != (1.0, 0.0):
+        middle = _MIDDLE if contrast > 1.0 else _PALE
+        curve = np.clip((curve - middle) * contrast + middle, 0.0, 1.0) * (1.0 - lift) + lift
+        curve = curve.astype(np.float32)
     curve.flags.writeable = False
     return curve
 

@@ -13,12 +13,14 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.land.fields import eroded, ridged, smooth
 from kit.engines.scene.land.relief import grid
+from kit.engines.scene.land.staging import parted
 from kit.engines.scene.land.vista import Vista
 
 _HILLS = ("hill", "meadow", "countryside", "field", "tuscany", "pasture", "vineyard", "farm")
 _WATERS = ("lake", "pond", "river", "mirror", "lagoon", "loch", "water", "tarn", "fjord")
 _HEIGHTS = ("mountain", "alp", "alpine", "peak", "summit", "range", "himalaya", "rocky", "volcano")
 _BANK = 0.66  # of the eye's height: no bank before the camera is higher
+_TOP = 0.95  # share of the sky that even a towering peak leaves no more of
 _EYE, _NEAREST = 12.0, 11.0  # height of an eye on the shore, and the nearest ground it sees
 
 
@@ -44,34 +46,42 @@ def laid_out(scene: Vista, country: Country, progress: Progress) -> Floats:
     """Return heights: a near bank, a basin, walls to both sides, a range with one main peak."""
     points, rng = scene.points, scene.dice(4)
     x, z = grid(points)
+    staging = scene.staging
     bend_x, bend_z = smooth(rng, points, 6), smooth(rng, points, 6)
     worn = eroded(rng, points, cells=5.0)
     mass = _mountains(rng, points, worn, bend_x, bend_z)
     progress.report(0.5)
     side = x / (scene.camera.widest * (z + 60.0))
     outward = np.abs(side)
-    range_ = smooth_step(290, 600, z + 60 * bend_x)
+    away = z * np.float32(staging.near)
+    range_ = smooth_step(290, 600, away + 60 * bend_x)
     range_ *= 0.50 + 0.50 * np.exp(-((side - scene.subject) ** 2) / 0.30)
-    walls = smooth_step(0.45, 1.25, outward + 0.25 * bend_z) * smooth_step(60, 330, z)
-    main = np.exp(-((side - scene.subject) ** 2) / 0.045 - ((z - 690) / 170) ** 2)
-    heights = mass**1.25 * 235 * np.maximum(range_, 0.62 * walls)
-    heights += main * 95 * (0.35 + 0.9 * mass)
+    walls = smooth_step(0.45, 1.25, outward + 0.25 * bend_z) * smooth_step(60, 330, away)
+    main = np.exp(-((side - scene.subject) ** 2) / 0.045 - ((away - 690) / 170) ** 2)
+    heights = mass**1.25 * 235 * np.maximum(range_, 0.62 * walls) * np.float32(staging.others)
+    heights += main * np.float32(95 * staging.main) * (0.35 + 0.9 * mass)
     floor = _valley(scene, country, rng, (bend_x, bend_z, worn))
     floor += 14 * (worn - 0.45) * smooth_step(120, 420, z)
     if country.peaks < 0.5:
         swell = smooth(rng, points, 4.3) + 0.55 * smooth(rng, points, 9)
         floor += 30 * np.maximum(swell + 0.1, 0.0) ** 1.3 * smooth_step(50, 190, z)
     heights *= country.peaks
-    return np.asarray(heights * _fitting(scene, heights, floor, rng) + floor, np.float32)
+    laid = np.asarray(heights * _fitting(scene, heights, floor, rng) + floor, np.float32)
+    return parted(laid, scene, x, z)
 
 
 def _fitting(scene: Vista, peaks: Floats, floor: Floats, rng: np.random.Generator) -> float:
     """Return the factor with which the highest peak takes its part of the sky."""
     x, z = grid(scene.points)
     part = rng.uniform(0.58, 0.86) * min(1.0, scene.camera.horizon / scene.camera.focal)
+    part = min(
+        part * scene.staging.part, max(part, _TOP * scene.camera.horizon / scene.camera.focal)
+    )
     shown = (np.abs(x) < 1.02 * scene.camera.widest * z) & (z > 50) & (peaks > 4)
     room = part * z + scene.camera.height - floor
-    return float(np.clip((room[shown] / peaks[shown]).min(initial=1.6), 0.15, 1.6))
+    return float(
+        np.clip((room[shown] / peaks[shown]).min(initial=1.6 * scene.staging.part), 0.15, 3.0)
+    )
 
 
 def _mountains(
@@ -102,8 +112,12 @@ def _valley(
     outward = np.abs(side)
     floor = 6.0 * (worn - 0.5) + 1.5
     if country.flooded:
-        floor = floor - 10.0 + 24 * smooth_step(250, 470, z + 80 * bend_z + 60 * bend_x)
-        floor += 26 * smooth_step(0.55, 1.05, outward + 0.22 * bend_x) * smooth_step(40, 170, z)
+        back, beside = (24, 26) if "minimal" not in scene.brief.composition else (13, 0)
+        away = z * np.float32(scene.staging.near)
+        floor = floor - 10.0 + back * smooth_step(250, 470, away + 80 * bend_z + 60 * bend_x)
+        floor += (
+            beside * smooth_step(0.55, 1.05, outward + 0.22 * bend_x) * smooth_step(40, 170, away)
+        )
         near = -float(np.sign(scene.subject)) * side
         # From high up the frame begins far off: the bank lies as much farther away.
         wide = scene.camera.nearest / _NEAREST if "high" in scene.brief.composition else 1.0

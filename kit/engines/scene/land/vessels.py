@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 
@@ -14,12 +16,15 @@ from kit.engines.scene.land.vista import Vista
 from kit.engines.scene.land.voxel import Seen
 
 _SHIFT = 4  # positions are drawn to 1/16 pixel
+#: Composition -> how much larger a boat or a tower is shown.
+_BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
+_TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
 def sailboat(scene: Vista, planes: Floats, view: Seen) -> None:
     """Draw a sloop under sail with its mirror image, in place."""
     camera, dice = scene.camera, scene.dice(20)
-    z = float(dice.uniform(48, 95))
+    z = float(dice.uniform(48, 95)) / _shown(_BOATS, scene)
     unit = camera.focal / z
     x = camera.columns * (0.5 + 0.32 * scene.subject)
     y = camera.row(0.0, z)
@@ -53,21 +58,35 @@ _SLOOP = (
 )
 
 
+def tower_size(scene: Vista) -> float:
+    """Return the factor on the size of a lighthouse that the camera's words ask for."""
+    return _shown(_TOWERS, scene)
+
+
+def _shown(sizes: dict[str, float], scene: Vista) -> float:
+    return math.prod(sizes.get(word, 1.0) for word in scene.brief.composition)
+
+
 def lighthouse(scene: Vista, planes: Floats, land: Relief) -> None:
     """Draw a lighthouse on the highest land on the side of the subject; it shines in the dark."""
     camera = scene.camera
-    side = scene.subject or 0.4
+    side, size = scene.subject or 0.4, tower_size(scene)
     z = np.linspace(110.0, 240.0, 40, dtype=np.float32)[:, None]
     x = (np.float32(np.sign(side)) * np.linspace(0.35, 0.8, 40, dtype=np.float32))[None]
     x = x * camera.widest * z
     height = land.height(np.asarray(x), np.broadcast_to(z, x.shape).copy())
-    above = (height + np.float32(_TALL) - np.float32(camera.height)) * np.float32(camera.focal) / z
+    above = (
+        (height + np.float32(_TALL * size) - np.float32(camera.height))
+        * np.float32(camera.focal)
+        / z
+    )
     cut = np.maximum(above - np.float32(0.94 * camera.horizon), 0.0)  # rows beyond the frame
     spot = int(np.argmax(height - 0.05 * z - 10.0 * cut))
     place, ground = (float(np.ravel(part)[spot]) for part in (x, height))
     far = float(np.ravel(np.broadcast_to(z, x.shape))[spot])
     unit = camera.focal / far
     foot = np.array([camera.column(place, far), camera.row(ground - 1.0, far)])
+    unit *= size
     lit = light(scene.look.sun, 0.4 * scene.look.sun_power)
     shade = light(scene.look.shade, 0.85 * scene.look.shade_power)
     for points, tone in _TOWER:

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.scene.brief import Brief
-from kit.engines.scene.land import air, sky, weather
+from kit.engines.scene.land import air, sky, stirring, weather
 from kit.engines.scene.land.ground import Direction
 from kit.engines.scene.land.look import Look, look_for
 from kit.engines.scene.land.sky import Sun
+from kit.engines.scene.land.staging import Staging, staging_of
 from kit.engines.scene.land.tone import bloom, developed
 from kit.engines.scene.land.voxel import Camera
 
@@ -28,9 +29,15 @@ POINTS = {"low": 512, "standard": 768, "high": 1024}
 SLICES = {"low": 460, "standard": 760, "high": 1100}
 FAR = 940.0
 #: Composition -> factor on the focal length, and how much farther down the horizon is.
-_LENSES = {"wide": 0.68, "close": 1.55, "dramatic": 1.15, "minimal": 0.88}
-_LEVELS = {"low": 0.12, "high": -0.16, "minimal": 0.11, "dramatic": 0.07}
+_LENSES = {"wide": 0.62, "close": 1.55, "dramatic": 1.05, "minimal": 0.88}
+_LEVELS = {"low": 0.20, "high": -0.16, "minimal": 0.16, "dramatic": 0.12, "close": 0.08}
+_ASIDE = 0.5  # how far aside the subject at least is of a sun that is asked for
+_CLOSE = 0.35  # share of its way aside that a subject near by keeps
+#: Composition -> factor on the disc of the sun or moon.
+_DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
 _LOWEST = 0.80
+#: What a look says of the film.
+_FILM = ("exposure", "saturation", "contrast", "lift", "vignette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,11 @@ class Vista:
     sun: Sun
     toward: Direction
     subject: float
+
+    @property
+    def staging(self) -> Staging:
+        """What the camera's words make of the land."""
+        return staging_of(self.brief.composition)
 
     @property
     def points(self) -> int:
@@ -98,14 +110,32 @@ def vista(
     level = level_of(horizon + 0.05 * (rows > 1.4 * width), framing)
     height *= lowered if "low" in framing else raised if "high" in framing else 1.0
     camera = Camera(width, rows, lens, level * rows, height)
+    side, across = _placed(framing, dice, named=look.named)
+    size = math.prod(_DISCS.get(word, 1.0) for word in framing) * (1.25 if look.named else 1.0)
+    sun = sky.sun_of(look, camera, across, size)
+    return Vista(brief, look, camera, sun, _toward(look, across, dice), side)
+
+
+def _placed(
+    framing: Collection[str], dice: np.random.Generator, *, named: bool
+) -> tuple[float, float]:
+    """Return where the subject stands, -1 to 1, and where the light does, 0 to 1.
+
+    Parameters
+    ----------
+    named : bool
+        The prompt wants to see the light: it is the subject, and the land stands aside.
+    """
     side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
     away = float(dice.uniform(0.7, 1.2))
     if "thirds" in framing:
         side, away = float(np.sign(side)) / 3, 1.0
-    side = 0.0 if "centered" in framing else side
+    elif named:
+        side = math.copysign(max(abs(side), _ASIDE), side)
     across = 0.5 - 0.5 * side * away
-    sun = sky.sun_of(look, camera, across)
-    return Vista(brief, look, camera, sun, _toward(look, across, dice), side)
+    if "centered" in framing:
+        return (side, 0.5) if named else (0.0, 0.5)
+    return side * (_CLOSE if "close" in framing else 1.0), across
 
 
 def level_of(own: float, framing: Collection[str]) -> float:
@@ -130,6 +160,7 @@ def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[n
         Where there is sky, for the beams that come from it.
     """
     look = scene.look
+    stirring.tell(stirring.Sky(behind))
     if scene.sun.shown and not scene.sun.moon:
         air.beams(planes, planes * behind, scene.sun, np.full(3, 0.5 * look.glow))
     progress.report(0.3)
@@ -137,7 +168,7 @@ def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[n
     progress.report(0.45)
     bloom(planes, 0.30)
     progress.report(0.6)
-    film = {"exposure": look.exposure, "saturation": look.saturation}
+    film = {name: getattr(look, name) for name in _FILM}
     return developed(planes, scene.dice(91), told=progress.part(0.6, 1.0).report, **film)
 
 

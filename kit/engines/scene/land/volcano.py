@@ -67,9 +67,10 @@ def cone_of(scene: Vista, *, away: float, foot: float = 0.0) -> Cone | None:
     camera, dice = scene.camera, scene.dice(30)
     half = camera.widest * away
     part = dice.uniform(0.85, 1.05) * _PARTS[activity(scene.brief)]
+    part, grown = min(part * scene.staging.part, max(part, 0.95)), scene.staging.part
     room = part * camera.horizon / camera.focal * away
     broad = dice.uniform(1.75, 2.1)
-    rise = min(room, 1.15 * half / broad) + camera.height - foot
+    rise = min(room, 1.15 * half / broad * grown) + camera.height - foot
     radius = min(broad * rise, away - 120.0)
     shift = 0.72 * scene.subject if camera.rows < 1.2 * camera.columns else 0.4 * scene.subject
     return Cone(shift * half, away, foot, rise, radius, radius * dice.uniform(0.085, 0.11))

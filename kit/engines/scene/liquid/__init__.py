@@ -10,10 +10,12 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.darkroom import Film, bloom, developed, painted
-from kit.engines.scene.fields import symmetric
+from kit.engines.scene.framing import told
 from kit.engines.scene.liquid.currents import stirred
+from kit.engines.scene.liquid.directing import directed
 from kit.engines.scene.liquid.gilding import gilded
 from kit.engines.scene.liquid.substances import SUBSTANCES, Dish
+from kit.engines.scene.prints import printed
 
 #: Substance -> words for it.
 _WORDS = {
@@ -25,15 +27,8 @@ _WORDS = {
     "paint": ("paint", "acrylic", "pour", "swirl", "swirls", "abstract"),
 }
 _GOLD = ("gold", "golden", "kintsugi", "gilded", "gilt", "vein", "veins", "leaf")
-_ZOOMS = {"close": 0.62, "wide": 1.55, "minimal": 0.7}
+_ZOOMS = {"close": 0.42, "wide": 2.3, "high": 2.3, "minimal": 0.8, "dramatic": 0.75}
 _OCTAVES = {"low": 5, "standard": 8, "high": 10}
-_FILMS = {
-    "pastel": Film(exposure=1.25, contrast=0.9, saturation=0.9, vignette=0.1),
-    "dramatic": Film(exposure=1.0, contrast=1.16, saturation=1.06, vignette=0.45),
-    "vivid": Film(exposure=1.15, contrast=1.06, saturation=1.22, vignette=0.2),
-    "gloomy": Film(exposure=0.85, contrast=1.08, saturation=0.75, vignette=0.42),
-    "calm": Film(exposure=1.12, contrast=0.96, saturation=0.94, vignette=0.15),
-}
 _FILM = Film(exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22)
 _HOURS = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
 
@@ -55,7 +50,7 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     gold = brief.says(*_GOLD)
     dish = Dish(
         brief=_without_gold(brief) if gold else brief,
-        zoom=_zoom(brief),
+        zoom=told(brief, _ZOOMS),
         octaves=_OCTAVES[brief.detail],
         calm=brief.mood in ("calm", "pastel") or "minimal" in brief.composition,
     )
@@ -67,13 +62,12 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     progress.report(0.7)
     if gold:
         picture = gilded(picture, currents, progress.part(0.7, 0.8), stone=substance == "marble")
-    if "centered" in brief.composition:
-        picture = symmetric(picture)
+    picture = directed(brief, substance, picture, currents)
     picture *= np.float32(_HOURS.get(brief.time_of_day, 1.0))
     progress.report(0.8)
     bloom(picture, threshold=0.85, strength=0.25)
     progress.report(0.85)
-    pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))
+    pixels = developed(picture, rng, printed(_FILM, brief))
     progress.report(1.0)
     return pixels
 
@@ -86,7 +80,3 @@ def _without_gold(brief: Brief) -> Brief:
 def _substance(rng: np.random.Generator, brief: Brief) -> str:
     drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.0, 0.2]))
     return next((name for name, words in _WORDS.items() if brief.says(*words)), drawn)
-
-
-def _zoom(brief: Brief) -> float:
-    return next((_ZOOMS[word] for word in brief.composition if word in _ZOOMS), 1.0)

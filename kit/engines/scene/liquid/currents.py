@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.fields import Plane, across, grown, warped
+from kit.engines.scene.fields import Plane, across, grown, neared, warped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +22,15 @@ class Stirring:
         Of the noise: more and louder octaves are rougher.
     reach : float
         How far the currents carry, as a share of the longer side.
+    zoom : float
+        Of how near they are seen: 2 shows the middle half, 0.5 twice as many whirls.
     """
 
     cells: float
     octaves: int
     gain: float
     reach: float
+    zoom: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +59,19 @@ def stirred(
     Source: I. Quilez, "Domain warping" (2002).
     """
     size = max(height, width)
-    cells = across(how.cells, height, width)
+    down, over = across(how.cells, height, width)
+    far = min(1.0, how.zoom)
+    cells = (round(down / far), round(over / far))
 
     def noise() -> Plane:
-        return grown(rng, height, width, cells=cells, octaves=how.octaves, gain=how.gain)
+        plane = grown(rng, height, width, cells=cells, octaves=how.octaves, gain=how.gain)
+        return plane if how.zoom <= 1.0 else neared(plane, how.zoom)
 
     one, two = noise(), noise()
     progress.report(0.3)
-    slow = warped(noise(), one, two, how.reach * size)
+    slow = warped(noise(), one, two, how.reach * how.zoom * size)
     progress.report(0.55)
-    middle = warped(noise(), slow, one, how.reach * size)
+    middle = warped(noise(), slow, one, how.reach * how.zoom * size)
     progress.report(0.8)
-    fast = warped(noise(), middle, slow, 1.25 * how.reach * size)
+    fast = warped(noise(), middle, slow, 1.25 * how.reach * how.zoom * size)
     return Currents(slow=slow, middle=middle, fast=fast, drift=one)

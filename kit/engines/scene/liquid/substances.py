@@ -15,6 +15,7 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.scene.brief import Brief
 from kit.engines.scene.darkroom import blended, gradient, light, softened
 from kit.engines.scene.fields import Plane, across, grown, slopes
+from kit.engines.scene.framing import focus, pool, told
 from kit.engines.scene.liquid.currents import Currents, Stirring
 from kit.engines.scene.liquid.gloss import relit
 from kit.engines.scene.tints import Tint, Trio, asked, strength, three
@@ -36,6 +37,8 @@ _STIRRINGS = {
     "lava": Stirring(cells=2.4, octaves=7, gain=0.46, reach=0.110),
     "paint": Stirring(cells=2.0, octaves=4, gain=0.34, reach=0.150),
 }
+#: Word -> how much larger or smaller a plume of ink is.
+_REACHES = {"close": 6.0, "wide": 0.4, "dramatic": 2.2}
 _SOOT: Tint = (260.0, 0.008)
 
 
@@ -52,10 +55,11 @@ class Dish:
         """Return how a substance is stirred in this dish."""
         own = _STIRRINGS[substance]
         return Stirring(
-            cells=own.cells * self.zoom,
+            cells=own.cells,
             octaves=min(own.octaves, self.octaves),
             gain=own.gain,
-            reach=own.reach * (0.7 if self.calm else 1.0) / self.zoom,
+            reach=own.reach * (0.55 if self.calm else 1.0),
+            zoom=1.0 / self.zoom,
         )
 
     def tints(self, rng: np.random.Generator) -> Trio:
@@ -79,6 +83,10 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: P
     )
     cloud = smooth_step(-2.0, 2.2, currents.fast + 0.6 * currents.slow + 0.35 * fine)
     ground = gradient(_stone(tint, dark=dark), cloud)
+    minimal = "minimal" in dish.brief.composition
+    if minimal:  # one polished slab, hardly clouded
+        ground = blended(ground, gradient(_stone(tint, dark=dark), np.full_like(cloud, 0.82)),
+                         np.float32(0.8) * np.ones_like(cloud))  # fmt: skip
     rough = 0.018 * fine
     veins = np.zeros_like(cloud)
     courses = (
@@ -87,11 +95,12 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: P
         (currents.fast + np.float32(0.35), 0.0022, 0.65),
         (currents.fast - np.float32(0.9), 0.0016, 0.5),
     )
+    near = max(1.0, 1.0 / dish.zoom) if "close" in dish.brief.composition else 1.0
     progress.report(0.2)
-    for course, wide, deep in progress.part(0.2, 0.8).over(courses):
+    for course, wide, deep in progress.part(0.2, 0.8).over(courses[:1] if minimal else courses):
         right, down = slopes(course, size)
         steep = np.sqrt(right * right + down * down) + 2.2
-        off = np.abs(course + rough) / (steep * np.float32(wide))
+        off = np.abs(course + rough) / (steep * np.float32(wide * near))
         line = 0.62 * np.exp(-off) + 0.38 * np.exp(-off * 0.22)
         veins = np.maximum(veins, line * deep * smooth_step(-1.5, 0.6, currents.drift))
     ink = light((0.86, 0.05 * (tint[1] > 0.03), tint[0])) if dark else _shade(tint, 0.36)
@@ -108,16 +117,22 @@ def ink(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Prog
     tints = (_SOOT, _SOOT, _SOOT) if black else dish.tints(rng)
     dark = dish.brief.dark or (dish.brief.says("black", "dark", "smoke", "smoky") and not black)
     y, x = np.ogrid[0:height, 0:width]
-    center = (0.5, 0.5) if "centered" in dish.brief.composition else rng.uniform(0.35, 0.65, 2)
+    drawn = rng.uniform(0.35, 0.65, 2)
+    center = focus(dish.brief, (float(drawn[0]), float(drawn[1])))
     dx, dy = (x / width - center[0]).astype(np.float32), (y / height - center[1]).astype(np.float32)
-    reach = 0.055 if dish.calm else 0.12
+    reach = 0.055 if dish.calm else 0.12 * told(dish.brief, _REACHES)
     place = np.exp(-(dx * dx + dy * dy) / reach) * 2.4 - 1.15
     fine = grown(rng, height, width, cells=across(9 * dish.zoom, height, width), octaves=6)
     plume = currents.fast + 0.55 * currents.middle + 0.12 * fine + place
+    if "minimal" in dish.brief.composition:  # a single drop, wherever the currents go
+        plume += np.float32(1.9) * pool(height, width, center, 0.25)
     progress.report(0.2)
     thick = smooth_step(-0.6, 2.7, plume)
     threads = np.exp(-np.abs(currents.fast * 2.2 + 0.5 * currents.slow) * 2.6)
     thick = np.clip(thick * (0.72 + 0.5 * threads) + 0.05 * threads, 0.0, 1.0)
+    if alone := {"minimal", "centered", "thirds"}.intersection(dish.brief.composition):
+        near = pool(height, width, center, 0.27 if "minimal" in alone else 0.48)
+        thick *= smooth_step(0.12, 0.62, near * (1.0 + np.float32(0.25) * currents.slow))
     progress.report(0.4)
     share = smooth_step(-1.1, 1.1, currents.slow)
     second = smooth_step(0.3, 1.7, currents.middle - 0.3 * currents.drift)

@@ -7,24 +7,20 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief
-from kit.engines.scene.darkroom import Film, bloom, developed, light, painted
+from kit.engines.scene.darkroom import Film, blended, bloom, developed, light, painted
 from kit.engines.scene.fields import Plane
+from kit.engines.scene.prints import printed
 from kit.engines.scene.space.bursts import add_comet, add_nova
 from kit.engines.scene.space.cast import Cast, cast
 from kit.engines.scene.space.galaxy import spiral
 from kit.engines.scene.space.gas import nebula
 from kit.engines.scene.space.holes import add_disk, lensed
+from kit.engines.scene.space.rocks import add_rocks
 from kit.engines.scene.space.spheres import add_planet
+from kit.engines.scene.space.staging import staged
 from kit.engines.scene.space.stars import add_flare, add_flares, field_of_stars
 
 _OCTAVES = {"low": 6, "standard": 9, "high": 11}
-_FILMS = {
-    "pastel": Film(exposure=1.55, contrast=0.9, saturation=0.92, vignette=0.2),
-    "dramatic": Film(exposure=1.3, contrast=1.12, saturation=1.08, vignette=0.42),
-    "vivid": Film(exposure=1.4, contrast=1.06, saturation=1.2, vignette=0.28),
-    "gloomy": Film(exposure=1.0, contrast=1.08, saturation=0.8, vignette=0.42),
-    "calm": Film(exposure=1.15, contrast=0.98, saturation=0.98, vignette=0.28),
-}
 _FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28)
 
 
@@ -42,7 +38,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
 def _painted(brief: Brief, progress: Progress) -> Bytes:
     rng = np.random.default_rng([brief.seed, 41])
     octaves = _OCTAVES[brief.detail]
-    seen = cast(rng, brief)
+    seen = staged(cast(rng, brief), brief)
     progress.report(0.02)
     picture, hidden = _depths(rng, brief, seen, octaves, progress.part(0.02, 0.5))
     progress.report(0.5)
@@ -66,12 +62,23 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
         progress.report(0.86)
     if seen.sun:
         _rise(picture, seen.sun)
+    _directed(rng, brief, picture, seen)
     progress.report(0.87)
     bloom(picture, threshold=0.8, strength=0.4)
     progress.report(0.9)
-    pixels = developed(picture, rng, _FILMS.get(brief.mood, _FILM))
+    pixels = developed(picture, rng, printed(_FILM, brief))
     progress.report(1.0)
     return pixels
+
+
+def _directed(rng: np.random.Generator, brief: Brief, picture: Plane, seen: Cast) -> None:
+    """Add what only words of camera and mood ask for, in place: rocks to stand on, a pale sky."""
+    if brief.mood == "pastel":
+        down = np.linspace(0.0, 1.0, brief.height, dtype=np.float32)[:, None]
+        hues = seen.gas.hues
+        picture += blended(light((0.40, 0.07, hues[2])), light((0.52, 0.08, hues[0])), down)
+    if seen.rocks:
+        add_rocks(rng.spawn(1)[0], picture, seen.rocks)
 
 
 def _depths(

@@ -1,4 +1,7 @@
-"""What stands in a sky: words, composition and seed choose the bodies and their light."""
+"""What stands in a sky: words and seed choose the bodies and their light.
+
+How the camera's words place them is said in `kit.engines.scene.space.staging`.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,13 @@ _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
-    """What is painted, from the back to the front."""
+    """What is painted, from the back to the front.
+
+    Parameters
+    ----------
+    rocks : float
+        How high the ground stands from which one looks up, as a share of the height; 0 for none.
+    """
 
     subject: str
     gas: Gas
@@ -83,13 +92,14 @@ class Cast:
     nova: Nova | None = None
     comet: Comet | None = None
     hole: Hole | None = None
+    rocks: float = 0.0
 
 
 def cast(rng: np.random.Generator, brief: Brief) -> Cast:
     """Return what a brief's sky shows."""
     subject = _subject(rng, brief)
     tints = three(rng, brief, _GASES)
-    lively = _LIVELY.get(brief.mood, 1.0) * (0.45 if "minimal" in brief.composition else 1.0)
+    lively = _LIVELY.get(brief.mood, 1.0)
     planets: tuple[Planet, ...] = ()
     sun = None
     if subject in ("planet", "ringed"):
@@ -113,19 +123,16 @@ def cast(rng: np.random.Generator, brief: Brief) -> Cast:
 
 
 def _hole(rng: np.random.Generator, brief: Brief) -> Hole:
-    centered = {"centered", "close", "minimal"}.intersection(brief.composition)
-    x, y = (0.5, 0.5) if centered else (0.5 + rng.uniform(-0.07, 0.07), rng.uniform(0.45, 0.55))
-    reach = {"close": 0.66, "wide": 0.32}.get(_distance(brief), 0.49)
+    x, y = 0.5 + rng.uniform(-0.07, 0.07), rng.uniform(0.45, 0.55)
     across = min(brief.width, 1.15 * brief.height)
     own = asked(brief)
-    high = "high" in brief.composition
     worm = brief.says("wormhole") and not brief.says("blackhole", "accretion")
     return Hole(
         x=x * brief.width,
         y=y * brief.height,
-        mass=reach * across / (13.0 if worm else 19.0),
+        mass=0.49 * across / (13.0 if worm else 19.0),
         tilt=float(rng.choice([-1, 1])) * rng.uniform(0.04, 0.34),
-        above=np.radians(rng.uniform(79, 85) - 32.0 * high),
+        above=np.radians(rng.uniform(79, 85)),
         hues=(own[0][0], own[-1][0]) if own else (225.0, 260.0) if worm else (62.0, 42.0),
         chroma=strength(brief),
         open=worm,
@@ -133,12 +140,10 @@ def _hole(rng: np.random.Generator, brief: Brief) -> Hole:
 
 
 def _nova(rng: np.random.Generator, brief: Brief, tints: Trio) -> Nova:
-    centered = "centered" in brief.composition
-    x, y = (0.5, 0.5) if centered else rng.uniform(0.38, 0.62, 2)
-    reach = {"close": 0.48, "wide": 0.22}.get(_distance(brief), 0.34)
+    x, y = rng.uniform(0.38, 0.62, 2)
     own = bool(asked(brief))
     hues = (tints[0][0], tints[2][0]) if own else (28.0, 225.0)
-    radius = reach * min(brief.width, brief.height)
+    radius = 0.34 * min(brief.width, brief.height)
     return Nova(x * brief.width, y * brief.height, radius, hues, strength(brief))
 
 
@@ -173,8 +178,7 @@ def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
 
 
 def _gas(rng: np.random.Generator, brief: Brief, tints: Trio, amount: float) -> Gas:
-    centered = "centered" in brief.composition
-    core = (0.5, 0.5) if centered else (float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6))
+    core = (float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6))
     strongest = max(chroma for _, chroma in tints) / 0.15
     return Gas(
         hues=(tints[0][0], tints[1][0], tints[2][0]),
@@ -186,7 +190,7 @@ def _gas(rng: np.random.Generator, brief: Brief, tints: Trio, amount: float) -> 
 
 def _planets(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> tuple[Planet, ...]:
     first = _main(rng, brief, ringed=ringed)
-    if "minimal" in brief.composition or rng.random() < 0.35:
+    if rng.random() < 0.35:
         return (first,)
     away = -1.0 if first.x > brief.width / 2 else 1.0
     short = min(brief.width, brief.height)
@@ -207,18 +211,15 @@ def _planets(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> tuple[P
 def _main(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> Planet:
     short = min(brief.width, brief.height)
     share = rng.uniform(0.15, 0.19) if ringed else rng.uniform(0.22, 0.34)
-    share *= {"close": 1.5, "wide": 0.6}.get(_distance(brief), 1.0)
     side = float(rng.choice([-1.0, 1.0]))
     x, y = 0.5 + side * rng.uniform(0.10, 0.18), rng.uniform(0.46, 0.62)
-    if "centered" in brief.composition:
-        x, y = 0.5, 0.5
     kind = "banded" if ringed else _kind(rng, brief)
     high = -0.75 if brief.time_of_day in ("dawn", "sunset", "dusk") else -0.4
     return Planet(
         kind=kind,
         x=x * brief.width,
         y=y * brief.height,
-        radius=share * short * (1.25 if brief.mood == "dramatic" else 1.0),
+        radius=share * short,
         sun=unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55)),
         tilt=rng.uniform(-0.5, 0.5),
         opening=rng.uniform(0.14, 0.34) if ringed else 0.0,
@@ -235,7 +236,7 @@ def _limb(rng: np.random.Generator, brief: Brief) -> tuple[Planet, tuple[float, 
     shift = rng.uniform(-0.12, 0.12) * width
     kind = _kind(rng, brief)
     center_x, center_y = width / 2 + shift, rise + radius
-    off = width * (0.0 if "centered" in brief.composition else rng.uniform(-0.28, 0.28)) - shift
+    off = width * rng.uniform(-0.28, 0.28) - shift
     spot = (center_x + off, center_y - np.sqrt(radius**2 - off**2) * 1.002)
     # The sun stands behind the planet: only a strip along the rim sees it.
     behind = unit(0.36 * (spot[0] - center_x) / radius, 0.36 * (spot[1] - center_y) / radius, -0.93)
@@ -257,14 +258,12 @@ def _limb(rng: np.random.Generator, brief: Brief) -> tuple[Planet, tuple[float, 
 
 def _spiral(rng: np.random.Generator, brief: Brief, tints: Trio) -> Spiral:
     size = max(brief.width, brief.height)
-    reach = {"close": 0.78, "wide": 0.36}.get(_distance(brief), 0.55)
-    centered = "centered" in brief.composition
     own = asked(brief)
     hues = (tints[1][0], tints[0][0], tints[2][0]) if own else (70.0, 255.0, 355.0)
     return Spiral(
-        x=brief.width * (0.5 if centered else rng.uniform(0.44, 0.56)),
-        y=brief.height * (0.5 if centered else rng.uniform(0.44, 0.56)),
-        radius=reach * size * rng.uniform(0.9, 1.1),
+        x=brief.width * rng.uniform(0.44, 0.56),
+        y=brief.height * rng.uniform(0.44, 0.56),
+        radius=0.55 * size * rng.uniform(0.9, 1.1),
         opening=rng.uniform(0.38, 0.9),
         turn=rng.uniform(-0.7, 0.7) + (np.pi / 2 if brief.height > 1.2 * brief.width else 0.0),
         arms=int(rng.choice([2, 2, 3, 4])),
@@ -288,7 +287,3 @@ def _planet_hues(rng: np.random.Generator, brief: Brief, kind: str) -> tuple[flo
         air = ground
     own = asked(brief)
     return (own[0][0], own[-1][0]) if own else (ground, air)
-
-
-def _distance(brief: Brief) -> str:
-    return next((word for word in brief.composition if word in ("close", "wide")), "")

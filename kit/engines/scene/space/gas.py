@@ -11,7 +11,8 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.darkroom import gradient, light, softened
-from kit.engines.scene.fields import Plane, across, grown, ridges, warped
+from kit.engines.scene.fields import Plane, across, grown, neared, ridges, warped
+from kit.engines.scene.framing import pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +29,22 @@ class Gas:
         How much of the sky it fills, 0 (a breath) to 1 (all of it).
     core : tuple of float
         Where the stars that light it stand, as shares of width and height.
+    zoom : float
+        How many times smaller than usual it is.
+    alone : float
+        Reach of a single cloud with nothing around it, as a share of the shorter side; 0 where
+        there is more of it everywhere.
+    glow : float
+        Factor on its light.
     """
 
     hues: tuple[float, float, float]
     chroma: float
     amount: float
     core: tuple[float, float]
+    zoom: float = 1.0
+    alone: float = 0.0
+    glow: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +62,39 @@ def nebula(
     size = max(height, width)
 
     def noise(cells: float, gain: float = 0.5) -> Plane:
-        return grown(
-            rng, height, width, cells=across(cells, height, width), octaves=octaves, gain=gain
+        far = cells * max(1.0, gas.zoom)
+        plane = grown(
+            rng, height, width, cells=across(far, height, width), octaves=octaves, gain=gain
         )
+        return plane if gas.zoom >= 1.0 else neared(plane, 1.0 / gas.zoom)
 
+    reach = size / gas.zoom
     wind, drift = noise(2.5), noise(2.5)
     progress.report(0.1)
     cloud = noise(3.0, 0.54)
     progress.report(0.14)
-    body = warped(cloud, wind, drift, 0.085 * size)
+    body = warped(cloud, wind, drift, 0.085 * reach)
     progress.report(0.18)
     cloud = noise(4.0, 0.57)
     progress.report(0.22)
-    veil = warped(cloud, drift, body, 0.065 * size)
+    veil = warped(cloud, drift, body, 0.065 * reach)
     progress.report(0.25)
     cloud = ridges(noise(4.0, 0.55), noise(9.0, 0.6))
     progress.report(0.35)
-    threads = warped(cloud, wind, body, 0.05 * size)
+    threads = warped(cloud, wind, body, 0.05 * reach)
     progress.report(0.4)
     cloud = noise(5.0, 0.56)
     progress.report(0.45)
-    dust = warped(cloud, veil, wind, 0.07 * size)
+    dust = warped(cloud, veil, wind, 0.07 * reach)
     progress.report(0.5)
     place = _place(rng, height, width, gas, wind)
-    near = _falloff(height, width, gas.core)
+    near = _falloff(height, width, gas)
     # The stars inside were born of the gas: it is densest round them.
-    density = place * smooth_step(-1.5, 1.7, body + 1.3 * near - 0.25) * (0.62 + 0.75 * threads)
+    mass = body + 1.3 * near - 0.25
+    if gas.alone:  # a single cloud is there whatever the noise says, and no dust hides it
+        heart = pool(height, width, gas.core, gas.alone)
+        mass, dust = mass + 1.2 * heart, dust - 1.4 * heart
+    density = place * smooth_step(-1.5, 1.7, mass) * (0.62 + 0.75 * threads)
     progress.report(0.6)
     dark = smooth_step(0.15, 1.5, dust + 0.35 * body) * np.clip(place * 1.4, 0.0, 1.0)
     relief = _relief(density + 0.25 * dark, gas.core, size)
@@ -97,6 +115,10 @@ def nebula(
     thickness = np.clip(0.75 * density + 0.8 * dark, 0.0, 1.0)
     progress.report(0.95)
     lit = np.maximum(shine, 0.0)
+    if gas.alone:
+        lit *= place
+    if gas.glow != 1.0:
+        lit, thickness = lit * np.float32(gas.glow), thickness * np.float32(gas.glow)
     progress.report(1.0)
     return Cloud(shine=np.asarray(lit), thickness=np.asarray(thickness, np.float32))
 
@@ -104,7 +126,7 @@ def nebula(
 def _place(rng: np.random.Generator, height: int, width: int, gas: Gas, wind: Plane) -> Plane:
     """Return where the gas lies: a band through the core with ragged edges."""
     y, x = np.ogrid[0:height, 0:width]
-    size = max(height, width)
+    size = max(height, width) / gas.zoom
     dx = ((x - gas.core[0] * width) / size).astype(np.float32)
     dy = ((y - gas.core[1] * height) / size).astype(np.float32)
     turn = rng.uniform(0.0, np.pi)
@@ -113,7 +135,12 @@ def _place(rng: np.random.Generator, height: int, width: int, gas: Gas, wind: Pl
     wide = 0.07 + 0.33 * gas.amount
     band = np.exp(-((off / wide) ** 2) - (along / (0.30 + 0.9 * gas.amount)) ** 2)
     breath = 0.10 + 0.14 * gas.amount
-    return np.asarray(np.clip(band * (0.55 + 0.5 * gas.amount) + breath, 0.0, 1.0), np.float32)
+    place = np.asarray(np.clip(band * (0.55 + 0.5 * gas.amount) + breath, 0.0, 1.0), np.float32)
+    if gas.alone:
+        ragged = np.clip(1.0 + np.float32(0.62) * wind, 0.5, 1.6)
+        place *= smooth_step(0.10, 1.15, pool(height, width, gas.core, gas.alone) * ragged)
+        place /= max(float(place.max()), 0.1)
+    return place
 
 
 def _relief(density: Plane, core: tuple[float, float], size: int) -> Plane:
@@ -129,9 +156,9 @@ def _relief(density: Plane, core: tuple[float, float], size: int) -> Plane:
     return np.asarray(np.clip(1.0 - 0.034 * facing, 0.35, 1.8), np.float32)
 
 
-def _falloff(height: int, width: int, core: tuple[float, float]) -> Plane:
+def _falloff(height: int, width: int, gas: Gas) -> Plane:
     y, x = np.ogrid[0:height, 0:width]
-    size = max(height, width)
+    core, size = gas.core, max(height, width) / gas.zoom
     square = ((x - core[0] * width) / size) ** 2 + ((y - core[1] * height) / size) ** 2
     return np.asarray(1.0 / (1.0 + 26.0 * square), np.float32)
 

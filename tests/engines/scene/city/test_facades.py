@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from kit.engines.scene.brief import read
+from kit.engines.scene.city.directing import Hour
 from kit.engines.scene.city.facades import SHOP, Face, Walls, laid
-from kit.engines.scene.city.hours import Hour, hour_of
+from kit.engines.scene.city.hours import hour_of
 from kit.engines.scene.city.names import names
 from kit.engines.scene.city.view import Block
 

@@ -5,7 +5,8 @@ import pytest
 
 from kit.engines.scene.brief import read
 from kit.engines.scene.city import cars, trees, walkers
-from kit.engines.scene.city.hours import Hour, hour_of
+from kit.engines.scene.city.directing import Hour
+from kit.engines.scene.city.hours import hour_of
 from kit.engines.scene.city.stencil import Spot, Stencil, curve, ellipse, stand, visible
 from kit.engines.scene.city.view import View
 from kit.engines.scene.darkroom import light

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from kit.engines.scene.brief import read
-from kit.engines.scene.city.hours import Hour, hour_of
+from kit.engines.scene.city.directing import Hour
+from kit.engines.scene.city.hours import hour_of
 from kit.engines.scene.city.sunlight import Sunlight
 from kit.engines.scene.city.view import Block
 

@@ -7,7 +7,7 @@ from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.flow.contours import chart, cut_paper, terrain
 from kit.engines.scene.flow.inks import Inks, inks
 from kit.engines.scene.flow.strokes import Course, drawn, laid
-from kit.engines.scene.flow.waves import ribbons, ridgelines
+from kit.engines.scene.flow.waves import Rows, Weave, ribbons, ridgelines
 
 _COURSE = Course(whirls=2.0, count=400, length=0.5, widths=(0.03, 0.005), gap=0.004)
 _INKS = Inks(
@@ -89,14 +89,14 @@ def test_cut_paper_has_few_shades_and_shadows_under_its_edges() -> None:
 
 
 def test_ribbons_shine_on_dark_paper() -> None:
-    picture = ribbons(np.random.default_rng(1), (120, 160), _INKS, 12, 1.0, Progress())
+    picture = ribbons(np.random.default_rng(1), (120, 160), _INKS, Weave(threads=12), Progress())
 
     assert picture.shape == (3, 120, 160)
     assert picture.max() > 4 * np.median(picture)
 
 
 def test_ridges_hide_those_behind() -> None:
-    picture = ridgelines(np.random.default_rng(1), (200, 160), _INKS, 20, 1.0, Progress())
+    picture = ridgelines(np.random.default_rng(1), (200, 160), _INKS, Rows(count=20), Progress())
 
     lit = (picture.mean(axis=0) > 0.1).mean()
     assert 0.03 < lit < 0.5

@@ -54,22 +54,6 @@ def test_an_open_sky_visits_every_subject() -> None:
     assert found >= {"nebula", "planet", "ringed", "galaxy", "orbit"}
 
 
-def test_near_planets_are_larger_and_centered_ones_in_the_middle() -> None:
-    wide, close = (_cast(f"{word} lava planet").planets[-1] for word in ("wide", "close"))
-    middle = _cast("centered planet").planets[-1]
-
-    assert close.radius > wide.radius
-    assert (middle.x, middle.y) == (64.0, 64.0)
-
-
-def test_a_minimal_sky_is_emptier() -> None:
-    many, few = _cast("nebula planet"), _cast("nebula planet minimal")
-
-    assert few.flares < many.flares
-    assert few.gas.amount < many.gas.amount
-    assert len(few.planets) == 1
-
-
 def test_a_nebula_takes_its_hues() -> None:
     def balance(hue: float) -> float:
         gas = Gas(hues=(hue, hue, hue), chroma=1.0, amount=0.8, core=(0.5, 0.5))
