@@ -1,4 +1,4 @@
-"""Life: what changes within a painting itself: clouds, lights, ripples and the hour.
+"""Life: what changes within a painting itself: clouds, ripples and the hour.
 
 Each works on a picture before a camera looks at it, so that it moves along with it.
 """
@@ -18,7 +18,6 @@ from kit.engines.video.filming import Take
 from kit.engines.video.sheets import Frame
 from kit.engines.video.tiles import clouds, tileable
 
-_GROUPS = 24
 _DRIFT = 0.018  # widths that clouds go in a second
 _PERIOD = 5.0  # seconds in which slow things come around
 
@@ -116,48 +115,6 @@ class Clouds:
             return far * moment
         whole = round(far)
         return whole * moment if whole else far / 2 * math.sin(2 * math.pi * moment)
-
-
-class Flicker:
-    """Lights that waver: small bright spots, in groups that each go their own way.
-
-    Attributes
-    ----------
-    rows : int
-        Below which there are none.
-    """
-
-    def __init__(self, luma: Bytes, take: Take, rng: np.random.Generator) -> None:
-        self._take = take
-        self.rows, width = luma.shape
-        around = cv2.blur(luma, (max(3, width // 60) | 1,) * 2)
-        spots = cv2.subtract(luma, around)
-        spots[(spots < 26) | (luma < 120)] = 0
-        self._spots = cv2.GaussianBlur(spots, (0, 0), 0.8)
-        self._groups = _groups(self._spots, rng)
-        self._phases = rng.random((3, _GROUPS))
-        self._calm = rng.random(_GROUPS) < 0.45
-
-    def draw(self, luma: Bytes, moment: float) -> None:
-        """Dim the lights as they are at a moment, in place."""
-        rounds = turns(self._take)
-        dim = np.zeros(256, np.uint8)
-        waves = [
-            np.sin(2 * np.pi * (count * rounds * moment + phase))
-            for count, phase in zip((1, 3, 7), self._phases, strict=True)
-        ]
-        level = np.clip(0.30 + 0.32 * waves[0] + 0.24 * waves[1] + 0.16 * waves[2], 0.0, 1.0)
-        dim[:_GROUPS] = np.where(self._calm, 0, 255 * level).astype(np.uint8)
-        amount = cv2.multiply(self._spots, cv2.LUT(self._groups, dim), scale=1 / 255)
-        cv2.subtract(luma, amount, dst=luma)
-
-
-def _groups(spots: Bytes, rng: np.random.Generator) -> Bytes:
-    """Return the group of each pixel: what is lit together, like the letters of a sign, is one."""
-    near = cv2.getStructuringElement(cv2.MORPH_RECT, (max(3, spots.shape[0] // 90) | 1,) * 2)
-    count, labels = cv2.connectedComponents(cv2.dilate(spots, near), connectivity=8)
-    groups = rng.integers(0, _GROUPS, max(1, count)).astype(np.uint8)
-    return np.asarray(groups[labels])
 
 
 class Ripples:

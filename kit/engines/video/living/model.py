@@ -52,8 +52,8 @@ class LivingScene(Engine):
         description=(
             "A scene painted by rule from the prompt's English words (lakes, deserts, woods, seas,"
             " streets, space, ink, line art) and brought to life: depth, weather, clouds, ripples,"
-            " lights and passing hours. The depth is guessed, nothing walks or flies through it,"
-            " and smoke, lava and waterfalls stand still."
+            " waterfalls, volcanoes, northern lights, stars and passing hours. The depth is"
+            " guessed, nothing walks, drives or flies through it, and plants and boats stand still."
         ),
         settings=(
             settings.duration(5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,17 +11,20 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.scene.brief import Brief, read
 from kit.engines.scene.families import paint
+from kit.engines.scene.land import stirring
 from kit.engines.scene.land.vista import level_of
 from kit.engines.video.animate.relief import Blocks, Relief, blocks_of, large
 from kit.engines.video.camera import CAMERAS, view
 from kit.engines.video.directions import camera_for, hours_for
 from kit.engines.video.filming import Take, filmed, take_of
-from kit.engines.video.kenburns.blocks import bordered, fill_quads
+from kit.engines.video.kenburns.blocks import bordered, fill_quads, pairs
 from kit.engines.video.living import depths
-from kit.engines.video.living.life import Clouds, Flicker, Hours, Ripples, open_water, still_water
+from kit.engines.video.living.life import Clouds, Hours, Ripples, open_water, still_water
+from kit.engines.video.living.lights import STARS, Flicker
 from kit.engines.video.living.shore import water_of
+from kit.engines.video.living.stirs import heavens, open_sky, stirred
 from kit.engines.video.settings import frame_size
-from kit.engines.video.sheets import views
+from kit.engines.video.sheets import Frame, views
 from kit.engines.video.weather import Weather
 
 _SET_UP = 0.03  # share of the whole that it takes to bring a painting to life
@@ -48,14 +52,8 @@ def film(job: Job, progress: Progress) -> Asset:
     weather = _weather(brief, values["weather"])
     hours = _passing(brief, hours_for(values["hours"], job.prompt))
     end = 0.10 + 0.06 * len(hours)
-    paintings = [
-        paint(quiet(brief, hour), progress.part(*_stretch(number, len(hours), end)))
-        for number, hour in enumerate(hours)
-    ]
-    setting_up = progress.part(end, end + _SET_UP)
-    living = Living(
-        brief, paintings, take, weather=weather, clouds=values["clouds"], progress=setting_up
-    )
+    setting_up = progress.part(0.0, end + _SET_UP)
+    living = _enlivened(brief, take, hours, weather, values["clouds"], setting_up)
     facts = {
         "scene": brief.facts(),
         "camera": camera,
@@ -66,6 +64,31 @@ def film(job: Job, progress: Progress) -> Asset:
     return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
 
 
+def _enlivened(
+    brief: Brief,
+    take: Take,
+    hours: Sequence[str],
+    weather: str,
+    clouds: bool,
+    progress: Progress,
+) -> Living:
+    """Paint a scene at its hours, and bring it to life."""
+    paintings: list[Bytes] = []
+    told: list[stirring.Stir] = []
+    end = (0.10 + 0.06 * len(hours)) / (0.10 + 0.06 * len(hours) + _SET_UP)
+    for number, hour in enumerate(hours):
+        with stirring.heard() as stirs:
+            painting = progress.part(*_stretch(number, len(hours), end))
+            paintings.append(paint(quiet(brief, hour), painting))
+        told = max(told, stirs, key=len)  # lava that glows by night is none by day
+    if len(hours) > 1:  # no northern lights shine by day
+        told = [one for one in told if not isinstance(one, stirring.Curtains)]
+    setting_up = progress.part(end, 1.0)
+    return Living(
+        brief, paintings, take, weather=weather, clouds=clouds, told=told, progress=setting_up
+    )
+
+
 class Living:
     """A painted scene that can be seen at any frame.
 
@@ -73,6 +96,8 @@ class Living:
     ----------
     paintings : list of ndarray of uint8
         The place at one or more hours, shape (height, width, 3) each, of the frame's shape.
+    told : sequence of Stir
+        What moves by itself in them, see `kit.engines.scene.land.stirring`.
     """
 
     def __init__(
@@ -83,13 +108,14 @@ class Living:
         *,
         weather: str,
         clouds: bool,
+        told: Sequence[stirring.Stir] = (),
         progress: Progress | None = None,
     ) -> None:
         progress = progress or Progress()
         self._take = take
-        rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
+        rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
         picture = depths.small(paintings[0])
-        sky = depths.sky_of(picture, _level(brief))
+        sky, clear = heavens(told, depths.sky_of(picture, _level(brief)))
         self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
         progress.report(0.2)
         planes = [
@@ -100,8 +126,11 @@ class Living:
         horizon = depths.horizon_of(sky)
         self._life: list[Clouds | Flicker] = []
         self._clouds = None
+        if brief.family in _LEVEL and brief.dark and brief.open and not self._hours.pass_by:
+            # Before clouds, which drift over them.
+            self._life.append(Flicker(planes[0][0], take, rng[4], STARS, open_sky(told)))
         if clouds and brief.family in _SKIES and brief.weather != "fog":
-            self._clouds = Clouds(size, sky, horizon, take, rng[0])
+            self._clouds = Clouds(size, clear, horizon, take, rng[0])
             self._clouds.light_up(planes[0][0])
             self._life.append(self._clouds)
         if brief.family == "city":
@@ -117,8 +146,8 @@ class Living:
             else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
         )
         progress.report(0.9)
-        self._canvas = bordered(planes[0][0])
-        self._blocks = blocks_of(planes[0])
+        self._stirs = stirred(told, paintings[0].shape[:2], size, take, brief.seed)
+        self._set(planes[0])
         progress.report(1.0)
 
     def frame(self, number: int) -> Bytes:
@@ -134,18 +163,30 @@ class Living:
             self._weather.draw(frame, moment)
         return out
 
+    def _set(self, planes: Frame) -> None:
+        """Take a painting as what is to be brought to life."""
+        self._blocks = blocks_of(planes)
+        self._canvas, self._tints = bordered(planes[0]), planes[1:]
+        for stir in self._stirs:
+            stir.light_up(planes)
+
     def _alive(self, moment: float) -> Blocks:
         """Return the painting as it looks at a moment, in blocks."""
         if self._hours.pass_by:
             planes = self._hours.at(moment)
-            self._blocks = blocks_of(planes)
             if self._clouds is not None:
                 self._clouds.light_up(planes[0])
-            self._canvas = bordered(planes[0])
-        rows = max((life.rows for life in self._life), default=0)
+            self._set(planes)
+        stirred_rows = max((stir.rows for stir in self._stirs), default=0)
+        rows = max((stirred_rows, *(life.rows for life in self._life)))
         if rows:
             # The row below counts too: the last one's blocks reach into it.
             wide = self._canvas[: rows + 1].copy()
+            if stirred_rows:
+                tints = [tint[: stirred_rows // 2].copy() for tint in self._tints]
+                for stir in self._stirs:
+                    stir.draw((wide[:stirred_rows, :-1], tints[0], tints[1]), moment)
+                self._blocks.chroma[: stirred_rows // 2] = pairs(*tints)
             for life in self._life:
                 life.draw(wide[:-1, :-1], moment)
             wide[:, -1] = wide[:, -2]

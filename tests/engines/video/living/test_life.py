@@ -3,7 +3,7 @@ import pytest
 
 from kit.engines.video.animate.relief import Relief
 from kit.engines.video.filming import Take
-from kit.engines.video.living.life import Clouds, Flicker, Hours, Ripples, open_water, still_water
+from kit.engines.video.living.life import Clouds, Hours, Ripples, open_water, still_water
 from tests.engines.video.showing import textured
 
 TAKE = Take(width=160, height=90, fps=24, frames=96, motion=0.5, loop=True)
@@ -62,37 +62,6 @@ def test_clouds_drift_over_the_sky_alone(take: Take) -> None:
     assert (drawn(0.3) >= 120).all()
     if take.loop:
         assert np.abs(drawn(0.0) - drawn(1.0)).max() <= 1
-
-
-def test_only_small_lights_flicker() -> None:
-    luma = np.full((90, 160), 30, np.uint8)
-    luma[::10, ::10] = 240
-    luma[60:, :] = 200
-    flicker = Flicker(luma, TAKE, rng())
-
-    def drawn(moment: float) -> np.ndarray:
-        found = luma.copy()
-        flicker.draw(found, moment)
-        return found.astype(int)
-
-    changed = np.abs(drawn(0.2) - drawn(0.45))
-    assert changed[:50:10, ::10].max() > 20
-    assert changed[70:].max() == 0
-    assert np.array_equal(drawn(0.0), drawn(1.0))
-
-
-def test_a_sign_flickers_as_one() -> None:
-    luma = np.full((90, 160), 30, np.uint8)
-    luma[20:60:2, 40:44] = 240  # letters, one below the other
-    flicker = Flicker(luma, TAKE, rng())
-    dimmed = []
-    for moment in np.linspace(0, 1, 9):
-        found = luma.copy()
-        flicker.draw(found, float(moment))
-        dimmed.append((luma.astype(int) - found)[24:56:2, 41])
-
-    assert np.max(dimmed) > 20
-    assert np.ptp(dimmed, axis=1).max() <= 2
 
 
 def test_ripples_lie_where_their_mask_says_margins_and_all() -> None:

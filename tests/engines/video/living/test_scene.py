@@ -1,16 +1,21 @@
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import av
+import cv2
 import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
 from kit.engines.scene.brief import read
 from kit.engines.scene.families import paint
+from kit.engines.scene.land import stirring
+from kit.engines.video.animate.relief import large
+from kit.engines.video.filming import Take
 from kit.engines.video.living.model import LivingScene
-from kit.engines.video.living.scene import quiet
+from kit.engines.video.living.scene import Living, quiet
 from tests.engines.video.showing import decoded, distance, job_for, rendered
 
 SPACE = "a nebula with a ringed planet"
@@ -133,3 +138,49 @@ def test_hours_that_pass_keep_the_weather_of_the_film(tmp_path: Path) -> None:
     assert hours == ["day", "dusk", "night"]
     red, _, blue = lake[:100].mean(axis=(0, 1))
     assert red < blue < red + 40  # no burning sky, and no blue one
+
+
+def living(prompt: str, hours: tuple[str, ...], loop: bool = True) -> tuple[Living, np.ndarray]:
+    take = Take(width=320, height=180, fps=12, frames=48, loop=loop)
+    width, height = large(take)
+    read_ = read(prompt, {"aspect_ratio": "16:9", "size": 320}, 1)
+    brief = replace(read_, width=width, height=height)
+    with stirring.heard() as told:
+        paintings = [paint(quiet(brief, hour), Progress()) for hour in hours]
+    film = Living(brief, paintings, take, weather="none", clouds=False, told=told)
+    edge = (height - 180) // 2, (width - 320) // 2
+    return film, paintings[0][edge[0] : edge[0] + 180, edge[1] : edge[1] + 320]
+
+
+def lit(frame: np.ndarray) -> np.ndarray:
+    """Return the luma of a frame, as whole numbers that can be subtracted."""
+    return frame[:180].astype(int)
+
+
+@pytest.mark.parametrize("prompt", ["an erupting volcano at night", "a waterfall at noon, clear"])
+def test_what_stirs_begins_as_it_is_painted_and_ends_where_it_began(prompt: str) -> None:
+    film, painting = living(prompt, ("night" if "night" in prompt else "day",))
+    shown = [lit(film.frame(number)) for number in (0, 1, 20, 47, 48)]
+    still = lit(cv2.cvtColor(np.ascontiguousarray(painting), cv2.COLOR_RGB2YUV_I420))
+
+    assert distance(shown[0], still) < 4
+    assert distance(shown[0], shown[2]) > 0.2
+    assert np.array_equal(shown[0], shown[4])
+    assert distance(shown[3], shown[0]) < 1.5 * distance(shown[0], shown[1])
+
+
+def test_ground_keeps_still_while_a_camera_does(tmp_path: Path) -> None:
+    film, _ = living("an erupting volcano in the desert at noon, clear", ("day",))
+    first, other = (lit(film.frame(number)) for number in (0, 15))
+
+    assert distance(first[:70], other[:70]) > 0.3
+    assert distance(first[140:], other[140:]) == 0
+
+
+def test_no_northern_lights_run_over_a_sky_by_day(tmp_path: Path) -> None:
+    prompt = "northern lights over a lake, from day to night"
+    values = {"camera": "still", "clouds": False, "fps": 12, "weather": "none"}
+    shown = decoded(rendered(LivingScene(), tmp_path, prompt, **values))
+
+    # The first hour stays a while.
+    assert distance(shown[0][:60], shown[1][:60]) < 0.5
