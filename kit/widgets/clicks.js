@@ -1,12 +1,29 @@
 // A click would overtake what was typed: the page holds a change back until the one before was
 // heard, but no click. So what is held back leaves before a click does. While something is on its
 // way, what is shown beside it is of before; and a button that pays is deaf until it was heard.
-const TURN = 40; // ms between two looks
+// Where the kernel behind it is gone, nothing is on its way any more.
+const TURN = 40; // ms between two looks; a cell may run for hours, so they become fewer
+const SLOW = 1000; // ms
 const PATIENCE = 60_000; // ms
 const BEHIND = "data-kit-behind";
+const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 
 const within = (one) => [one, ...(one.get("children") ?? []).flatMap(within)];
 const waits = (one) => one._pending_msgs > 0;
+const rest = (button, now) => (button.ariaBusy = button.ariaDisabled = now);
+
+// The page lets go of widgets when somebody restarts their kernel, not when that ends by itself.
+function whenGone(model, signal, end) {
+  const kernel = model.widget_manager?.kernel;
+  const hear = (_, status) => ENDS.includes(status) && end();
+  kernel?.statusChanged?.connect(hear);
+  kernel?.disposed?.connect(end);
+  model.on("comm_live_update", end);
+  signal.addEventListener("abort", () => {
+    kernel?.statusChanged?.disconnect(hear);
+    kernel?.disposed?.disconnect(end);
+  });
+}
 
 function letGo(one) {
   const { _msg_buffer: state, _msg_buffer_callbacks: calls } = one;
@@ -19,39 +36,49 @@ function deafen(button, model) {
   const end = () => {
     clearTimeout(late);
     changes.disconnect();
-    button.ariaBusy = null;
+    rest(button, null);
   };
   const late = setTimeout(end, PATIENCE); // a message may be lost
   const changes = new MutationObserver(end); // it rests, or says something else: it was heard
   const status = ({ content }) => content.execution_state === "idle" && end();
-  button.ariaBusy = "true";
+  rest(button, "true");
   changes.observe(button, { attributeFilter: ["disabled"], childList: true });
   setTimeout(() => model.send({ clicked: true }, { iopub: { status } })); // after the click
 }
 
 function inTurn(model, root, signal) {
-  let box, timer;
+  let box, timer, pause, gone;
   const mark = () => {
-    clearTimeout(timer);
-    const late = Boolean(box) && within(box).some(waits);
+    const late = !gone && Boolean(box) && within(box).some(waits);
     root.toggleAttribute(BEHIND, late);
-    if (late) timer = setTimeout(mark, TURN);
+    if (late) timer = setTimeout(mark, (pause = Math.min(SLOW, 1.25 * pause)));
+  };
+  const soon = () => {
+    clearTimeout(timer);
+    pause = TURN;
+    timer = setTimeout(mark);
+  };
+  const end = () => {
+    gone = true;
+    soon();
+    root.querySelectorAll("button[aria-busy]").forEach((button) => rest(button, null));
   };
   const press = (event) => {
     const button = event.target.closest("button.widget-button");
     if (button?.closest(`[${KEPT}]`) !== root) return;
     if (button.ariaBusy) return event.stopImmediatePropagation();
     if (box) within(box).forEach(letGo);
-    if (button.matches(".kit-once")) deafen(button, model);
+    // In a notebook that was opened again there may be no kernel to hear it.
+    if (button.matches(".kit-once") && !gone && box?.comm_live !== false) deafen(button, model);
   };
   const on = (kind, call) => root.addEventListener(kind, call, { capture: true, signal });
   on("click", press);
-  for (const kind of ["input", "change", "click", "keydown", "pointerup"])
-    on(kind, () => setTimeout(mark));
+  for (const kind of ["input", "change", "click", "keydown", "pointerup"]) on(kind, soon);
+  whenGone(model, signal, end);
   signal.addEventListener("abort", () => clearTimeout(timer));
-  const find = async () => {
-    if (model.get("box")) box = await model.widget_manager.get_model(model.get("box"));
-  };
+  // Without its box, all is as ipywidgets has it.
+  const took = (found) => (box = found);
+  const find = () => model.widget_manager.get_model(model.get("box")).then(took, () => {});
   model.on("change:box", find);
   find();
 }

@@ -8,9 +8,12 @@ const KEPT = "data-kit-kept";
 const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
 const free = (part) => seen(part) && !part.disabled;
 const words = (part) => part?.textContent.trim() ?? "";
+// What the page itself knows of labels it looks for in the whole page: too slow for a long table.
+const caption = (part) =>
+  part.closest("label") ?? part.closest(".jupyter-widgets")?.querySelector(":scope > label");
 const known = (part) => {
   const said = part.title || (part.matches("button") ? words(part) : part.placeholder);
-  return [part.tagName, part.type, part.ariaLabel, words(part.labels?.[0]), said].join("|");
+  return [part.ariaLabel, words(caption(part)), said].join("|");
 };
 
 // What was typed goes on in a field that was drawn anew, where it was left off.
@@ -28,16 +31,18 @@ function keepFocus(root, signal) {
   let around = [];
   let typed = false;
   const give = (part) => part.focus({ preventScroll: true }); // the eyes may be elsewhere
-  const alike = () => around.filter((part) => known(part) === like);
+  const kind = ({ tagName, type }) => `${tagName} ${type}`; // told at once, of a thousand boxes
+  const is = (part) => kind(part) === kind(last) && known(part) === like;
   const remember = () => {
     around = [...root.querySelectorAll(STOPS)];
     like = known(last);
-    count = alike().length;
-    place = alike().indexOf(last) - count; // from the end: what is new comes first
+    const alike = around.filter(is);
+    count = alike.length;
+    place = alike.indexOf(last) - count; // from the end: what is new comes first
   };
   const anew = () => {
     around = [...root.querySelectorAll(STOPS)];
-    const same = alike();
+    const same = around.filter(is);
     return same.length >= count && same.at(place);
   };
   const instead = () => {
@@ -46,7 +51,7 @@ function keepFocus(root, signal) {
     const at = around.indexOf(last);
     const near = [...around.slice(at + 1), ...around.slice(0, at).reverse()];
     const twin = !last.isConnected && anew();
-    if (!twin) return near.find((part) => free(part) && known(part) !== like);
+    if (!twin) return near.find((part) => free(part) && !is(part));
     if (typed) goOn(last, twin);
     return twin;
   };
@@ -75,7 +80,7 @@ function keepFocus(root, signal) {
     typed = false;
     remember();
   });
-  on("input", ({ target }) => (typed ||= target === last));
+  on("input", ({ target }) => (typed ||= target === last && "setSelectionRange" in target));
   on("pointerdown", ({ target }) => last?.contains(target) || forget());
   on("focusout", ({ target, relatedTarget }) => {
     if (target !== last || relatedTarget) return;

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.cells import opened
+from tests.browser.far import HOLDS_BACK, away
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
@@ -20,19 +21,6 @@ CELLS = (
     "studio.writing('SPACE')",
     "studio.account_panel()",
 )
-#: Milliseconds to the kernel, and as many back.
-FAR = 700
-#: Holds messages back on their way to the kernel and from it, in their order.
-_HOLDS_BACK = """(() => {
-    window.far = 0;
-    const { prototype } = WebSocket;
-    const { send } = prototype;
-    const heard = Object.getOwnPropertyDescriptor(prototype, "onmessage");
-    prototype.send = function (data) { setTimeout(() => send.call(this, data), window.far); };
-    Object.defineProperty(prototype, "onmessage", { ...heard, set(hear) {
-        heard.set.call(this, event => setTimeout(() => hear.call(this, event), window.far));
-    } });
-})()"""
 
 
 @pytest.fixture
@@ -44,13 +32,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     """A notebook of widgets, all of them there before their kernel is far away."""
-    with opened(lab, browser, *CELLS, script=_HOLDS_BACK) as notebook:
+    with opened(lab, browser, *CELLS, script=HOLDS_BACK) as notebook:
         notebook.run_all()
         expect(notebook.output(0)).to_contain_text("balance after it")
         expect(notebook.output(1)).to_contain_text("1–1 of 2")
         expect(notebook.output(2)).to_contain_text("leaves")
         expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()
-        notebook.page.evaluate("ms => { window.far = ms; }", FAR)
+        away(notebook.output(0))
         yield notebook
         assert notebook.errors() == []
 

@@ -191,4 +191,5 @@ def button(form: Form, word: str) -> Any:
 
 def shown(form: Form) -> list[str]:
     """What the panels below the form say, the newest first."""
-    return [panel.children[0].value for panel in form.children[3:]]
+    _, results = form.children[3:]
+    return [panel.children[0].value for panel in results.shown]

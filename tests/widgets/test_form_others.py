@@ -136,7 +136,7 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
     }
     form = Form(model(), presets=presets, background=stage.background)
     button(form, "Presets").click()
-    name, load, _, _, said = form.children[3].children
+    name, load, _, _, said = form.children[3].children[0].children
 
     name.value = "old"
     load.click()

@@ -114,7 +114,7 @@ def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
 
     assert "T &lt;1&gt;" in captured.outputs[-1].data["text/html"]
     assert "text 0" in captured.outputs[-1].data["text/html"]
-    writing._shown.children[0].children[0]._box.value = "changed by hand"
+    writing._shown.shown[0].children[0]._box.value = "changed by hand"
     with capture_output() as captured:
         stage.wait(5)
     assert "changed by hand" in captured.outputs[-1].data["text/html"]

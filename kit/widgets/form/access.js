@@ -3,7 +3,6 @@
 // makes it fit without a word. Where the kernel behind it is gone, the form says so and rests.
 // Nothing outside of the form is touched.
 const GONE = "The kernel was restarted: run the cell again.";
-const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role=group]";
 
 function dress(cell, note) {
@@ -52,11 +51,6 @@ function render({ model, el }) {
     if (form.matches(".jupyter-widgets-disconnected")) end();
     timer ||= setTimeout(look, 50);
   });
-  // The page lets go of a form when somebody restarts its kernel, not when that ends by itself.
-  const kernel = model.widget_manager?.kernel;
-  const hear = (_, status) => ENDS.includes(status) && end();
-  kernel?.statusChanged?.connect(hear);
-  kernel?.disposed?.connect(end);
   const begin = () => {
     form = el.closest(".kit-form");
     fields = form?.querySelector(".kit-fields");
@@ -66,19 +60,14 @@ function render({ model, el }) {
     ownKeys(form, stop.signal);
     keepFocus(form, stop.signal);
     inTurn(model, form, stop.signal);
+    whenGone(model, stop.signal, end);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };
   begin();
-  return () => {
-    stop.abort();
-    clearTimeout(timer);
-    watcher.disconnect();
-    kernel?.statusChanged?.disconnect(hear);
-    kernel?.disposed?.disconnect(end);
-  };
+  return () => (stop.abort(), clearTimeout(timer), watcher.disconnect());
 }
 
 export default { render };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -11,8 +12,10 @@ from kit.widgets.cards import card, facts, faint
 from kit.widgets.form import looks, price, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.field import Field
+from kit.widgets.form.runs import MOST
 from kit.widgets.form.service import Background, Request
 from kit.widgets.form.stock import Stock
+from kit.widgets.pile import Pile
 from kit.widgets.twins import Twin, again
 from kit.wire import Model, Quote
 
@@ -63,7 +66,8 @@ class Face:
         self._told = -READ
         self.go.on_click(lambda _: self._clicked(generate))
         self._panels: dict[str, Any] = {}
-        self._results: list[Any] = []
+        self._new = stock.new
+        self._below: tuple[Any, ...] = ()
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
         self.access = stock.new(Access, typed=self._typed)
@@ -104,7 +108,7 @@ class Face:
     @property
     def parts(self) -> list[Any]:
         """Everything that is shown, top to bottom."""
-        return [*self._frame, *self._panels.values(), *self._results]
+        return [*self._frame, *self._below]
 
     def panel(self, name: str) -> Any:
         """Return a panel that is open, or None."""
@@ -114,12 +118,22 @@ class Face:
         """Open a panel below the bar, or close it."""
         if self._panels.pop(name, None) is None:
             self._panels[name] = make()
-        self._changed(self.parts)
+        panels, _ = self._room()
+        panels.children = tuple(self._panels.values())
 
-    def results(self, widgets: Sequence[Any]) -> None:
-        """Show results, the newest first."""
-        self._results = list(widgets)
-        self._changed(self.parts)
+    def result(self, widget: Any) -> None:
+        """Show a result above the others."""
+        _, results = self._room()
+        results.put(widget)
+
+    def _room(self) -> tuple[Any, Any]:
+        """Return where panels and results are; neither is drawn anew for the other."""
+        if not self._below:
+            box = partial(self._new, ipywidgets.VBox)
+            results = self._new(Pile, most=MOST, box=box)
+            self._below = box(_dom_classes=results._dom_classes), results
+            self._changed(self.parts)
+        return self._below
 
     def say_price(self, html: str) -> None:
         """Show the price, or what else has to be said beside the button."""

@@ -98,7 +98,7 @@ class Form(ipywidgets.VBox):
         self._runs = Runs(
             self._stock,
             self._background,
-            show=self._face.results,
+            show=self._face.result,
             on_start=lambda _: self._face.ready(),
             on_end=lambda run: self._safely(partial(self._ended, run))(),
         )

@@ -11,6 +11,7 @@ from html import escape
 
 from kit.widgets import rules
 from kit.widgets.cards import ARROW, BAD, BUSY
+from kit.widgets.pile import PILED
 from kit.wire import Model, Parameter
 
 _SHEET = """
@@ -72,7 +73,7 @@ _SHEET = """
 @container(max-width:560px){.kit-fields{grid-template-columns:minmax(0,1fr);gap:4px}
  .kit-fields>.widget-html{margin:0 0 8px!important}}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} .kit-form{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} {PILED} .kit-form{{{ARROW}}}</style>"
 
 
 def heading(model: Model) -> str:

@@ -19,7 +19,7 @@ class Runs:
     Parameters
     ----------
     show : callable
-        Takes the panels to show, the newest first.
+        Takes the panel of a run that begins.
     on_start, on_end : callable
         Called with each run.
     """
@@ -29,7 +29,7 @@ class Runs:
         stock: Stock,
         background: Background,
         *,
-        show: Callable[[list[Any]], None],
+        show: Callable[[Any], None],
         on_start: Callable[[Run], None],
         on_end: Callable[[Run], None],
     ) -> None:
@@ -51,7 +51,7 @@ class Runs:
             **self._calls,
         )
         self.all.append(run)
-        self._show([one.widget for one in reversed(self.all[-MOST:])])
+        self._show(run.widget)
         for old in self.all[-MOST - 1 : -MOST]:
             old.let_go()
         run.start()

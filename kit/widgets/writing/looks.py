@@ -12,6 +12,7 @@ from html import escape
 from kit import wire
 from kit.widgets import texts
 from kit.widgets.cards import ARROW, BAD, BUSY, card, credits, facts, faint, figure
+from kit.widgets.pile import PILED
 from kit.widgets.twins import again
 
 #: Words in a second of speech, where a service does not say how long its script takes.
@@ -68,7 +69,7 @@ _SHEET = """
 .kit-writing select:focus-visible,.kit-writing textarea:focus-visible{
  outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}
 """
-SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} .kit-writing{{{ARROW}}}</style>"
+SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} {PILED} .kit-writing{{{ARROW}}}</style>"
 
 # Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
 # one copies what is selected. A page that strips the action leaves a field to select from.

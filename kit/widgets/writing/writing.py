@@ -16,6 +16,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.widgets.form.service import Background
+from kit.widgets.pile import Pile
 from kit.widgets.reach import Reach
 from kit.widgets.twins import Twin
 from kit.widgets.writing import looks
@@ -90,7 +91,7 @@ class Writing(ipywidgets.VBox):
     @property
     def scripts(self) -> list[wire.Script]:
         """The scripts in the panel, newest first, with what was changed in them."""
-        return [card.current for batch in self._shown.children for card in batch.children]
+        return [card.current for batch in self._shown.shown for card in batch.children]
 
     @property
     def script(self) -> wire.Script | None:
@@ -135,7 +136,7 @@ class Writing(ipywidgets.VBox):
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
         self._said = new.HTML(_dom_classes=("kit-said",))
-        self._shown = new.VBox()
+        self._shown = Pile(MOST_BATCHES)
         self._captions = new.VBox()
 
     def _arranged(self) -> list[Any]:
@@ -240,7 +241,7 @@ class Writing(ipywidgets.VBox):
         batch = ipywidgets.VBox(children=cards, _dom_classes=("kit-scripts",))
         with self._lock:
             self._chosen = None
-            self._shown.children = (batch, *self._shown.children[: MOST_BATCHES - 1])
+            self._shown.put(batch)
         self._twin.follow()
 
     def _captioned(self, card: ScriptCard) -> None:

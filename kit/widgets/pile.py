@@ -1,0 +1,77 @@
+"""Piles: widgets of which the newest stands first, and none is drawn anew for it.
+
+A page keeps the children of a box up to the first one that is another: to put one before the others
+makes all of them anew, films begin again, and keys that are pressed meanwhile are lost. So before
+the newest there is always an empty box, in which the next one finds its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+#: Boxes in boxes, after which all is drawn anew, once.
+DEEP = 48
+#: For the sheet of a widget with a pile, or with another box that may be empty.
+PILED = (
+    ".kit-pile{gap:10px;overflow:visible}.kit-pile:empty{display:none}"
+    ".kit-pile>*{margin:0;max-width:100%}"
+)
+_CLASSES = ("kit-pile",)
+
+
+class Pile(ipywidgets.VBox):
+    """A box that grows at its top.
+
+    Parameters
+    ----------
+    most : int
+        How many stay; older ones go.
+    box : callable
+        Makes one of the boxes that are inside.
+
+    Examples
+    --------
+    >>> pile = Pile(2)
+    >>> for words in ("first", "second", "third"):
+    ...     pile.put(ipywidgets.HTML(words))
+    >>> [one.value for one in pile.shown]
+    ['third', 'second']
+    """
+
+    def __init__(
+        self, most: int, *, box: Callable[..., Any] = ipywidgets.VBox, **traits: Any
+    ) -> None:
+        self._most = most
+        self._box = box
+        super().__init__(_dom_classes=_CLASSES, **traits)
+        self._boxes: list[Any] = [self]
+
+    @property
+    def shown(self) -> list[Any]:
+        """The widgets in it, the newest first."""
+        return [box.children[1] for box in reversed(self._boxes[:-1]) if len(box.children) > 1]
+
+    def put(self, widget: Any) -> None:
+        """Show a widget above all others."""
+        if len(self._boxes) > DEEP:
+            self._flatten()
+        self._lay(widget)
+        old = [box for box in self._boxes[:-1] if len(box.children) > 1][: -self._most]
+        for box in old:
+            box.children = box.children[:1]
+
+    def _lay(self, widget: Any) -> None:
+        place = self._box(_dom_classes=_CLASSES)
+        self._boxes[-1].children = (place, widget)
+        self._boxes.append(place)
+
+    def _flatten(self) -> None:
+        kept, old = self.shown, self._boxes[1:]
+        self.children, self._boxes = (), [self]
+        for box in old:
+            box.close()
+        for widget in reversed(kept):
+            self._lay(widget)

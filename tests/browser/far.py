@@ -1,0 +1,22 @@
+"""Pages far from their kernel: each message takes its time, both ways and in their order."""
+
+from playwright.sync_api import Locator
+
+#: Milliseconds to the kernel, and as many back.
+FAR = 700
+#: What such a page runs before anything else; it is near until `away`.
+HOLDS_BACK = """(() => {
+    window.far = 0;
+    const { prototype } = WebSocket;
+    const { send } = prototype;
+    const heard = Object.getOwnPropertyDescriptor(prototype, "onmessage");
+    prototype.send = function (data) { setTimeout(() => send.call(this, data), window.far); };
+    Object.defineProperty(prototype, "onmessage", { ...heard, set(hear) {
+        heard.set.call(this, event => setTimeout(() => hear.call(this, event), window.far));
+    } });
+})()"""
+
+
+def away(part: Locator, milliseconds: int = FAR) -> None:
+    """Take the page of a part as far from its kernel."""
+    part.page.evaluate("ms => { window.far = ms; }", milliseconds)
