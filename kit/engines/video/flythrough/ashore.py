@@ -27,11 +27,13 @@ _HEAD = 30.0  # and up to which a shore's pair of slices may reach
 #: Shares of its distance behind a place at which the ground is looked for: slices lie so far apart.
 _BEHIND = (0.0, 0.006, 0.013, 0.021, 0.030, 0.040)
 #: And behind where it is met, at the foot of a wall whose colors run into those of the water.
-_INLAND = (0.0, 0.008, 0.020, 0.038)
+_INLAND = (0.0, 0.003, 0.006, 0.010, 0.020, 0.038)
+_BEACH, _PAST = 2.0, 0.010  # units above the water over which there is none; share that passes it
 _ABOVE = 20  # parts of the frame's height: so far above what rises from water goes its slice on
 _FAR_SHORE = 700.0  # units from which it is lost in the air
-_FAR_BEAD = 300.0  # and from which a pair of slices is hardly higher than a pixel
+_FAR_BEAD = 480.0  # and from which a pair of slices is hardly higher than a pixel
 _TOUCH = 0.1  # units above the ground at which a line of sight has met it
+_FINE = 0.0015  # or so much of the distance, which is less than a pixel
 _MOST = 30_000  # pixels that can be looked up in one go
 
 
@@ -49,18 +51,24 @@ def bring_ashore(
     """
     place = _rising(colors, seen, water)
     for start in range(0, len(place), _MOST):
-        _bring(place[start : start + _MOST], colors, atlas, eye, seen, at)
+        _bring(place[start : start + _MOST], colors, atlas, eye, seen, at, water)
 
 
 def _bring(
-    place: NDArray[np.intp], colors: Bytes, atlas: Atlas, eye: Eye, seen: Seen, at: Station
+    place: NDArray[np.intp],
+    colors: Bytes,
+    atlas: Atlas,
+    eye: Eye,
+    seen: Seen,
+    at: Station,
+    water: float,
 ) -> None:
     """Do so for the pixels of some places."""
     x, y, away, height = (np.take(p, place) for p in (seen.x, seen.y, seen.away, seen.height))
     over = height - np.float32(at.height)
     above = np.maximum(height - eye.ground(x, y, away), np.float32(0.01 * _TOUCH))
     wet = np.take(colors[..., 3], place) > OPEN + SWING
-    moved = np.flatnonzero(wet | (above > _TOUCH))
+    moved = np.flatnonzero(wet | (above > np.maximum(np.float32(_FINE) * away, np.float32(_TOUCH))))
     if not len(moved):
         return
     place, above = place[moved], above[moved]
@@ -71,8 +79,10 @@ def _bring(
         ground = eye.ground(x + over_x * far, y + over_y * far, away)
         gaps.append(height + over * far - ground)
     share = _met(gaps)
+    # What stands higher than a beach is looked for beyond it.
+    least = np.float32(_PAST) * (height > np.float32(water + _BEACH))
     for step in map(np.float32, _INLAND):
-        behind = share + step
+        behind = share + np.maximum(step, least) if step else share
         there = (x + over_x * behind)[None], (y + over_y * behind)[None]
         shown = atlas.seen(*there, (np.float32(1) / away)[None])[0]
         dry = shown[:, 3] <= OPEN + SWING
@@ -80,8 +90,10 @@ def _bring(
         left = np.flatnonzero(~dry)
         if not len(left):
             return
-        place, share, away = place[left], share[left], away[left]
-        x, y, over_x, over_y = (plane[left] for plane in (x, y, over_x, over_y))
+        place = place[left]
+        x, y, over_x, over_y, away, share, least = (
+            plane[left] for plane in (x, y, over_x, over_y, away, share, least)
+        )
 
 
 def _rising(colors: Bytes, seen: Seen, water: float) -> NDArray[np.intp]:
@@ -89,28 +101,25 @@ def _rising(colors: Bytes, seen: Seen, water: float) -> NDArray[np.intp]:
 
     Nearly all of a frame is neither: it is looked at in one pass, and the rest where it is.
     """
-    foot = float(np.float32(water + _FOOT))
-    wet = np.asarray(cv2.compare(seen.height, foot, cv2.CMP_GT))
-    for plane, limit, way in (
-        (cv2.extractChannel(colors, 3), OPEN + SWING, cv2.CMP_GT),
-        (seen.away, _FAR_SHORE, cv2.CMP_LT),
-    ):
-        cv2.bitwise_and(wet, cv2.compare(plane, limit, way), dst=wet)
-    down, across = (np.flatnonzero(wet.any(axis=axis)) for axis in (1, 0))
-    if not len(down):
-        return down
+    foot = np.float32(water + _FOOT)
+    # A pixel's four bytes are one number, whose highest one is the fourth channel.
+    wet = colors.view("<u4")[..., 0] >= np.uint32(int(OPEN + SWING + 1) << 24)
+    wet &= seen.height > foot
+    wet &= seen.away < np.float32(_FAR_SHORE)
+    left, down, wide, high = cv2.boundingRect(wet.view(np.uint8))
+    if not wide:
+        return np.empty(0, np.intp)
     reach = max(2, len(wet) // _ABOVE)
-    first, left = max(0, int(down[0]) - reach), int(across[0])
-    part = slice(first, int(down[-1]) + 1), slice(left, int(across[-1]) + 1)
+    first = max(0, down - reach)
+    part = slice(first, down + high), slice(left, left + wide)
     lying = wet[part]
     # Anchored at its first row, a pixel looks down the frame.
-    spread = cv2.dilate(lying, np.ones((reach, 1), np.uint8), anchor=(0, 0)) > 0
+    spread = cv2.dilate(lying.view(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0)) > 0
     height, away = seen.height[part], seen.away[part]
-    spread &= (height > np.float32(foot)) & (height < np.float32(water + _HEAD))
+    spread &= (height > foot) & (height < np.float32(water + _HEAD))
     spread &= away < np.float32(_FAR_BEAD)
-    spread |= lying > 0
-    place = np.flatnonzero(spread)
-    row, column = np.divmod(place, spread.shape[1])
+    spread |= lying
+    row, column = np.divmod(np.flatnonzero(spread), wide)
     return np.asarray((row + first) * wet.shape[1] + column + left)
 
 

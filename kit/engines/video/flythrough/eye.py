@@ -30,12 +30,12 @@ _Ways: TypeAlias = tuple[tuple[Floats, float], tuple[Floats, float]]
 
 
 class Eye:
-    """A camera of a fixed size."""
+    """A camera of a fixed size; its lens sees so many times as much to the sides as usual."""
 
-    def __init__(self, columns: int, rows: int) -> None:
+    def __init__(self, columns: int, rows: int, lens: float = 1.0) -> None:
         self.columns, self.rows = columns, rows
         # A tall frame sees as much upward as a wide one sees to the sides, a little less.
-        self.widest = WIDEST * min(1.0, (columns / rows) ** 0.6)
+        self.widest = lens * WIDEST * min(1.0, (columns / rows) ** 0.6)
         self.focal = columns / 2 / self.widest
         self.across: Floats = np.linspace(
             -self.widest, self.widest, 2 * columns + 1, dtype=np.float32

@@ -18,17 +18,13 @@ from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look
 from kit.engines.video.flythrough.covers import Cover, Pair
 from kit.engines.video.flythrough.erosion import blurred
+from kit.engines.video.flythrough.light import Light, film_of
 from kit.engines.video.flythrough.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
 from kit.engines.video.flythrough.woods import OWN
 
 _STRIP = 64  # rows
 _COLOR = 0.86  # air and distance make land paler than what stands close by
-_SHADE = 1.35  # seen from the air there is more sky above the land than in a street
-_LOW = 1.35  # against a low sun, films are exposed for what lies in shade
-_HEAVY = 0.62  # under a heavy sky
-_MOON = 1.45  # eyes are used to the dark
 _MOONLIT = 0.6  # share of their color that things keep by moonlight
-_DARKEST = 0.40  # light from a sky without a moon, in which land can just be seen
 _THROUGH = 0.86  # share of their slope that crowns do not show to the sun
 _GAP = 0.30  # brightness between trees
 _RIM = (
@@ -37,21 +33,6 @@ _RIM = (
 )  # how much of a place is under trees where these are dark, and where they are not
 _SNOW: Oklch = (0.975, 0.010, 245)
 _REACH = 256  # units that a shadow falls, rounded up to a power of two
-
-
-@dataclass(frozen=True, slots=True)
-class Light:
-    """Light on the ground: linear colors, shape (3, 1, 1), of sun and sky.
-
-    Parameters
-    ----------
-    way : tuple of float
-        To the sun, of length 1: along x, along y, up.
-    """
-
-    sun: Floats
-    sky: Floats
-    way: tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +49,6 @@ class Strip:
     crown: Floats
     tree: Bytes
     plots: Bytes | None
-
-
-def light_of(look: Look, toward: tuple[float, float]) -> Light:
-    """Return the light of a look that comes from a direction on the map, of length 1."""
-    # The weaker the sun, the more the eye opens to the light of the sky.
-    lift = _SHADE * (1.0 + 0.5 * max(0.0, 1.0 - look.sun_power / 2.4))
-    lift *= _LOW if look.elevation < 0.4 else 1.0
-    lift *= _HEAVY if look.clouds > 0.9 else 1.0
-    shade = max(look.shade_power, _DARKEST - 0.25 * look.sun_power) * lift
-    length = math.hypot(1.0, look.high_light)
-    way = (toward[0] / length, toward[1] / length, look.high_light / length)
-    power = look.sun_power * (_MOON if look.moon else 1.0)
-    return Light(tone.light(look.sun, power), tone.light(look.shade, shade), way)
 
 
 def colored(
@@ -101,6 +69,7 @@ def colored(
     progress.report(0.3)
     fields = _field_colors(cover, rng)
     highest = float(ground.heights.max())
+    contrast, lift, saturation = film_of(look)
     out = np.empty((GRID, GRID, 4), np.uint8)
     for row in progress.part(0.3, 1.0).over(range(0, GRID, _STRIP)):
         rows = slice(row, row + _STRIP)
@@ -117,9 +86,11 @@ def colored(
             planes,
             rng,
             exposure=look.exposure,
-            saturation=_COLOR * look.saturation,
+            saturation=_COLOR * saturation,
             vignette=0.0,
             grain=0.0,
+            contrast=contrast,
+            lift=lift,
         )
         out[rows, :, 3] = wet
     return out

@@ -11,6 +11,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.scene.land import tone
 from kit.engines.scene.land.look import Look
+from kit.engines.video.flythrough.light import film_of
 from kit.engines.video.flythrough.picture import toned
 from kit.engines.video.flythrough.terrain import SIDE, noise
 
@@ -112,14 +113,17 @@ def heaven(
     cloud += shine * (np.exp(-far * 5.0) * look.glow * 0.7 * (1.0 - 0.6 * cover))
     planes += (cloud - planes) * (cover * 0.92)
     _add_haze(planes, look, up)
+    contrast, lift, saturation = film_of(look)
     picture = toned(
         tone.developed(
             planes.astype(np.float32),
             rng,
             exposure=look.exposure,
-            saturation=look.saturation,
+            saturation=saturation,
             vignette=0.0,
             grain=0.0,
+            contrast=contrast,
+            lift=lift,
         )
     )
     horizon = int(_TOP * scale)

@@ -23,10 +23,12 @@ from kit.engines.video.flythrough.air import Air
 from kit.engines.video.flythrough.ashore import OPEN, SWING, bring_ashore
 from kit.engines.video.flythrough.covers import cover_of, dulled, tinted
 from kit.engines.video.flythrough.eye import WIDEST, Eye
+from kit.engines.video.flythrough.framing import framing_of
 from kit.engines.video.flythrough.grain import grains
-from kit.engines.video.flythrough.ground import colored, light_of
+from kit.engines.video.flythrough.ground import colored
 from kit.engines.video.flythrough.heaven import heaven
 from kit.engines.video.flythrough.lake import Lake, View
+from kit.engines.video.flythrough.light import light_of
 from kit.engines.video.flythrough.near import Near
 from kit.engines.video.flythrough.patches import Atlas, box_of
 from kit.engines.video.flythrough.picture import (
@@ -96,17 +98,21 @@ class Journey:
         self._lead = round(_DISSOLVE * take.fps) if take.loop else 0
         self._lead = min(self._lead, take.frames // 3)
         count = take.frames + self._lead
-        self._stations = route(ground, take.camera, count, count / take.fps, take.motion, rng[1])
-        turn = _sun_turn(look, rng[2])
+        told = (*brief.composition, *brief.tones)
+        framing = framing_of(told, high=take.camera == "high", shape=take.height / take.width)
+        self._stations = route(
+            ground, take.camera, count, count / take.fps, take.motion, rng[1], framing
+        )
+        turn = _sun_turn(look, rng[2], centered="centered" in told)
         ahead = self._stations[count // 2].heading
         sun = ahead + turn
         # Land is lit from farther aside than where the sun is seen: it would only show its shade.
         lit = sun + math.copysign(_ASIDE, turn)
-        light = light_of(look, (math.sin(lit), math.cos(lit)))
+        light = light_of(look, (math.sin(lit), math.cos(lit)), outlined="outline" in told)
         cover = cover_of(kind, brief.season)
         cover = tinted(dulled(cover) if brief.covered else cover, of_land(brief), of_water(brief))
         colors = colored(ground, cover, look, light, rng[3], progress.part(0.5, 0.85))
-        self._eye = _eye(take)
+        self._eye = _eye(take, framing.lens)
         box = box_of(self._stations, self._eye.widest)
         self._eye.over(ground.surface, box, *_slices(ground, self._stations, self._eye))
         progress.report(0.88)
@@ -124,7 +130,8 @@ class Journey:
         self._near = Near(kind, rng[5], ahead)
         progress.report(0.92)
         headings = [station.heading for station in self._stations]
-        span = (min(headings) - WIDEST - 0.05, max(headings) + WIDEST + 0.05)
+        aside = max(WIDEST, self._eye.widest) + 0.05
+        span = (min(headings) - aside, max(headings) + aside)
         self._heaven = heaven(look, span, sun, self._eye.focal, rng[4])
         self._air = Air(look, ground.water or 0.0)
         self._water = ground.water
@@ -225,21 +232,22 @@ def _last(plane: NDArray[Any]) -> int:
     return len(plane) - 1 - _first(plane[::-1])
 
 
-def _eye(take: Take) -> Eye:
+def _eye(take: Take, lens: float) -> Eye:
     share = _SHARES[min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))]
     columns, rows = (2 * round(side * share / 2) for side in (take.width, take.height))
-    return Eye(columns, rows)
+    return Eye(columns, rows, lens)
 
 
 def _slices(ground: Land, stations: Sequence[Station], eye: Eye) -> tuple[Floats, Fineness]:
     return sliced(ground, stations, eye.widest, eye.rows / eye.focal, 210 + eye.rows // 6)
 
 
-def _sun_turn(look: Look, rng: np.random.Generator) -> float:
+def _sun_turn(look: Look, rng: np.random.Generator, *, centered: bool) -> float:
     """Return how far from the middle of the view the light stands, in radians."""
     side = 1.0 if rng.random() < 0.5 else -1.0
     # A low sun is worth being seen; a high one lights best from the side.
-    return side * (0.36 if look.elevation < 0.4 else 1.9)
+    low = 0.0 if centered else 0.36
+    return side * (low if look.elevation < 0.4 else 1.9)
 
 
 def _lake(level: float, look: Look, sun: float, rng: np.random.Generator) -> Lake:

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kit.engines.video.flythrough.framing import PLAIN, Framing
 from kit.engines.video.flythrough.terrain import SIDE, Land
 
 _SPEED = 44.0  # units a second at full motion
@@ -79,7 +80,13 @@ Pilot: TypeAlias = Callable[[Start, NDArray[np.float64], float], Course]
 
 
 def route(
-    ground: Land, camera: str, frames: int, seconds: float, motion: float, rng: np.random.Generator
+    ground: Land,
+    camera: str,
+    frames: int,
+    seconds: float,
+    motion: float,
+    rng: np.random.Generator,
+    framing: Framing = PLAIN,
 ) -> list[Station]:
     """Return where the camera is at each frame.
 
@@ -89,10 +96,13 @@ def route(
         That the frames last.
     motion : float
         0 for a camera that hangs in the air, 1 for a fast flight.
+    framing : Framing
+        What words of composition make of it.
     """
     start = _start(ground, rng)
     far = np.linspace(0.0, seconds, frames) * _SPEED * (0.15 + 0.85 * motion) * (motion > 0)
     course = PILOTS[camera](start, far, motion)
+    course = _with(course, framing.clearance(course.clearance), framing.horizon(course.horizon))
     heights = _heights(ground, course, frames / seconds) + _OVER.get(ground.kind, 0.0)
     bank = _bank(course.heading, frames / seconds)
     return [

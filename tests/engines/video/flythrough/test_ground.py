@@ -6,7 +6,8 @@ from kit.engines.scene.brief import read
 from kit.engines.scene.land.look import look_for
 from kit.engines.video.flythrough.air import Air
 from kit.engines.video.flythrough.covers import cover_of, tinted
-from kit.engines.video.flythrough.ground import colored, light_of
+from kit.engines.video.flythrough.ground import colored
+from kit.engines.video.flythrough.light import light_of
 from kit.engines.video.flythrough.seen import Seen
 from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
 

@@ -51,6 +51,15 @@ def test_land_seen_from_the_air_is_flown_over_high(
     assert asset.metadata["camera"] == camera
 
 
+def test_words_of_composition_show_more_of_the_sky(tmp_path: Path) -> None:
+    def sky(prompt: str) -> float:
+        asset = rendered(FlyThrough(), tmp_path / prompt, prompt, land="desert", fps=2)
+        blue = decoded(asset)[0].astype(int)
+        return float((blue[..., 2] > blue[..., 0]).mean())
+
+    assert sky("simple dunes at noon") > sky("dunes at noon") + 0.1
+
+
 def test_night_is_darker_than_day(tmp_path: Path) -> None:
     def frame(prompt: str) -> np.ndarray:
         asset = rendered(FlyThrough(), tmp_path / prompt, prompt, land="desert", fps=2)
