@@ -167,6 +167,30 @@ class Curtains:
     light: Floats
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Water:
+    """Still water, and which place of a painting each of its pixels mirrors.
+
+    Parameters
+    ----------
+    rows : slice
+        Where it is in the painting; all else has their shape.
+    columns, lines : ndarray of float32
+        What is mirrored, in pixels of the painting.
+    share : ndarray of float32
+        How much of its light is seen, 0 to 1.
+    away, level : ndarray of float32
+        How far away each pixel is, see `Depths`, and how far the water in it is.
+    """
+
+    rows: slice
+    columns: Floats
+    lines: Floats
+    share: Floats
+    away: Floats
+    level: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Sky:
     """Where a painting shows sky, with all that hangs in it, of the painting's shape."""
@@ -175,7 +199,7 @@ class Sky:
 
 
 #: Anything that moves by itself, or tells what stands before it.
-Stir: TypeAlias = Smoke | Fountain | Lava | Fall | Spray | Curtains | Depths | Sky
+Stir: TypeAlias = Smoke | Fountain | Lava | Fall | Spray | Curtains | Depths | Sky | Water
 
 _HEARD: ContextVar[list[Stir] | None] = ContextVar("stirring", default=None)
 

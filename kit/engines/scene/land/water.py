@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
+from kit.engines.scene.land import stirring
 from kit.engines.scene.land.fields import sampled, slopes, tile
 from kit.engines.scene.land.look import Look
 from kit.engines.scene.land.sky import Sun
@@ -82,6 +83,10 @@ def flooded(
     if ground is not None:
         mask *= 0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows])
     planes[:, rows] += (color - planes[:, rows]) * mask
+    if stirring.listened():
+        seen = np.asarray(share * mask * (above <= 0.0), np.float32)
+        told = {"columns": source_x, "lines": source_y, "share": seen, "away": depth[rows]}
+        stirring.tell(stirring.Water(rows=rows, level=z, **told))
 
 
 def _ripples(

@@ -16,6 +16,7 @@ from kit.engines.video.sheets import Frame
 _FAINT = 0.10  # light of curtains that is as bright as the night behind them
 _SOFT = 4  # curtains are soft: they are drawn at a quarter of the size
 _MOON = (190.0, 140.0)  # luma from which light is no curtain's, and up to which it is
+_DIMMEST = 0.55  # of its light, that a ray loses at most
 _LEAN = 0.10  # by how much rays lean, as a share of their height
 #: Units of the noise over the width of the frame, how many of them it runs in a second, and share
 #: of the light: broad waves one way, fine rays the other way.
@@ -63,11 +64,12 @@ class Aurora:
         share = self._share * smooth_step(*_MOON, luma)
         self._light = [share * luma, *(share * (plane - np.float32(128)) for plane in chroma)]
 
-    def draw(self, planes: Frame, moment: float) -> None:
-        """Draw the curtains of a moment, in place."""
-        change = sum(share * noise.at(moment) for noise, share in self._waves)
+    def draw(self, planes: Frame, moment: float, share: float = 1.0) -> None:
+        """Draw the curtains of a moment, in place; of their motion a share."""
+        waves = sum(part * noise.at(moment) for noise, part in self._waves)
+        change = np.maximum(waves, -_DIMMEST)  # a ray that went out would be a hole in the sky
         for plane, light in zip(self._above(planes), self._light, strict=True):
-            add(plane, np.asarray(change * light, np.float32))
+            add(plane, np.asarray(change * light, np.float32), share)
 
     def _above(self, planes: Frame) -> Frame:
         luma, blue, red = planes

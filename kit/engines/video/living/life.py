@@ -42,17 +42,28 @@ class Hours:
         """Return the place at a moment of the clip, in planes that are not to be written to."""
         if not self.pass_by:
             return self._paintings[0]
-        if self._loop:
-            moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
-        place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
-        first = min(int(place), len(self._paintings) - 2)
-        # Each hour stays a while: half way between two of them a picture is neither.
-        share = float(smooth_step(0.15, 0.85, np.array(place - first)))
+        first, share = self._between(moment)
         luma, one, other = (
             cv2.addWeighted(before, 1 - share, after, share, 0.0)
             for before, after in zip(*self._paintings[first : first + 2], strict=True)
         )
         return luma, one, other
+
+    def share(self, number: int, moment: float) -> float:
+        """Return how much is seen of a painting at a moment of the clip, 0 to 1."""
+        if not self.pass_by:
+            return 1.0
+        first, share = self._between(moment)
+        return {first: 1.0 - share, first + 1: share}.get(number, 0.0)
+
+    def _between(self, moment: float) -> tuple[int, float]:
+        """Return the number of the painting that goes, and how far the next one is there."""
+        if self._loop:
+            moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
+        place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
+        first = min(int(place), len(self._paintings) - 2)
+        # Each hour stays a while: half way between two of them a picture is neither.
+        return first, float(smooth_step(0.15, 0.85, np.array(place - first)))
 
 
 class Clouds:
@@ -64,6 +75,8 @@ class Clouds:
         Where there is sky, 0 to 1.
     horizon : float
         Share of the height at which they close up.
+    dense : float
+        Share of their light that is left.
 
     Attributes
     ----------
@@ -78,6 +91,7 @@ class Clouds:
         horizon: float,
         take: Take,
         rng: np.random.Generator,
+        dense: float = 1.0,
     ) -> None:
         width, height = size
         self._take, self._width = take, width
@@ -90,7 +104,11 @@ class Clouds:
         tile = cv2.GaussianBlur(tile, (0, 0), 1.2)
         fade = smooth_step(0.02, 0.20, up)[:, None]
         self._tile = np.hstack([tile, tile])
-        mask = cv2.resize(sky, (width, height), interpolation=cv2.INTER_LINEAR)[:rows] * fade
+        mask = (
+            cv2.resize(sky, (width, height), interpolation=cv2.INTER_LINEAR)[:rows]
+            * fade
+            * np.float32(dense)
+        )
         self._mask = np.rint(mask * 255).astype(np.uint8)
         self._light = self._mask
 

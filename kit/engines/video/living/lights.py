@@ -79,15 +79,15 @@ class Flicker:
         self._phases = rng.random((len(lights.waves), _GROUPS))
         self._calm = rng.random(_GROUPS) < lights.calm
 
-    def draw(self, luma: Bytes, moment: float) -> None:
-        """Dim the lights as they are at a moment, in place."""
+    def draw(self, luma: Bytes, moment: float, share: float = 1.0) -> None:
+        """Dim the lights as they are at a moment, in place, by a share of what they dim."""
         rounds = turns(self._take)
         dim = np.zeros(256, np.uint8)
         level = np.full(_GROUPS, self._lights.dim)
-        for (count, share), phase in zip(self._lights.waves, self._phases, strict=True):
-            level = level + share * np.sin(2 * np.pi * (count * rounds * moment + phase))
+        for (count, far), phase in zip(self._lights.waves, self._phases, strict=True):
+            level = level + far * np.sin(2 * np.pi * (count * rounds * moment + phase))
         dim[:_GROUPS] = np.where(self._calm, 0, 255 * np.clip(level, 0.0, 1.0)).astype(np.uint8)
-        amount = cv2.multiply(self._spots, cv2.LUT(self._groups, dim), scale=1 / 255)
+        amount = cv2.multiply(self._spots, cv2.LUT(self._groups, dim), scale=share / 255)
         over = luma[: self.rows]
         cv2.subtract(over, amount, dst=over)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from kit.engines.video.kenburns.blocks import bordered, fill_quads, pairs
 from kit.engines.video.living import depths
 from kit.engines.video.living.life import Clouds, Hours, Ripples, open_water, still_water
 from kit.engines.video.living.lights import STARS, Flicker
+from kit.engines.video.living.night import DARK, StarsByNight, by_night
 from kit.engines.video.living.shore import water_of
-from kit.engines.video.living.stirs import heavens, open_sky, stirred
+from kit.engines.video.living.stirs import Stirs, heavens, open_sky, stirred
 from kit.engines.video.settings import frame_size
 from kit.engines.video.sheets import Frame, views
 from kit.engines.video.weather import Weather
@@ -38,6 +40,7 @@ _SKIES = ("lake", "desert", "sea", "forest", "poster")
 _LEVEL = ("lake", "desert", "sea", "forest")  # land that reaches up to a level horizon
 _HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neither low nor high
 _INKS = ("liquid", "flow")
+_DIM = 0.45  # share of their light that clouds keep in a picture that is to be dark
 _FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
 _AIRS = {"rain": "rain", "snow": "snow", "mist": "fog", "fog": "fog"}
 
@@ -81,11 +84,16 @@ def _enlivened(
             painting = progress.part(*_stretch(number, len(hours), end))
             paintings.append(paint(quiet(brief, hour), painting))
         told = max(told, stirs, key=len)  # lava that glows by night is none by day
-    if len(hours) > 1:  # no northern lights shine by day
-        told = [one for one in told if not isinstance(one, stirring.Curtains)]
     setting_up = progress.part(end, 1.0)
     return Living(
-        brief, paintings, take, weather=weather, clouds=clouds, told=told, progress=setting_up
+        brief,
+        paintings,
+        take,
+        weather=weather,
+        clouds=clouds,
+        told=told,
+        night=hours.index("night") if "night" in hours else 0,
+        progress=setting_up,
     )
 
 
@@ -98,6 +106,8 @@ class Living:
         The place at one or more hours, shape (height, width, 3) each, of the frame's shape.
     told : sequence of Stir
         What moves by itself in them, see `kit.engines.scene.land.stirring`.
+    night : int
+        Which painting shows the place by night, if hours pass.
     """
 
     def __init__(
@@ -109,6 +119,7 @@ class Living:
         weather: str,
         clouds: bool,
         told: Sequence[stirring.Stir] = (),
+        night: int = 0,
         progress: Progress | None = None,
     ) -> None:
         progress = progress or Progress()
@@ -124,13 +135,16 @@ class Living:
         self._hours = Hours(planes, loop=take.loop)
         size = (self._relief.width, self._relief.height)
         horizon = depths.horizon_of(sky)
-        self._life: list[Clouds | Flicker] = []
+        self._life: list[Clouds | Flicker | StarsByNight] = []
         self._clouds = None
-        if brief.family in _LEVEL and brief.dark and brief.open and not self._hours.pass_by:
+        dark = partial(self._hours.share, night)
+        if _starry(brief, passing=self._hours.pass_by):
             # Before clouds, which drift over them.
-            self._life.append(Flicker(planes[0][0], take, rng[4], STARS, open_sky(told)))
-        if clouds and brief.family in _SKIES and brief.weather != "fog":
-            self._clouds = Clouds(size, clear, horizon, take, rng[0])
+            stars = Flicker(planes[night][0], take, rng[4], STARS, open_sky(told))
+            self._life.append(StarsByNight(stars, dark) if self._hours.pass_by else stars)
+        dense = _density(brief)
+        if clouds and brief.family in _SKIES and brief.weather != "fog" and dense:
+            self._clouds = Clouds(size, clear, horizon, take, rng[0], dense)
             self._clouds.light_up(planes[0][0])
             self._life.append(self._clouds)
         if brief.family == "city":
@@ -146,7 +160,11 @@ class Living:
             else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
         )
         progress.report(0.9)
-        self._stirs = stirred(told, paintings[0].shape[:2], size, take, brief.seed)
+        painted = paintings[0].shape[:2]
+        stirs = stirred(told, painted, size, take, brief.seed)
+        if self._hours.pass_by:
+            stirs = by_night(stirs, planes[night], dark)
+        self._stirs = Stirs(stirs, told, painted, size, take)
         self._set(planes[0])
         progress.report(1.0)
 
@@ -167,8 +185,7 @@ class Living:
         """Take a painting as what is to be brought to life."""
         self._blocks = blocks_of(planes)
         self._canvas, self._tints = bordered(planes[0]), planes[1:]
-        for stir in self._stirs:
-            stir.light_up(planes)
+        self._stirs.light_up(planes)
 
     def _alive(self, moment: float) -> Blocks:
         """Return the painting as it looks at a moment, in blocks."""
@@ -177,15 +194,16 @@ class Living:
             if self._clouds is not None:
                 self._clouds.light_up(planes[0])
             self._set(planes)
-        stirred_rows = max((stir.rows for stir in self._stirs), default=0)
+        stirred_rows = self._stirs.rows
         rows = max((stirred_rows, *(life.rows for life in self._life)))
         if rows:
             # The row below counts too: the last one's blocks reach into it.
             wide = self._canvas[: rows + 1].copy()
             if stirred_rows:
                 tints = [tint[: stirred_rows // 2].copy() for tint in self._tints]
-                for stir in self._stirs:
-                    stir.draw((wide[:stirred_rows, :-1], tints[0], tints[1]), moment)
+                planes = (wide[:stirred_rows, :-1], tints[0], tints[1])
+                before = self._canvas[:, :-1], self._tints[0], self._tints[1]
+                self._stirs.draw(planes, before, moment)
                 self._blocks.chroma[: stirred_rows // 2] = pairs(*tints)
             for life in self._life:
                 life.draw(wide[:-1, :-1], moment)
@@ -199,6 +217,20 @@ def _passing(brief: Brief, way: str) -> tuple[str, ...]:
     hours = _HOURS[way] or (brief.time_of_day,)
     hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
     return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
+
+
+def _starry(brief: Brief, *, passing: bool) -> bool:
+    """Return whether stars over land are seen at some hour of a film."""
+    if passing:
+        brief = replace(brief, time_of_day="night")
+    return brief.family in _LEVEL and brief.dark and brief.open
+
+
+def _density(brief: Brief) -> float:
+    """Return the share of the drifting clouds' light that words leave: they have it bright."""
+    if "minimal" in brief.composition or brief.says("cloudless", "no-cloud"):
+        return 0.0
+    return _DIM if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
 
 
 def _level(brief: Brief) -> float:
@@ -220,7 +252,8 @@ def quiet(brief: Brief, hour: str) -> Brief:
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
-    extras = tuple(extra for extra in brief.extras if extra != "fireflies")
+    hidden = ("fireflies",) if hour in DARK else ("fireflies", "aurora")
+    extras = tuple(extra for extra in brief.extras if extra not in hidden)
     return replace(brief, time_of_day=hour, weather=weather, extras=extras, falling=False)
 
 

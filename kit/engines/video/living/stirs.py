@@ -15,8 +15,10 @@ from kit.engines.video.filming import Take
 from kit.engines.video.living.aurora import Aurora
 from kit.engines.video.living.cascade import Cascade, Drifting
 from kit.engines.video.living.fire import Fountain, Lava
+from kit.engines.video.living.mirror import Mirror
 from kit.engines.video.living.smoke import Rising
 from kit.engines.video.living.stage import Stage, Stirring
+from kit.engines.video.sheets import Frame
 
 T = TypeVar("T")
 
@@ -59,6 +61,49 @@ def stirred(
         elif isinstance(one, stirring.Spray):
             parts.append(Drifting(one, stage))
     return parts
+
+
+class Stirs:
+    """What moves by itself, and the water that shows it.
+
+    Parameters
+    ----------
+    parts : sequence of Stirring
+        The farthest first; see `stirred` for all else.
+
+    Attributes
+    ----------
+    rows : int
+        Row of the luma below which nothing of it is; 0 without any.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Stirring],
+        told: Sequence[stirring.Stir],
+        painted: tuple[int, int],
+        size: tuple[int, int],
+        take: Take,
+    ) -> None:
+        self._parts = parts
+        self.rows = max((part.rows for part in parts), default=0)
+        self._mirror: Mirror | None = None
+        water = _last(told, stirring.Water)
+        if water is not None and self.rows:
+            self._mirror = Mirror(water, Stage(*size, painted, None, take), self.rows)
+            self.rows = max(self.rows, self._mirror.rows)
+
+    def light_up(self, planes: Frame) -> None:
+        """Look at the planes in which it is drawn next, as they are painted."""
+        for part in self._parts:
+            part.light_up(planes)
+
+    def draw(self, planes: Frame, before: Frame, moment: float) -> None:
+        """Draw a moment, in place, over planes that show as much as those before it."""
+        for part in self._parts:
+            part.draw(planes, moment)
+        if self._mirror is not None and self._mirror.rows:
+            self._mirror.draw(planes, before)
 
 
 def heavens(told: Sequence[stirring.Stir], guess: Floats) -> tuple[Floats, Floats]:

@@ -26,12 +26,12 @@ def kinds(prompt: str) -> set[str]:
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
-        ("a mountain lake", set()),
-        ("a waterfall at noon", {"Fall", "Spray", "Depths"}),
-        ("an erupting volcano over a lake", {"Smoke", "Fountain", "Lava", "Depths"}),
+        ("a mountain lake", {"Water"}),
+        ("a waterfall at noon", {"Fall", "Spray", "Depths", "Water"}),
+        ("an erupting volcano over a lake", {"Smoke", "Fountain", "Lava", "Depths", "Water"}),
         ("an erupting volcano in the desert", {"Smoke", "Fountain", "Lava", "Depths"}),
         ("an erupting volcano in the sea", {"Smoke", "Fountain", "Lava", "Depths"}),
-        ("a volcano at noon, clear", {"Smoke", "Depths"}),
+        ("a volcano at noon, clear", {"Smoke", "Depths", "Water"}),
         ("a dormant volcano", set()),
     ],
 )

@@ -64,3 +64,10 @@ def test_a_loop_comes_around_and_a_clip_goes_on(loop: bool) -> None:
 
     assert np.array_equal(drawn(lights, 0.0)[0], drawn(lights, 1.0)[0]) == loop
     assert not np.array_equal(drawn(lights, 0.2)[0], drawn(lights, 0.25)[0])
+
+
+def test_no_ray_goes_out() -> None:
+    lights = aurora()
+    darkest = min(drawn(lights, moment)[0][25:65, 70:140].min() for moment in np.arange(0, 1, 0.02))
+
+    assert darkest > 110 * (1 - 0.8 * 0.6)  # curtains are four fifths of that light

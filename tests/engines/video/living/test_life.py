@@ -40,6 +40,14 @@ def test_in_a_loop_the_first_hour_comes_back() -> None:
     assert hours.at(1.0)[0][0, 0] == 200
 
 
+def test_hours_say_how_much_of_each_painting_is_seen() -> None:
+    hours = Hours([planes(200), planes(120), planes(20)], loop=False)
+
+    seen = [[hours.share(number, moment) for number in range(3)] for moment in (0.0, 0.75, 1.0)]
+    assert seen == [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1]]
+    assert Hours([planes(90)], loop=False).share(0, 0.3) == 1
+
+
 def test_only_several_hours_pass() -> None:
     assert not Hours([planes(90)], loop=False).pass_by
     assert Hours([planes(90), planes(20)], loop=False).pass_by
@@ -62,6 +70,18 @@ def test_clouds_drift_over_the_sky_alone(take: Take) -> None:
     assert (drawn(0.3) >= 120).all()
     if take.loop:
         assert np.abs(drawn(0.0) - drawn(1.0)).max() <= 1
+
+
+def test_clouds_may_be_thinner() -> None:
+    def drawn(dense: float) -> np.ndarray:
+        sky = np.ones((90, 160), np.float32)
+        clouds = Clouds((160, 90), sky, 0.55, ONCE, rng(), dense)
+        found = planes(120)[0]
+        clouds.light_up(found)
+        clouds.draw(found, 0.3)
+        return found.astype(int) - 120
+
+    assert 0.4 < drawn(0.5).sum() / drawn(1.0).sum() < 0.6
 
 
 def test_ripples_lie_where_their_mask_says_margins_and_all() -> None:

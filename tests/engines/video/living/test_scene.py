@@ -147,7 +147,8 @@ def living(prompt: str, hours: tuple[str, ...], loop: bool = True) -> tuple[Livi
     brief = replace(read_, width=width, height=height)
     with stirring.heard() as told:
         paintings = [paint(quiet(brief, hour), Progress()) for hour in hours]
-    film = Living(brief, paintings, take, weather="none", clouds=False, told=told)
+    night = hours.index("night") if "night" in hours else 0
+    film = Living(brief, paintings, take, weather="none", clouds=False, told=told, night=night)
     edge = (height - 180) // 2, (width - 320) // 2
     return film, paintings[0][edge[0] : edge[0] + 180, edge[1] : edge[1] + 320]
 
@@ -184,3 +185,67 @@ def test_no_northern_lights_run_over_a_sky_by_day(tmp_path: Path) -> None:
 
     # The first hour stays a while.
     assert distance(shown[0][:60], shown[1][:60]) < 0.5
+
+
+def test_northern_lights_and_stars_come_alive_as_night_falls() -> None:
+    prompt = "northern lights over a lake, clear"
+    film, _ = living(prompt, ("day", "night"), loop=False)
+    early, late = (
+        distance(lit(film.frame(number))[:50], lit(film.frame(number + 1))[:50])
+        for number in (0, 46)
+    )
+
+    assert early < 0.2  # no rays are seen by day
+    assert late > 0.35
+    by_day = quiet(read(prompt, {"aspect_ratio": "16:9", "size": 64}, 1), "day")
+    assert "aurora" not in by_day.extras
+
+
+def test_stars_glimmer_once_it_is_night() -> None:
+    film, _ = living("starry desert, clear", ("day", "night"), loop=False)
+    early, late = (
+        np.abs(lit(film.frame(number))[:60] - lit(film.frame(number + 1))[:60]).max()
+        for number in (0, 46)
+    )
+
+    assert early <= 2
+    assert late > 6
+
+
+def test_water_shows_the_fire_above_it() -> None:
+    film, _ = living("an erupting volcano at night by a calm lake, mirror", ("night",), loop=False)
+    painted = lit(film.frame(0))
+    frames = [lit(film.frame(number)) for number in (0, 9, 18, 27)]
+    above, below = (
+        max(distance(frame[rows], painted[rows]) for frame in frames)
+        for rows in (slice(0, 80), slice(100, 175))
+    )
+
+    assert above > 0.8
+    assert below > 0.25 * above
+
+
+@pytest.mark.parametrize(
+    ("prompt", "family", "most"),
+    [
+        ("minimalist", "lake", 0.0),
+        ("minimalist", "forest", 0.0),
+        ("minimalist", "poster", 0.0),
+        ("cloudless", "desert", 0.0),
+        ("menacing", "lake", 2.0),
+        ("gloomy", "desert", 2.0),
+        ("low key", "sea", 2.0),
+    ],
+)
+def test_clouds_that_drift_spoil_no_mood(prompt: str, family: str, most: float) -> None:
+    values = {"aspect_ratio": "16:9", "size": 320, "family": family}
+    brief = read(f"{prompt} {family}", values, 7)
+    take = Take(width=320, height=180, fps=12, frames=24, motion=0.0)
+    width, height = large(take)
+    painting = paint(replace(brief, width=width, height=height), Progress())
+    seen = Living(brief, [painting], take, weather="none", clouds=True).frame(0)
+    bare = Living(brief, [painting], take, weather="none", clouds=False).frame(0)
+
+    drifting = distance(lit(seen), lit(bare))
+    assert drifting <= most
+    assert (drifting > 0) == (most > 0)
