@@ -116,7 +116,8 @@ def ducking(
     """
     parts = [np.zeros(0, np.float32)]
     parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
-    level = np.sqrt(_averaged(np.concatenate(parts), 100))
+    # A running sum may end a hair below the zero of silence.
+    level = np.sqrt(np.maximum(_averaged(np.concatenate(parts), 100), 0.0))
     speaks = (level > floor * min(1.0, float(level.max(initial=0.0)) / 0.1)).astype(np.float32)
     # Down a little before the first word, up only where a pause is a pause.
     held = cv2.dilate(speaks[None], np.ones((1, 701), np.uint8))[0]

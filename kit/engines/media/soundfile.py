@@ -27,6 +27,8 @@ _GAP = 0.1
 #: Seconds by which a clock that goes back has begun anew; it is set right once in so many, as one
 #: that stands still would leave nothing to hear.
 _BACK = 1.0
+#: Samples over which what comes after a part that is left out comes in.
+_SEAM = 480
 
 Check = Callable[[], None]
 
@@ -88,17 +90,50 @@ def _parts(container: Any, channels: int) -> Iterator[Floats]:
     if not container.streams.audio:
         raise EngineError("the file holds no sound", code="no_sound")
     stream = container.streams.best("audio")
-    mixer = _Mixer(channels)
-    clock, skip = _Clock(_origin(container, stream)), 0
+    mixer, shears = _Mixer(channels), _Shears()
+    clock = _Clock(_origin(container, stream))
     for frame in _frames(container, stream):
         late = round(clock.off(frame) * RATE)
         yield from _silence(late, channels)
-        skip += max(0, -late)
-        for samples in mixer.mixed(frame):
-            yield samples[:, skip:]
-            skip = max(0, skip - samples.shape[1])
-    for samples in mixer.rest():
-        yield samples[:, skip:]
+        shears.leave_out(-late)
+        yield from map(shears.cut, mixer.mixed(frame))
+    yield from map(shears.cut, mixer.rest())
+
+
+class _Shears:
+    """Samples of which some are left out, without a click: what would have gone on fades away."""
+
+    def __init__(self) -> None:
+        self._skip = 0
+        self._heard = False
+        self._old: Floats | None = None
+        self._at = 0
+
+    def leave_out(self, count: int) -> None:
+        """Leave out so many of the samples that come next; none for less than 1."""
+        if count > 0:
+            self._skip += count
+            self._old, self._at = None, 0
+
+    def cut(self, samples: Floats) -> Floats:
+        """Return what is left of the next samples, shape (channels, n)."""
+        out, kept = samples[:, : self._skip], samples[:, self._skip :]
+        self._skip -= out.shape[1]
+        # Before the first sound that is heard there is nothing that could go on.
+        if self._heard and out.shape[1]:
+            held = [out] if self._old is None else [self._old, out]
+            self._old = np.concatenate(held, axis=1)[:, :_SEAM]
+        if self._old is not None:
+            kept = self._blended(kept, self._old)
+        self._heard = self._heard or kept.shape[1] > 0
+        return kept
+
+    def _blended(self, kept: Floats, old: Floats) -> Floats:
+        steps = min(old.shape[1] - self._at, kept.shape[1])
+        up = (np.arange(steps, dtype=np.float32) + self._at + 1) / (old.shape[1] + 1)
+        gone = old[:, self._at : self._at + steps] * (1 - up)
+        self._at += steps
+        return np.concatenate([gone + kept[:, :steps] * up, kept[:, steps:]], axis=1)
 
 
 class _Clock:

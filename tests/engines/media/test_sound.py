@@ -6,7 +6,7 @@ import pytest
 
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame
 from kit.engines.media.footage import Footage
-from kit.engines.media.loudness import loudness
+from kit.engines.media.loudness import ducking, loudness
 from kit.engines.media.sound import (
     RATE,
     Sound,
@@ -204,3 +204,16 @@ def test_two_sounds_join_without_a_dip() -> None:
     power = np.square(both.samples[0]).reshape(-1, RATE // 10).mean(axis=1)
     assert power.min() > 0.8 * power.mean()
     assert joined(one, other, 9.0).seconds == 1.0
+
+
+def test_music_gives_way_to_a_soft_voice_that_falls_silent() -> None:
+    # What is left of a resampled voice beyond its end is less than a sum of loud values can tell.
+    end = tone(0.005, level=3e-7).samples
+    voice = Sound(
+        np.hstack([tone(1.003, level=0.015).samples, end, np.zeros((2, RATE), np.float32)])
+    )
+
+    gains = ducking(voice)
+
+    assert gains[500] == pytest.approx(0.28, abs=0.01)
+    assert gains[-1] == pytest.approx(1.0, abs=0.01)

@@ -9,7 +9,7 @@ import pytest
 from av.stream import Disposition
 
 from kit.engines.media.footage import Footage
-from kit.engines.media.soundfile import _Clock, opened
+from kit.engines.media.soundfile import _Clock, _Shears, opened
 from kit.engines.media.tracks import RATE
 from kit.errors import EngineError
 from tests.engines.media.films import clicks, onsets, picture
@@ -156,3 +156,49 @@ def test_a_clock_that_stands_still_leaves_the_sound_as_it_is() -> None:
     frames = [SimpleNamespace(time=0.0, samples=4800, sample_rate=RATE) for _ in range(100)]
 
     assert [clock.off(frame) for frame in frames] == [0.0] * 100
+
+
+def test_what_is_left_out_for_the_clock_leaves_no_click(tmp_path: Path) -> None:
+    path, size = tmp_path / "a.mkv", RATE // 50
+    hum = 0.5 * np.sin(2 * np.pi * 97 * np.arange(12 * RATE) / RATE)
+    samples = np.repeat(hum[None], 2, 0).astype(np.float32)
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("pcm_s16le", rate=RATE)
+        stream.codec_context.layout = "stereo"
+        for number in range(samples.shape[1] // size):
+            part = np.ascontiguousarray(samples[:, number * size :][:, :size])
+            frame: Any = av.AudioFrame.from_ndarray(part, format="fltp", layout="stereo")
+            frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
+            frame.pts = round(number * size * 0.97)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+    heard = opened(path).samples
+
+    assert heard.shape[1] < 11.8 * RATE, "something was left out"
+    assert np.abs(np.diff(heard)).max() < 1.5 * np.abs(np.diff(samples)).max()
+
+
+@pytest.mark.parametrize("size", [100, 1024])
+def test_sound_before_the_first_picture_leaves_no_trace(size: int) -> None:
+    shears, samples = _Shears(), np.random.default_rng(1).normal(0, 0.1, (2, 4096))
+    shears.leave_out(1500)
+
+    kept = [shears.cut(samples[:, at : at + size]) for at in range(0, 4096, size)]
+
+    assert np.array_equal(np.concatenate(kept, axis=1), samples[:, 1500:])
+
+
+def test_a_cut_is_as_soft_whichever_way_the_sound_comes() -> None:
+    samples = np.sin(np.arange(6000) / 40)[None].astype(np.float32)
+    cuts = []
+    for size in (6000, 130):
+        shears = _Shears()
+        begun = shears.cut(samples[:, :1000])
+        shears.leave_out(700)
+        parts = [shears.cut(samples[:, at : at + size]) for at in range(1000, 6000, size)]
+        cuts.append(np.concatenate([begun, *parts], axis=1))
+
+    assert cuts[0].shape == (1, 5300)
+    assert np.array_equal(*cuts)
+    assert np.abs(np.diff(cuts[0])).max() < 0.04

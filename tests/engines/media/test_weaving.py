@@ -218,3 +218,36 @@ def test_what_shows_one_moment_is_not_touched(tmp_path: Path, kind: str) -> None
         decoded = list(container.decode(video=0))
 
     assert [id(frame) for frame in weaving.woven(decoded)] == [id(frame) for frame in decoded]
+
+
+def lined(light: float) -> np.ndarray:
+    """Return a picture with lines one pixel high, as of an old screen, in some light."""
+    ground = moving(0).astype(float)
+    ground[1::2] *= 0.86
+    return np.clip(ground * light, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("lights", [np.linspace(0, 1, 9), 1 + 0.5 * np.sin(np.arange(20) / 3)])
+def test_light_that_changes_on_lines_is_no_comb(tmp_path: Path, lights: np.ndarray) -> None:
+    pictures = [lined(light) for light in lights]
+
+    with av.open(str(filmed(tmp_path / "a.mp4", pictures, fps=25))) as container:
+        decoded = list(container.decode(video=0))
+
+    assert [id(frame) for frame in weaving.woven(decoded)] == [id(frame) for frame in decoded]
+
+
+def growing(moment: float) -> np.ndarray:
+    """Return something that only grows, so that no place gets darker."""
+    pixels = np.full((160, 240, 3), 40, np.uint8)
+    half = round(8 + 6 * moment)
+    pixels[:, 120 - half : 120 + half] = 220
+    return pixels
+
+
+def test_the_comb_of_what_grows_is_not_taken_for_light(tmp_path: Path) -> None:
+    pictures = [woven(growing(n), growing(n + 0.5)) for n in range(12)]
+
+    frames = shown(filmed(tmp_path / "a.mp4", pictures, fps=25))
+
+    assert max(map(comb, frames)) < 0.2 * comb(pictures[-1])

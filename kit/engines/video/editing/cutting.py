@@ -48,7 +48,7 @@ def edited(job: Job, progress: Progress) -> Asset:
         passes = 2 if steady or frame.room != (0, 0) else 1
         check_work(plan, footage, passes=passes, steady=steady)
         sound, spoken = soundtrack.of_edit(job, footage, plan, partial(progress.report, 0.01))
-        captions = _captions(job, plan, spoken)
+        captions = _captions(job, plan, spoken, partial(progress.report, 0.03))
         progress.report(0.05)
         motion, share = _motion(job, footage, plan, frame, progress.part(0.05, 0.98))
         scene = _Scene(job, plan, frame, motion, captions)
@@ -155,13 +155,15 @@ def faded(frame: Bytes, light: float) -> Bytes:
     return frame
 
 
-def _captions(job: Job, plan: Plan, spoken: Sound | None) -> Captions | None:
+def _captions(
+    job: Job, plan: Plan, spoken: Sound | None, check: Callable[[], None]
+) -> Captions | None:
     values = job.parameters
     text = values.get("captions", "").strip()
     if not text:
         return None
     text = caption_words(text, values["caption_style"]).text
-    words = timed(text, plan.seconds, spoken)
+    words = timed(text, plan.seconds, spoken, check=check)
     size = (plan.width, plan.height)
     return Captions(words, values["caption_style"], values["caption_position"], size)
 

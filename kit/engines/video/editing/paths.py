@@ -11,7 +11,9 @@ from kit.engines.video.editing.framing import Frame
 from kit.engines.video.editing.survey import Moves, Survey, shots
 
 _CALM = 0.65  # seconds over which a steadied camera averages its way
-_GLIDE = 0.6  # seconds over which a crop averages its way
+#: Seconds over which a crop averages its way: the first that leaves it by less than a share of the
+#: crop's length, as whoever runs to and fro is soon out of a crop that turns slowly.
+_GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
 #: How far the picture may be enlarged to hide the edges that steadying lays bare.
 _LEAST, _MOST = 1.04, 1.14
 _LARGEST = np.array([0.06, 0.06, 0.035, 0.04])  # of the corrections
@@ -79,8 +81,18 @@ def followed(seen: Survey, share: float, *, across: bool, fps: float) -> Line:
             places[:] = places.mean()
         at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
         # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
-        out[shot] = np.clip(_smoothed(at, _GLIDE * fps), 0.0, 1.0)
+        out[shot] = np.clip(_gliding(at, _OFF * share / max(1 - share, 1e-9), fps), 0.0, 1.0)
     return out
+
+
+def _gliding(at: Line, most: float, fps: float) -> Line:
+    """Return a way averaged over as long as it is not left by more than `most`."""
+    smooth = at
+    for seconds in _GLIDES:
+        smooth = _smoothed(at, seconds * fps)
+        if np.abs(smooth - at).max() <= most:
+            break
+    return smooth
 
 
 def _held(look: Floats, share: float, *, across: bool) -> Line:

@@ -6,7 +6,7 @@ way to pair them is charged for what is unlikely about it, and the cheapest one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -38,7 +38,12 @@ class _Way:
     pairs: tuple[tuple[float, float], ...]
 
 
-def anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Line:
+def anchored(
+    bounds: Line,
+    texts: Sequence[str],
+    pauses: Sequence[float],
+    check: Callable[[], None] = lambda: None,
+) -> Line:
     """Move the bounds between words so that pauses fall between words.
 
     Parameters
@@ -49,6 +54,8 @@ def anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Lin
         The words.
     pauses : sequence of float
         Moments of heard time at which somebody falls silent, rising.
+    check : callable
+        Called at each pause; it may raise to stop the work.
 
     Returns
     -------
@@ -58,6 +65,7 @@ def anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Lin
     missed = np.concatenate([[0.0], np.cumsum([_charge(text) for text in texts])])
     ways = [_Way(0.0, 0, ((float(bounds[0]), float(bounds[0])),))]
     for pause in pauses:
+        check()
         # A pause that is no word's end leaves every way as it was, at a price.
         longer = [_Way(way.price + _NOWHERE, way.word, way.pairs) for way in ways]
         for way in ways:

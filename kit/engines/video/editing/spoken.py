@@ -6,7 +6,7 @@ the ends of sentences over the pauses that are nearest to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,7 +48,13 @@ class Word:
     ends_line: bool = False
 
 
-def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
+def timed(
+    text: str,
+    seconds: float,
+    sound: Sound | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> list[Word]:
     """Return the words of a text with the times at which they are said.
 
     Parameters
@@ -58,6 +64,8 @@ def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
     sound : Sound, optional
         Where the text is heard. Without it, or where it is loud throughout, the words are spread
         over the clip at an even pace, no slower than a slow reader.
+    check : callable
+        Called several times a second while it works; it may raise to stop it.
 
     Raises
     ------
@@ -73,7 +81,7 @@ def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
     if not parts:
         return []
     texts = [part for part, _ in parts]
-    heard = None if sound is None else _heard(sound, seconds)
+    heard = None if sound is None else _heard(sound, seconds, check)
     if heard is not None and sum(map(saying, texts)) > _HURRIED * heard.sum() * _STEP:
         heard = None  # too short for these words: what is heard is something else
     ends = np.cumsum(_paced(texts) if heard is None else _shares(texts))
@@ -83,13 +91,13 @@ def timed(text: str, seconds: float, sound: Sound | None = None) -> list[Word]:
     whole = min(clock[-1], ends[-1] * _SLOWEST) if heard is None else clock[-1]
     bounds = np.concatenate([[0.0], ends * (whole / ends[-1])])
     if heard is not None:
-        bounds = anchored(bounds, texts, _pauses(active, clock))
+        bounds = anchored(bounds, texts, _pauses(active, clock), check)
     return _placed(parts, bounds, clock)
 
 
-def _heard(sound: Sound, seconds: float) -> NDArray[np.bool_] | None:
+def _heard(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
     """Return in which steps somebody is heard, or None where there is no telling."""
-    level = _levels(sound, seconds)
+    level = _levels(sound, seconds, check)
     quiet, loud = np.percentile(level, 8), np.percentile(level, 92)
     if loud - quiet < _RANGE or loud < -60:
         return None
@@ -102,11 +110,12 @@ def _heard(sound: Sound, seconds: float) -> NDArray[np.bool_] | None:
     return opened > 0 if opened.any() else None
 
 
-def _levels(sound: Sound, seconds: float) -> Floats:
+def _levels(sound: Sound, seconds: float, check: Callable[[], None]) -> Floats:
     """Return how loud each step is, in decibels; past the end of the sound it is silent."""
     count, step = max(1, round(seconds / _STEP)), round(RATE * _STEP)
     power = []
     for first in range(0, count, _TOGETHER):
+        check()
         last = min(first + _TOGETHER, count)
         line = sound.part(first * step, last * step).mean(axis=0)
         power.append(np.square(line).reshape(-1, step).mean(axis=1))

@@ -166,3 +166,18 @@ def test_who_stops_and_goes_on_stays_in_the_crop(tmp_path: Path) -> None:
     at = np.interp(np.arange(150), np.linspace(0, 149, len(places)), places)
     assert (np.abs(found - at) < 0.13).mean() > 0.95
     assert np.abs(np.diff(found, 2)).max() < 0.003, "it glides"
+
+
+def test_a_crop_keeps_whoever_runs_to_and_fro(tmp_path: Path) -> None:
+    middle = 160 + 125 * np.sin(np.arange(150) / 15 * 0.8)
+    frames = []
+    for place in middle.round().astype(int).tolist():
+        pixels = np.full((180, 320, 3), (120, 140, 120), np.uint8)
+        cv2.rectangle(pixels, (place - 14, 60), (place + 14, 160), (230, 70, 40), -1)
+        frames.append(pixels)
+
+    found = seen(filmed(tmp_path / "a.mp4", frames), subject=True)
+    left = followed(found, 0.32, across=True, fps=30.0) * (320 - 102)
+
+    assert ((middle > left) & (middle < left + 102)).mean() > 0.95
+    assert np.abs(np.diff(left, 2)).max() < 1.0, "it glides"

@@ -102,3 +102,12 @@ def test_the_last_word_before_a_pause_is_drawn_out() -> None:
 
     usual, last = (word.end - word.start for word in words[2:4])
     assert last > 1.1 * usual
+
+
+def test_a_long_speech_can_be_stopped_while_its_words_are_laid_out() -> None:
+    stretches = [(3.0 * n, 3.0 * n + 2.4) for n in range(20)]
+    calls: list[None] = []
+
+    timed(TEXT * 8, 60.0, speech(*stretches, seconds=60.0), check=lambda: calls.append(None))
+
+    assert len(calls) > 20, "at each pause, and while it listens"
