@@ -23,7 +23,9 @@ TONES = {
 #: Hour -> words that suggest it where none is named.
 HOURS = {
     "dawn": "hopeful optimistic",
-    "day": "joyful joyous joy cheerful happy playful lively festive exuberant uplifting",
+    "day": (
+        "joyful joyous joy cheerful happy playful lively festive exuberant uplifting highkey airy"
+    ),
     "sunset": (
         "romantic nostalgic nostalgia silhouette silhouetted backlit backlight backlighting"
     ),
@@ -75,6 +77,8 @@ PHRASES = {
     "extreme close up": "closeup",
     "ultra wide": "wide",
     "extreme wide": "wide",
+    "silhouette of": "silhouette",
+    "silhouettes of": "silhouette",
 }
 #: What a picture taken so is called besides: it says no more.
 _CALLED = ("shot", "view", "angle", "angle shot", "angle view", "composition")

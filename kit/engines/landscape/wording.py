@@ -119,6 +119,8 @@ _SYNONYMS = {
     # Places
     "blade runner": "cyberpunk",
     "flow field": "flowfield",
+    **{f"pulsar {what}": "pulsar joyplot" for what in ("ridge", "ridges", "ridgelines", "waves")},
+    "joy division": "joyplot",
     "flow fields": "flowfield",
     "salt flat": "desert",
     "salt flats": "desert",

@@ -45,7 +45,7 @@ SUBJECTS = {
     ),
     "flow": (
         "flow line contour topographic topography curl streamline generative pattern strand"
-        " flowfield stroke isoline"
+        " flowfield stroke isoline joyplot thread"
     ),
     "poster": "poster flat vector illustration papercut",
 }
@@ -57,7 +57,7 @@ PRINTED = ("poster", "vector", "illustration", "papercut")
 FAINT = (
     f"{sights.VOLCANOES} {sights.PALMS}",
     "ink oil paint acrylic line pattern stroke smoke flow fluid swirl satin silk lava",
-    "neon horizon milky",
+    "neon horizon milky thread",
     f"sand tree water wave {sights.FALLS}",
 )
 

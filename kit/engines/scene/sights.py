@@ -67,7 +67,13 @@ _ELSEWHERE = {
     ("forest", "volcano"): "lake",
     ("forest", "waterfall"): "lake",
     ("forest", "palms"): "sea",
+    ("sea", "waterfall"): "lake",
 }
+#: Words of a shore that stays one whatever drops there, as the waves of a cascade.
+_SALT = (
+    "sea ocean coast beach bay archipelago wave shore harbor sail boat ship lighthouse surf"
+    " seascape sailboat yacht horizon seaside seashore coastline"
+)
 #: Sight -> words that put it by the sea, though others speak of lakes or streams.
 _SHORES = {"palms": frozenset({"lagoon"}), "volcano": frozenset({"sea", "ocean"})}
 #: Words of palms that a forest has room for.
@@ -99,8 +105,12 @@ def place_for(words: Collection[str], family: str) -> str:
     --------
     >>> place_for(["volcano", "over", "jungle"], "forest")
     'lake'
+    >>> place_for(["tropical", "waterfall"], "sea")
+    'lake'
     """
     said = frozenset(words)
+    if family == "sea" and not said.isdisjoint(_SALT.split()):
+        return family
     for (here, name), there in _ELSEWHERE.items():
         asked = SIGHTS[name].words - (_JUNGLES if name == "palms" else frozenset())
         if family == here and said & asked and name in sights_of(words, there):

@@ -206,3 +206,16 @@ def test_every_mood_of_the_lexicon_has_a_palette_of_its_own() -> None:
     for number, one in enumerate(pictures):
         for other in pictures[number + 1 :]:
             assert np.abs(one - other).mean() > 0.02
+
+
+def test_light_that_is_high_in_key_is_that_of_a_day_where_no_hour_is_named() -> None:
+    assert {read("high key beach", seed=seed).time for seed in range(20)} == {"day"}
+    assert read("high key beach at dusk", seed=1).time == "dusk"
+
+
+def test_the_silhouette_of_a_scene_is_the_same_scene() -> None:
+    assert _number("silhouette of mountains") == _number("mountains")
+
+
+def _number(place: str) -> int:
+    return read(f"{place} at sunset", seed=1).number

@@ -59,12 +59,24 @@ def _roof(block: Block, hour: Hour, out: Plane, z: Plane) -> Plane:
     lit = light(hour.ambient) * np.float32(hour.fill) + light(hour.sun) * np.float32(
         hour.power * (0.12 if hour.ahead else 0.5)
     )
-    lit = lit + light(hour.haze[0]) * np.float32(0.45 * hour.neon)
+    lit = lit + light(hour.haze[0]) * np.float32(1.1 * hour.neon)
     stone = light((0.52 + 0.10 * block.tone, 0.02, 60 + 190 * (block.number % 2)))
     shade = (0.62 + 0.38 * tone) * (1.0 - 0.34 * plant) * (1.0 + 0.35 * rim) * (1.0 - 0.8 * yard)
-    # By night the yards shine with the windows around them.
-    glow = light((0.80, 0.11, 70)) * (yard * np.float32(0.30 * min(1.0, hour.neon)))
+    # By night the yards shine with the windows around them, and skylights with the rooms below.
+    rooms = _boxes(out, 3.1, block.number) * _boxes(z, 4.3, block.number // 3)
+    awake = _lottery(np.floor(out / np.float32(3.1)), np.floor(z / np.float32(4.3)), block.number)
+    panes = rooms * (awake > 0.86) * (1.0 - plant) * (1.0 - yard)
+    glow = light((0.80, 0.11, 70)) * (
+        np.float32(min(1.0, hour.neon)) * (np.float32(0.30) * yard + np.float32(0.55) * panes)
+    )
     return np.asarray(stone * lit * shade + glow, np.float32)
+
+
+def _lottery(across: Plane, along: Plane, number: int) -> Plane:
+    """Return a number from 0 to 1 that each cell of a roof draws."""
+    drawn = np.sin(across * np.float32(12.9898) + along * np.float32(78.233) + number % 97)
+    drawn = np.abs(drawn) * np.float32(437.585)
+    return np.asarray(drawn - np.floor(drawn), np.float32)
 
 
 def _boxes(at: Plane, pitch: float, number: int) -> Plane:

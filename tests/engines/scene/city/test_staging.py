@@ -126,3 +126,12 @@ def test_the_ground_behind_a_near_figure_is_out_of_focus() -> None:
         return float(np.percentile(edges[:, :40], 90))
 
     assert sharp("close-up") < 0.6 * sharp("")
+
+
+def test_roofs_by_night_are_seen_with_lights_of_rooms_below() -> None:
+    brief = read("aerial street at night", {"aspect_ratio": "16:9", "size": 480}, 4)
+    picture = city.paint(brief, Progress()).astype(float)
+    roofs = picture[brief.height // 2 :, : brief.width // 4].mean(axis=2)
+
+    assert np.median(roofs) > 25
+    assert 0.002 < (roofs > 120).mean() < 0.2
