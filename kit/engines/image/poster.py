@@ -41,8 +41,8 @@ class Poster(Engine):
         category="Low Cost",
         description=(
             "Flat layered landscapes, drawn by rule: the prompt's English words for time of day,"
-            " place, season, weather, mood and color direct the scene. It does not draw arbitrary"
-            " objects; other words only vary the composition."
+            " place, season, weather, mood, color and camera direct the scene. It does not draw"
+            " arbitrary objects; other words only vary the composition."
         ),
         settings=(
             settings.aspect_ratio("1:1"),

@@ -20,7 +20,7 @@ FPS = 25
 SECONDS = 3.0
 #: What is filmed: prompt and seed of a painting, and whether a balloon flies over it.
 _PLACES = (
-    ("a calm mountain lake at noon, clear sky, summer", 11, True),
+    ("a mountain lake at noon, clear sky, summer", 8, True),
     ("red desert mesas at sunset, clear sky", 4, False),
     ("a sea at sunset with low waves", 8, False),
 )

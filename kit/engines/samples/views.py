@@ -18,8 +18,8 @@ from kit.engines.scene.families import paint
 
 #: Pixels of the picture.
 SIZE = (1200, 800)
-_PROMPT = "a calm mountain lake at noon, clear sky, summer"
-_SEED = 11
+_PROMPT = "a mountain lake at noon, clear sky, summer"
+_SEED = 8
 #: The balloon's middle and half width, as shares of the picture's height.
 _BALLOON = (0.62, 0.40, 0.145)
 _STRIPES = ((214, 66, 48), (246, 196, 74))

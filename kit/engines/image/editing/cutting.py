@@ -24,7 +24,7 @@ _LEAST = 0.004
 _SEEN = 0.9  # of a picture, on average, that is not cut out
 _DISC = 9  # pixels of the blur's radius in the reduced picture
 _UNSURE = 0.75  # a less certain cutout is handed over with a note
-_HELP = "say where it is, by a mask or by subject_x, _y, _width and _height"
+_HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
 _WIDEST = 0.045  # of the blur, as a share of the longer side
 
 #: Pixels, and how far each covers, where not all do.

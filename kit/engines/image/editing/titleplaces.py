@@ -16,6 +16,7 @@ from kit.engines.image.editing.inks import luminance
 from kit.engines.image.editing.titlerooms import margin_of
 from kit.engines.image.editing.titlesetting import Stack, Title, stacked
 from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import attention
 from kit.engines.media.direction import leftward
@@ -32,6 +33,7 @@ _ASIDE = 0.2  # what it costs to leave the side that suits the style
 _ALONE = 0.5  # likewise for a single word, which looks lost at a side
 _SMALLER = 1.3  # what letters of half the size cost
 _LARGER = 0.4  # what letters of twice the usual size are worth
+_FACE = 5.0  # what it costs to cover all faces; a fifth of one is worse than small letters aside
 _WRAPPED = 0.2  # what each further line of the subtitle costs
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
@@ -87,6 +89,7 @@ class _Map:
     draw: Floats
     detail: Floats
     light: Floats
+    faces: Floats
     scale: float
 
 
@@ -174,15 +177,26 @@ def _charted(pixels: Bytes, *, people: bool) -> _Map:
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
     detail = np.abs(cv2.Laplacian(gray, cv2.CV_32F))
-    return _Map(draw, detail, luminance(small), size[0] / width)
+    near = _faces(pixels, size) if people else np.zeros_like(detail)
+    return _Map(draw, detail, luminance(small), near, size[0] / width)
+
+
+def _faces(pixels: Bytes, size: tuple[int, int]) -> Floats:
+    """Return 1 where faces are from brow to chin, in cells; each face weighs by its size."""
+    shown = np.zeros(size[::-1], np.float32)
+    x, y = size[0] / pixels.shape[1], size[1] / pixels.shape[0]
+    for face in faces.find(pixels):
+        rows = slice(round(face.y * y), round((face.y + face.height) * y))
+        shown[rows, round(face.x * x) : round((face.x + face.width) * x)] = 1.0
+    return shown
 
 
 def _seen(chart: _Map, view: View, width: int) -> _Map:
     first, last = round(view.left * chart.scale), round((view.left + width) * chart.scale)
     cells = np.s_[:, first:last]
     turn = np.s_[:, ::-1] if view.mirrored else np.s_[:]
-    draw, detail, light = (part[cells][turn] for part in (chart.draw, chart.detail, chart.light))
-    return _Map(draw, detail, light, chart.scale)
+    planes = (chart.draw, chart.detail, chart.light, chart.faces)
+    return _Map(*(part[cells][turn] for part in planes), chart.scale)
 
 
 def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
@@ -199,6 +213,7 @@ def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
     return (
         _HIDDEN * hidden
         + _PEAK * max(0.0, peak - 0.3)
+        + _FACE * float(chart.faces[cells].sum() / max(1.0, float(chart.faces.sum())))
         + _DETAIL * float(chart.detail[cells].mean())
         + _SHADE * shade
         + _PLACES[layout.place][1]

@@ -5,7 +5,9 @@ import pytest
 from kit.engines.image.editing.titleplaces import View, laid_out
 from kit.engines.image.editing.titlesetting import Title, stacked
 from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.media.faces import find
 from kit.errors import EngineError
+from tests.engines.media.drawn import face
 
 TITLE = Title(headline="Above the lake", subtitle="A story")
 
@@ -108,3 +110,16 @@ def test_a_subtitle_is_no_larger_below_a_single_word() -> None:
     small = [[p.block.size for p in s.pieces if p.block][1] for s in (usual, large)]
     assert small[0] == small[1]
     assert large.headline.size > usual.headline.size
+
+
+@pytest.mark.parametrize("style", ["bold", "clean", "neon"])
+def test_a_single_large_word_leaves_a_near_face_free(style: str) -> None:
+    pixels = np.full((405, 720, 3), (150, 150, 160), np.uint8)
+    pixels[:, 220:500] = face(width=280, height=405, x=140.0, y=230.0, size=150.0)
+    found = find(pixels)[0]
+
+    left, top, right, bottom = laid_out(pixels, Title(headline="Confidence", style=style)).box
+
+    wide = min(right, found.x + found.width) - max(left, found.x)
+    tall = min(bottom, found.y + found.height) - max(top, found.y)
+    assert max(0.0, wide) * max(0.0, tall) < 0.15 * found.width * found.height
