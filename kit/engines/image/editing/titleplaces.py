@@ -196,7 +196,8 @@ def _seen(chart: _Map, view: View, width: int) -> _Map:
     cells = np.s_[:, first:last]
     turn = np.s_[:, ::-1] if view.mirrored else np.s_[:]
     planes = (chart.draw, chart.detail, chart.light, chart.faces)
-    return _Map(*(part[cells][turn] for part in planes), chart.scale)
+    draw, detail, light, near = (part[cells][turn] for part in planes)
+    return _Map(draw, detail, light, near, chart.scale)
 
 
 def _cost(layout: Layout, chart: _Map, title: Title, largest: int) -> float:
