@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 
@@ -46,7 +48,9 @@ def cut(pixels: Bytes, aspect: float) -> Bytes:
     return pixels[y : y + height, x : x + width]
 
 
-def attention(pixels: Bytes, *, people: bool = True) -> Floats:
+def attention(
+    pixels: Bytes, *, people: bool = True, found: Sequence[faces.Face] | None = None
+) -> Floats:
     """Return how much each place draws the eye, a map of at most 96 pixels a side, about 0 to 3.
 
     Rare textures (spectral residual), colors that differ from the rest, faces, and a little the
@@ -56,6 +60,8 @@ def attention(pixels: Bytes, *, people: bool = True) -> Floats:
     ----------
     people : bool
         Whether to look for faces, which takes most of the time.
+    found : sequence of Face
+        The faces, where they are known; they are not looked for then.
 
     Source: Hou and Zhang, "Saliency detection: a spectral residual approach" (CVPR 2007).
     """
@@ -69,7 +75,9 @@ def attention(pixels: Bytes, *, people: bool = True) -> Floats:
     across, down = columns / size[0] - 0.5, rows / size[1] - 0.48
     center = np.exp(-((across / 0.42) ** 2) - (down / 0.45) ** 2)
     weights = striking * (0.35 + 0.65 * center)
-    for face in faces.find(pixels) if people else ():
+    if found is None:
+        found = faces.find(pixels) if people else ()
+    for face in found:
         x, y = face.x + face.width / 2, face.y + face.height / 2
         reach = np.float32(_HEADROOM * face.width * size[0] / width)
         squares = (columns - x * size[0] / width) ** 2 + (rows - y * size[1] / height) ** 2

@@ -6,7 +6,7 @@ what draws the eye below its letters, by the detail there, and by how small the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -172,20 +172,22 @@ def _charted(pixels: Bytes, *, people: bool) -> _Map:
     share = min(1.0, _SIDE / max(pixels.shape))
     if share < 1.0:
         pixels = cv2.resize(pixels, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-    draw = attention(pixels, people=people)
+    found = faces.find(pixels) if people else []
+    draw = attention(pixels, found=found)
     size = draw.shape[::-1]
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
     detail = np.abs(cv2.Laplacian(gray, cv2.CV_32F))
-    near = _faces(pixels, size) if people else np.zeros_like(detail)
+    near = _covered(found, size, (size[0] / pixels.shape[1], size[1] / pixels.shape[0]))
     return _Map(draw, detail, luminance(small), near, size[0] / width)
 
 
-def _faces(pixels: Bytes, size: tuple[int, int]) -> Floats:
-    """Return 1 where faces are from brow to chin, in cells; each face weighs by its size."""
-    shown = np.zeros(size[::-1], np.float32)
-    x, y = size[0] / pixels.shape[1], size[1] / pixels.shape[0]
-    for face in faces.find(pixels):
+def _covered(
+    found: Sequence[faces.Face], size: tuple[int, int], cells: tuple[float, float]
+) -> Floats:
+    """Return 1 where faces are from brow to chin; a pixel is as many cells across and down."""
+    shown, (x, y) = np.zeros(size[::-1], np.float32), cells
+    for face in found:
         rows = slice(round(face.y * y), round((face.y + face.height) * y))
         shown[rows, round(face.x * x) : round((face.x + face.width) * x)] = 1.0
     return shown
