@@ -7,7 +7,27 @@ the phrases of photographers.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from typing import Protocol, TypeVar
+
+Felt = TypeVar("Felt")
+
+
+class Directed(Protocol):
+    """What has been read of a prompt's feeling."""
+
+    @property
+    def mood(self) -> str:
+        """A key of `kit.engines.landscape.lexicon.MOODS`, or balanced."""
+
+    @property
+    def tones(self) -> tuple[str, ...]:
+        """Keys of `TONES`."""
+
+    @property
+    def composition(self) -> tuple[str, ...]:
+        """Keys of `kit.engines.landscape.lexicon.COMPOSITIONS`."""
+
 
 #: How the light of a picture is set: bright and airy, dark, of hard or soft contrast, from behind.
 TONES = {
@@ -103,6 +123,24 @@ def tones_in(words: Collection[str]) -> tuple[str, ...]:
     ('dark',)
     """
     return tuple(tone for tone, names in _TONES.items() if not names.isdisjoint(words))
+
+
+def felt(
+    said: Directed, moods: Mapping[str, Felt], tones: Mapping[str, Felt], views: Mapping[str, Felt]
+) -> Iterator[Felt]:
+    """Yield what tables hold for the mood, the tones and the composition of a picture.
+
+    What is minimal is calm by itself, and what is dramatic to the camera is so in its mood.
+    """
+    mood = said.mood
+    if mood == "calm" and "minimal" in said.composition:
+        mood = ""
+    if "dramatic" in said.composition and mood not in ("dramatic", "gloomy"):
+        yield moods["dramatic"]
+    if mood in moods:
+        yield moods[mood]
+    for words, table in ((said.tones, tones), (said.composition, views)):
+        yield from (table[word] for word in words if word in table)
 
 
 def suggested(words: Collection[str], table: dict[str, str]) -> str | None:

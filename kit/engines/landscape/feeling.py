@@ -6,10 +6,10 @@ as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from kit.engines.landscape import directing
 from kit.engines.landscape.scene import Scene
 
 if TYPE_CHECKING:
@@ -65,25 +65,13 @@ FAINT = Feeling(contrast=0.30, middle=0.12, chroma=0.7)
 
 def felt(palette: Palette, scene: Scene) -> Palette:
     """Return the colors of a scene as its words of mood, tone and camera change them."""
-    for feeling in _feelings(scene):
+    for feeling in directing.felt(scene, MOODS, TONES, COMPOSITIONS):
         palette = _each(palette, feeling)
     if "outline" not in scene.tones:
         return palette
     far, middle, near = (OUTLINE.of(color) for color in palette.land)
     snow, mist = FAINT.of(palette.snow), FAINT.of(palette.mist)
     return replace(palette, land=(far, middle, near), snow=snow, mist=mist)
-
-
-def _feelings(scene: Scene) -> Iterator[Feeling]:
-    mood = scene.mood
-    if mood == "calm" and "minimal" in scene.composition:
-        mood = ""
-    if "dramatic" in scene.composition and mood not in ("dramatic", "gloomy"):
-        yield MOODS["dramatic"]
-    if mood in MOODS:
-        yield MOODS[mood]
-    for words, table in ((scene.tones, TONES), (scene.composition, COMPOSITIONS)):
-        yield from (table[word] for word in words if word in table)
 
 
 def _each(palette: Palette, feeling: Feeling) -> Palette:

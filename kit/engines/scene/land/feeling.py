@@ -5,9 +5,10 @@ Each word is a set of factors; a picture without any of them keeps its light as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from kit.engines.landscape import directing
 
 if TYPE_CHECKING:
     from kit.engines.scene.brief import Brief
@@ -74,7 +75,7 @@ _OVER = 0.62  # how high at least a sun stands beside a volcano
 
 def felt(look: Look, brief: Brief) -> Look:
     """Return the light of a brief as its words of mood, tone and camera change it."""
-    for feeling in _feelings(brief):
+    for feeling in directing.felt(brief, MOODS, TONES, COMPOSITIONS):
         look = _changed(look, feeling)
     return look
 
@@ -93,18 +94,6 @@ def shown(look: Look, brief: Brief) -> Look:
     least = _OVER if "volcano" in brief.sights else 0.0  # its flanks are not parted
     elevation = max(_ELEVATIONS[brief.time_of_day], least)
     return replace(look, elevation=elevation, named=True, disc=True)
-
-
-def _feelings(brief: Brief) -> Iterator[Feeling]:
-    mood = brief.mood
-    if mood == "calm" and "minimal" in brief.composition:
-        mood = ""
-    elif "dramatic" in brief.composition and mood not in ("dramatic", "gloomy"):
-        yield MOODS["dramatic"]
-    if mood in MOODS:
-        yield MOODS[mood]
-    for words, table in ((brief.tones, TONES), (brief.composition, COMPOSITIONS)):
-        yield from (table[word] for word in words if word in table)
 
 
 def _changed(look: Look, feeling: Feeling) -> Look:
