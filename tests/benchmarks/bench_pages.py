@@ -53,6 +53,7 @@ def rows(count: int, account: str, first: int) -> Iterator[dict[str, object]]:
             "progress": 1.0,
             "attempt": 1,
             "losses": 0,
+            "queue_round": 0,
             "owner": None,
             "lease_until": None,
             "error": None,

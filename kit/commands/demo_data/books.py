@@ -131,6 +131,7 @@ def _row(name: str, account_id: str, key_id: str, event: Event) -> dict[str, Any
         "progress": 1.0 if done else 0.0,
         "attempt": 1 if event.started else 0,
         "losses": 0,
+        "queue_round": 0,
         "owner": None,
         "lease_until": None,
         "error": event.error,

@@ -17,10 +17,9 @@ import orjson
 from kit import parameters, pricing
 from kit.engines.base import Order
 from kit.errors import BadRequestError, ConflictError, NotFoundError, ParameterError
-from kit.service.domain import credits
+from kit.service.domain import credits, queue
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
-from kit.service.domain.queue import Claim
 from kit.service.store import generations, ids, uploads
 from kit.service.store.database import Rows, Transaction, every, one
 from kit.wire import Model, Quote, StartGeneration
@@ -92,7 +91,7 @@ async def approved(catalog: Catalog, plan: Plan) -> Plan:
     return plan
 
 
-def start(plan: Plan, payer: Payer, now: int, claim: Claim | None = None) -> Transaction[Any]:
+def start(plan: Plan, payer: Payer, now: int, claim: queue.Claim | None = None) -> Transaction[Any]:
     """Charge for a planned order, queue it and return its row.
 
     Parameters
@@ -146,6 +145,7 @@ def start(plan: Plan, payer: Payer, now: int, claim: Claim | None = None) -> Tra
         "progress": 0.0,
         "attempt": 0,
         "losses": 0,
+        "queue_round": 0 if claim else (yield from queue.next_round(payer.account_id)),
         "created_at": now,
         "updated_at": now,
     }
@@ -216,7 +216,7 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     return canceled
 
 
-def _claimed(claim: Claim, now: int) -> dict[str, Any]:
+def _claimed(claim: queue.Claim, now: int) -> dict[str, Any]:
     """Return what the first attempt writes into a row."""
     return {
         "state": "running",

@@ -19,7 +19,7 @@ from kit.service.store.database import Rows, Transaction, every, one
 def claim(
     worker: str, most: int, *, lease: int, now: int, later: Collection[str] = ()
 ) -> Transaction[Rows]:
-    """Take up to `most` queued generations for a worker until `lease`, oldest first.
+    """Take up to `most` queued generations for a worker until `lease`, in the order of the queue.
 
     Parameters
     ----------
@@ -32,7 +32,19 @@ def claim(
     else:
         step = generations.CLAIM(**values)
     rows = yield from every(step)
-    return sorted(rows, key=lambda row: row.id)
+    return sorted(rows, key=lambda row: (row.queue_round, row.id))
+
+
+def next_round(account_id: str) -> Transaction[int]:
+    """Return the round in which an account's next generation waits.
+
+    It is the one that is claimed from just now, or the one after the account's last: one account's
+    generations are in order, and those of several take turns however many one has.
+
+    Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
+    """
+    row = yield from one(generations.ROUNDS(account=account_id))
+    return max(row.first or 0, -1 if row.own is None else row.own + 1)
 
 
 @dataclass(frozen=True, slots=True)

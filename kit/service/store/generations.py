@@ -40,12 +40,35 @@ VERSION = Query(
 )
 
 
+_waiting = table.alias("waiting")
+#: The first round that something waits in; none where nothing waits.
+_first_round = (
+    select(_waiting.c.queue_round)
+    .where(_waiting.c.state == QUEUED_STATE)
+    .order_by(_waiting.c.queue_round)
+    .limit(1)
+    .scalar_subquery()
+)
+#: The same, and the round of an account's newest that waits.
+ROUNDS = Query(
+    select(
+        _first_round.label("first"),
+        select(table.c.queue_round)
+        .where(_of_account, _queued)
+        .order_by(table.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+        .label("own"),
+    )
+)
+
+
 def _claim(*which: ColumnElement[bool]) -> Query:
-    """Take the oldest queued ones. On PostgreSQL, rows that another is taking are skipped."""
+    """Take the first ones of the queue. On PostgreSQL, rows another is taking are skipped."""
     oldest = (
         select(table.c.id)
         .where(_queued, *which)
-        .order_by(table.c.id)
+        .order_by(table.c.queue_round, table.c.id)
         .limit(bindparam("most"))
         .with_for_update(skip_locked=True)
         .scalar_subquery()
@@ -103,7 +126,8 @@ FAIL = Query(
     )
     .returning(table)
 )
-#: Put one back in the queue; `lost` is 1 when its worker vanished and 0 when it was handed back.
+#: Put one back at the head of the queue; `lost` is 1 when its worker vanished and 0 when it was
+#: handed back. Its old round may be long past: those that came since would get ahead through it.
 RETURN = Query(
     update(table)
     .where(*_fenced)
@@ -113,6 +137,7 @@ RETURN = Query(
         lease_until=None,
         progress=0.0,
         losses=table.c.losses + bindparam("lost"),
+        queue_round=func.coalesce(_first_round, 0),
         updated_at=_now,
     )
     .returning(table.c.id)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     literal_column,
+    text,
 )
 
 metadata = MetaData()
@@ -95,6 +96,8 @@ generations = Table(
     Column("progress", Float, nullable=False),
     Column("attempt", Integer, nullable=False),  # fences what a worker may write
     Column("losses", Integer, nullable=False),  # attempts whose worker was lost
+    # what waits is claimed by rounds, and an account has one generation in each
+    Column("queue_round", BigInteger, nullable=False, server_default=text("0")),
     Column("owner", Text),
     Column("lease_until", BigInteger),
     Column("error", Text),
@@ -114,7 +117,14 @@ QUEUED_STATE: ColumnElement[str] = literal_column("'queued'", Text)
 RUNNING_STATE: ColumnElement[str] = literal_column("'running'", Text)
 _queued = generations.c.state == QUEUED_STATE
 _running = generations.c.state == RUNNING_STATE
-Index("generations_queued", generations.c.id, sqlite_where=_queued, postgresql_where=_queued)
+Index(
+    "generations_queued",
+    generations.c.queue_round,
+    generations.c.id,
+    generations.c.model_id,
+    sqlite_where=_queued,
+    postgresql_where=_queued,
+)
 Index(
     "generations_running",
     generations.c.lease_until,

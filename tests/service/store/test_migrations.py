@@ -26,7 +26,7 @@ def schema(*statements: str) -> dict[str, list[str]]:
     """Return the objects of a database that some statements made."""
     connection = apsw.Connection(":memory:")
     for statement in statements:
-        connection.execute(statement)
+        connection.execute(statement).fetchall()
     rows = connection.execute(
         "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
     ).fetchall()
@@ -55,7 +55,7 @@ def test_both_ways_end_at_the_head() -> None:
     for statements in (migrations.created(dialect()), [migrations.migrated("base", dialect())]):
         connection = apsw.Connection(":memory:")
         for statement in statements:
-            connection.execute(statement)
+            connection.execute(statement).fetchall()
         rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
         assert rows == [(migrations.HEAD,)]
         connection.close()

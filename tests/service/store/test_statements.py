@@ -73,7 +73,22 @@ def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
 
 
 def test_claiming_uses_the_index_of_what_waits(connection: apsw.Connection) -> None:
-    steps = plan(connection, generations.CLAIM)
+    for query in (generations.CLAIM, generations.CLAIM_OTHERS):
+        steps = plan(connection, query)
 
-    assert any("generations_queued" in step for step in steps)
+        # From the front of the index on, and no row is looked at that is not taken.
+        assert "SCAN generations USING COVERING INDEX generations_queued" in steps
+        assert not [step for step in steps if "TEMP B-TREE" in step]
     assert any("generations_running" in step for step in plan(connection, generations.LOST))
+
+
+def test_a_round_of_the_queue_is_found_by_two_reads_of_an_index(
+    connection: apsw.Connection,
+) -> None:
+    reads = [step for step in plan(connection, generations.ROUNDS) if "INDEX" in step]
+
+    assert reads == [
+        "SCAN waiting USING COVERING INDEX generations_queued",
+        "SEARCH generations USING INDEX generations_by_state (account_id=? AND state=?)",
+    ]
+    assert not [step for step in plan(connection, generations.ROUNDS) if "TEMP B-TREE" in step]

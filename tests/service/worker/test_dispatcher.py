@@ -29,6 +29,22 @@ def test_a_free_process_has_a_job_at_once(http: httpx.Client) -> None:
     assert any(one["startedAt"] == one["createdAt"] for one in done), "claimed with its charge"
 
 
+def test_a_crowd_of_one_account_delays_anothers_job_by_two_at_most(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=1, starts_per_minute=10_000)
+    one, other = (service.key(service.account(1000), *ALL_SCOPES) for _ in range(2))
+    with service.client(one) as many, service.client(other) as few:
+        hanging = started(many, does="hangs")  # so that the rest waits
+        crowd = [started(many) for _ in range(100)]
+        mine = started(few)
+        many.post(f"{GENERATIONS}/{hanging}/cancel")
+        my_start = finished(few, mine)["startedAt"]
+        theirs = [read(many, one)["startedAt"] for one in crowd]
+
+    assert len([start for start in theirs if start and start < my_start]) <= 2
+
+
 def test_a_start_that_is_refused_leaves_the_process_free(
     start_service: Callable[..., Service],
 ) -> None:

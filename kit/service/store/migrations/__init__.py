@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
 #: The newest revision; a test holds it against the folder `versions`.
-HEAD = "0001"
+HEAD = "0002"
 
 
 class Schema(Protocol):
@@ -69,8 +69,8 @@ def created(dialect: Dialect) -> Iterator[str]:
     yield f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')"  # noqa: S608 - a constant
 
 
-def migrated(version: str, dialect: Dialect) -> str:
-    """Return the SQL that leads from a revision ("base" for none) to the newest."""
+def migrated(version: str, dialect: Dialect, to: str = "head") -> str:
+    """Return the SQL that leads from a revision ("base" for none) to the newest or another."""
     # Here, because only an old database needs it and it takes longer to load than the service.
     from alembic import command
     from alembic.config import Config
@@ -81,7 +81,7 @@ def migrated(version: str, dialect: Dialect) -> str:
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("dialect", dialect.name)
     try:
-        command.upgrade(config, f"{version}:head", sql=True)
+        command.upgrade(config, f"{version}:{to}", sql=True)
     except CommandError:
         raise ConfigError(
             f"the database is at revision {version!r}, which this version of the kit does not "

@@ -48,7 +48,8 @@ class Schema:
         self._connection.execute("BEGIN EXCLUSIVE")
         try:
             for statement in statements(self.version()):
-                self._connection.execute(statement)
+                # All of it: what returns a row would stop there.
+                self._connection.execute(statement).fetchall()
             self._connection.execute("COMMIT")
         except BaseException:
             self._connection.execute("ROLLBACK")
