@@ -36,6 +36,10 @@ class Settings:
         the processors and the memory that it may use are good for, when left out.
     requests_per_minute, starts_per_minute : int
         Rate limits of one API key.
+    watchers_per_account : int
+        Event streams and waiting requests that one account may have open.
+    connections : int
+        Connections in all; fewer where the operating system allows fewer open files.
     upload_bytes : mapping
         The largest upload of each kind of medium.
     lease_seconds, attempts : float, int
@@ -68,6 +72,8 @@ class Settings:
     workers: int = field(default_factory=machine.workers)
     requests_per_minute: int = 600
     starts_per_minute: int = 120
+    watchers_per_account: int = 100
+    connections: int = 4000
     upload_bytes: Mapping[str, int] = field(
         default_factory=lambda: {
             "image": 50 * MEGABYTE,
@@ -95,6 +101,11 @@ class Settings:
         """The SQLite file."""
         url = self.database_url
         return Path(url.removeprefix("sqlite:///")) if url else self.data / "kit.db"
+
+    @property
+    def watchers(self) -> int:
+        """Event streams and waiting requests in all: half of the connections are for others."""
+        return self.connections // 2
 
     @property
     def objects(self) -> Path:
@@ -205,6 +216,8 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "workers": ("KIT_WORKERS", int),
     "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
     "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
+    "watchers_per_account": ("KIT_WATCHERS_PER_ACCOUNT", int),
+    "connections": ("KIT_CONNECTIONS", int),
     "job_seconds": ("KIT_JOB_SECONDS", float),
     "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
     "speech_rate": ("KIT_SPEECH_RATE", float),
@@ -224,6 +237,8 @@ _WANTED: Mapping[Callable[[str], Any], str] = {
 _POSITIVE = (
     "requests_per_minute",
     "starts_per_minute",
+    "watchers_per_account",
+    "connections",
     "job_seconds",
     "job_cpu_seconds",
     "speech_rate",

@@ -10,19 +10,20 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from kit.errors import ApiError, UnavailableError
+from kit.errors import ApiError, RateLimitError, UnavailableError
 from kit.service.domain import generations, keys, uploads
 from kit.service.domain.generations import STATUSES
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context, base_of, caller_of, context_of
 from kit.service.http.described import Describer, media_of
-from kit.service.http.patience import LOOK_SECONDS, MOST_WATCHERS, until
+from kit.service.http.patience import LOOK_SECONDS, Watch, until
 from kit.service.worker.hub import Hub
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
@@ -73,17 +74,24 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     `Last-Event-ID` resumes without repeating anything; 204 says that all was seen. Polling stays
     authoritative.
     """
-    context = context_of(request)
-    if context.dispatcher.hub.watchers >= MOST_WATCHERS:
-        raise UnavailableError(
-            "too many are watching just now; poll instead", headers={"Retry-After": "5"}
-        )
-    look = _looker(context, generation_id, caller_of(request), base_of(request))
+    context, caller = context_of(request), caller_of(request)
+    hub = context.dispatcher.hub
+    if hub.full_for(caller.account_id):
+        raise _crowded(hub)
+    look = _looker(context, generation_id, caller, base_of(request))
     seen, last = await look(), last_id(request.headers.get("last-event-id", ""))
     if seen[-1].final and seen[-1].id <= last:
         return Response(status_code=204)  # tells an EventSource not to come again
-    hub = context.dispatcher.hub
-    return EventStream(hub, generation_id, look, last, context.settings.heartbeat_seconds)
+    watch = partial(hub.watch, generation_id, caller.account_id)
+    return EventStream(hub, watch, look, last, context.settings.heartbeat_seconds)
+
+
+def _crowded(hub: Hub) -> ApiError:
+    after = {"Retry-After": "5"}
+    if hub.full:
+        return UnavailableError("too many are watching just now; poll instead", headers=after)
+    sentence = "this account has as many streams and waiting requests as it may; poll instead"
+    return RateLimitError(sentence, headers=after)
 
 
 def last_id(text: str) -> int:
@@ -125,15 +133,13 @@ class EventStream(Response):
         Seconds of silence after which a comment shows proxies that the line is in use.
     """
 
-    def __init__(
-        self, hub: Hub, generation_id: str, look: Look, last: int, heartbeat: float
-    ) -> None:
+    def __init__(self, hub: Hub, watch: Watch, look: Look, last: int, heartbeat: float) -> None:
         # Not the parent's: an answer without an end has no Content-Length.
         self.status_code = 200
         self.background = None
         self.init_headers(_HEADERS)
         self._hub = hub
-        self._generation_id = generation_id
+        self._watch = watch
         self._look = look
         self._last = last
         self._heartbeat = heartbeat
@@ -141,7 +147,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events as they come."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        with self._hub.watch(self._generation_id) as woken:
+        with self._watch() as woken:
             gone = asyncio.create_task(_gone(receive))
             gone.add_done_callback(lambda _: woken.set())
             try:

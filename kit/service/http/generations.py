@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
@@ -26,7 +27,7 @@ from kit.service.http.context import (
     label_of,
 )
 from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
-from kit.service.http.patience import held, wanted
+from kit.service.http.patience import granted, held
 from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
@@ -99,8 +100,8 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = context_of(request), caller_of(request)
     account_id = caller.account_id
-    known = request.headers.get("if-none-match", "")
-    patience = wanted(request.headers)
+    known, hub = request.headers.get("if-none-match", ""), context.dispatcher.hub
+    patience = granted(request.headers, hub, account_id)
 
     async def look() -> _Seen:
         if patience:  # whose key is revoked while it waits sees nothing more
@@ -111,8 +112,8 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     def news(seen: _Seen) -> bool:
         return seen.tag not in known if known else seen.finished
 
-    hub = context.dispatcher.hub
-    seen = await (held(hub, generation_id, look, news, patience) if patience else look())
+    watch = partial(hub.watch, generation_id, account_id)
+    seen = await (held(hub, watch, look, news, patience) if patience else look())
     headers = {"ETag": seen.tag, "Cache-Control": "private, no-cache"}
     if not seen.finished:
         headers["Retry-After"] = _POLL_SECONDS

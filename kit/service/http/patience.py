@@ -2,7 +2,8 @@
 
 A caller asks with ``Prefer: wait=30``. Without ``If-None-Match`` news is that the generation is
 finished; with it, that it differs from what the caller has seen. When the time is up the answer is
-what a poll would have got, so a caller that never heard of this loses nothing.
+what a poll would have got, so a caller that never heard of this loses nothing. Whose account has
+too many waiting requests already is answered at once, without ``Preference-Applied``.
 
 Source: RFC 7240, section 4.3.
 """
@@ -12,16 +13,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from kit.service.worker.hub import Hub
 
 T = TypeVar("T")
+#: Watches a generation; see `kit.service.worker.hub.Hub.watch`.
+Watch = Callable[[], AbstractContextManager[asyncio.Event]]
 
 #: Seconds that a request is held at most: proxies cut off what is silent for a minute.
 LONGEST = 30
-#: Watchers of one service above which requests are answered at once.
-MOST_WATCHERS = 5_000
 #: Seconds between two looks at a row that another process may have written, and at the key.
 LOOK_SECONDS = 1.0
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
@@ -40,9 +42,15 @@ def wanted(headers: Mapping[str, str]) -> float:
     return min(int(found[1]), LONGEST) if found else 0
 
 
+def granted(headers: Mapping[str, str], hub: Hub, account_id: str) -> float:
+    """Return the seconds that a request may wait; 0 when too many are waiting already."""
+    asked = wanted(headers)
+    return 0 if asked and hub.full_for(account_id) else asked
+
+
 async def held(
     hub: Hub,
-    generation_id: str,
+    watch: Watch,
     look: Callable[[], Awaitable[T]],
     news: Callable[[T], bool],
     seconds: float,
@@ -57,11 +65,11 @@ async def held(
         Tells whether what was seen is worth an answer.
     """
     seen = await look()
-    if news(seen) or hub.watchers >= MOST_WATCHERS:
+    if news(seen):
         return seen
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    with hub.watch(generation_id) as woken:
+    with watch() as woken:
         # Looked at again now that changes wake us: one may have come in between.
         while not (news(seen := await look()) or hub.closed) and (left := end - loop.time()) > 0:
             woken.clear()

@@ -59,7 +59,7 @@ class Dispatcher:
         #: How far the jobs of this process are, by generation id; newer than the rows.
         self.progress: dict[str, float] = {}
         #: Wakes whoever watches a generation.
-        self.hub = Hub()
+        self.hub = Hub(settings.watchers, settings.watchers_per_account)
         self._presence = Presence(settings.data / "workers", self.name)
         self._database = database
         self._storage = storage

@@ -7,31 +7,54 @@ so watchers also look by themselves now and then.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Hub:
-    """Events of generations, by id; used from the event loop only."""
+    """Events of generations, by id; used from the event loop only.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    most, most_each : int
+        Watchers in all and of one account. Who comes above that is not turned away here: whoever
+        calls `watch` asks before, and has another answer ready.
+    """
+
+    def __init__(self, most: int = 2000, most_each: int = 100) -> None:
+        self._most = most
+        self._most_each = most_each
         self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._by_account: Counter[str] = Counter()
+        #: How many are watching.
+        self.watchers = 0
         #: Whether the service is about to stop: watchers leave.
         self.closed = False
 
     @property
-    def watchers(self) -> int:
-        """How many are watching."""
-        return sum(len(events) for events in self._watchers.values())
+    def full(self) -> bool:
+        """Whether there is no room for any other watcher."""
+        return self.watchers >= self._most
+
+    def full_for(self, account_id: str) -> bool:
+        """Whether there is no room for another watcher of an account."""
+        return self.full or self._by_account[account_id] >= self._most_each
 
     @contextmanager
-    def watch(self, generation_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever something happens to a generation."""
+    def watch(self, generation_id: str, account_id: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set whenever something happens to a generation of an account."""
         woken = asyncio.Event()
         self._watchers.setdefault(generation_id, set()).add(woken)
+        self._by_account[account_id] += 1
+        self.watchers += 1
         try:
             yield woken
         finally:
+            self.watchers -= 1
+            self._by_account[account_id] -= 1
+            if not self._by_account[account_id]:
+                del self._by_account[account_id]
             events = self._watchers[generation_id]
             events.discard(woken)
             if not events:

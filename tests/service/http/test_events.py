@@ -4,8 +4,9 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,6 @@ import httpx
 import pytest
 
 from kit.service.domain import keys, queue
-from kit.service.http import events as event_routes
 from kit.service.http.context import clock
 from kit.service.http.events import EventStream, Seen, last_id, seen_of
 from kit.service.worker.hub import Hub
@@ -258,7 +258,8 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
         async def receive() -> Any:
             await asyncio.Event().wait()
 
-        await EventStream(hub, "gen_x", look, -1, 15.0)({"type": "http"}, receive, send)
+        watch = partial(hub.watch, "gen_x", "acc_x")
+        await EventStream(hub, watch, look, -1, 15.0)({"type": "http"}, receive, send)
         assert hub.watchers == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
         return loop.time() - began
@@ -287,10 +288,24 @@ def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
     assert all(event.data.get("status") != "canceled" for event in rest)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "of_the_account", "of_others"),
+    [({"watchers_per_account": 3}, 429, 200), ({"connections": 6}, 503, 503)],
+    ids=["of an account", "in all"],
+)
 def test_a_crowd_of_watchers_is_asked_to_poll(
-    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    start_service: Start, bounds: dict[str, int], of_the_account: int, of_others: int
 ) -> None:
-    monkeypatch.setattr(event_routes, "MOST_WATCHERS", 0)
-    answer = http.get(f"{GENERATIONS}/{started(http)}/events")
+    service = start_service(workers=0, **bounds)
+    one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
+    with service.client(one) as http, service.client(other) as stranger, ExitStack() as streams:
+        mine, theirs = started(http), started(stranger)
+        for _ in range(3):
+            assert streams.enter_context(stream(http, mine)).status_code == 200
+        refused = http.get(f"{GENERATIONS}/{mine}/events")
+        assert read(http, mine)["status"] == "processing"
+        with stream(stranger, theirs) as answer:
+            assert answer.status_code == of_others
 
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (of_the_account, "5")
+    assert refused.json()["error"]["code"] in ("rate_limited", "unavailable")

@@ -1,7 +1,9 @@
 """Waiting for news of a generation."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -41,7 +43,8 @@ def looking_at(states: list[str], hub: Hub, seconds: float) -> tuple[str, int]:
 
     async def inside() -> str:
         asyncio.get_running_loop().call_later(0.01, hub.tell, "gen_1")
-        return await patience.held(hub, "gen_1", look, lambda seen: seen == "done", seconds)
+        watch = partial(hub.watch, "gen_1", "acc_1")
+        return await patience.held(hub, watch, look, lambda seen: seen == "done", seconds)
 
     return asyncio.run(inside()), looks
 
@@ -64,10 +67,29 @@ def test_the_time_is_up_some_day() -> None:
     assert looking_at(["running"], Hub(), 0.05)[0] == "running"
 
 
-def test_a_crowd_is_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_WATCHERS", 0)
+def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=0, watchers_per_account=2)
+    hub, patient = service.context.dispatcher.hub, {"Prefer": "wait=30"}
+    one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
+    with service.client(one) as http, service.client(other) as stranger, ThreadPoolExecutor() as go:
+        mine, theirs = f"{GENERATIONS}/{started(http)}", f"{GENERATIONS}/{started(stranger)}"
+        held = [go.submit(http.get, mine, headers=patient) for _ in range(2)]
+        until(lambda: hub.watchers, lambda it: it == 2)
+        at_once = http.get(mine, headers=patient)
+        held.append(go.submit(stranger.get, theirs, headers=patient))
+        until(lambda: hub.watchers, lambda it: it == 3)
+        http.post(f"{mine}/cancel")
+        stranger.post(f"{theirs}/cancel")
+        answers = [each.result() for each in held]
 
-    assert looking_at(["running"], Hub(), 30) == ("running", 1)
+    assert at_once.elapsed.total_seconds() < 5
+    assert at_once.json()["status"] == "processing"
+    assert "Preference-Applied" not in at_once.headers, "a client would ask again at once"
+    assert at_once.headers["Retry-After"] == "1"
+    assert {answer.json()["status"] for answer in answers} == {"canceled"}
+    assert {answer.headers["Preference-Applied"] for answer in answers} == {"wait=30"}
 
 
 def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
