@@ -16,7 +16,14 @@ NEUTRAL = {"kit.version"}
 GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"}
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
-DOMAIN = SERVICE | {"kit.engines", "kit.service.store", "kit.service.storage"}
+ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.model", "kit.engines.configured"} | {
+    "kit.engines.media",
+    "kit.engines.samples",
+}
+DOMAIN = SERVICE | ENGINES | {"kit.service.store", "kit.service.storage"}
+#: What every engine is made with.
+BASE = GROUND | {"kit.engines.base", "kit.engines.sizes", "kit.engines.model"}
+PICTURES = BASE | {"kit.engines.media", "kit.engines.prompt", "kit.engines.painting"}
 
 #: Ground floor first. What stands in no room is the roof: it may import anything.
 ROOMS: dict[str, set[str]] = {
@@ -31,19 +38,39 @@ ROOMS: dict[str, set[str]] = {
     "kit.widgets": GROUND,
     "kit.studio": GROUND | {"kit.client", "kit.explore", "kit.widgets"},
     # the service wing
-    "kit.engines": GROUND,
+    "kit.engines.base": GROUND,
+    "kit.engines.sizes": GROUND,
+    "kit.engines.model": GROUND | {"kit.engines.base"},
+    "kit.engines.media": BASE,
+    "kit.engines.text": BASE,
+    "kit.engines.prompt": BASE,
+    "kit.engines.painting": BASE | {"kit.engines.media", "kit.engines.prompt"},
+    "kit.engines.film": BASE | {"kit.engines.media", "kit.engines.prompt", "kit.engines.painting"},
+    "kit.engines.editing": PICTURES | {"kit.engines.film", "kit.engines.text"},
+    "kit.engines.models": PICTURES | {"kit.engines.film", "kit.engines.editing"},
+    "kit.engines.samples": PICTURES,
+    "kit.engines.remote": BASE | {"kit.engines.media", "kit.engines.configured"},
+    "kit.engines.diffusers": BASE | {"kit.engines.media", "kit.engines.configured"},
+    "kit.engines.configured": BASE | {"kit.engines.media"},
+    "kit.engines": BASE | {"kit.engines.configured", "kit.engines.remote", "kit.engines.diffusers"},
     "kit.service.machine": set(),
     "kit.service.settings": {"kit.errors", "kit.service.machine"},
     "kit.service.metrics": set(),
     "kit.service.logs": set(),
     "kit.service.store": GROUND,
     "kit.service.storage": SERVICE,
-    "kit.service.domain": DOMAIN,
+    "kit.service.domain": DOMAIN | {"kit.engines.text"},
     "kit.service.archive": {"kit.errors"},
     "kit.service.backup": DOMAIN | {"kit.service.domain", "kit.service.archive"},
     "kit.service.worker": DOMAIN | {"kit.service.domain", "kit.service.metrics"},
     "kit.service.writer": GROUND
-    | {"kit.engines", "kit.service.settings", "kit.service.store", "kit.service.domain"},
+    | {
+        "kit.engines.text",
+        "kit.engines",
+        "kit.service.settings",
+        "kit.service.store",
+        "kit.service.domain",
+    },
     "kit.service.http": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
     "kit.service.app": DOMAIN

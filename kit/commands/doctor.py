@@ -120,5 +120,5 @@ def _picture() -> str:
 def _is_ours(model: Model) -> bool:
     """Whether a built-in engine draws it from words: others may need more than is here."""
     engine = installed().get(model.id)
-    drawn = type(engine).__module__.startswith("kit.engines.image.")
+    drawn = type(engine).__module__.startswith("kit.engines.models.")
     return drawn and model.supports_prompt and not any(p.required for p in model.media_parameters)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import inspect
 import re
-import traceback
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint
-
-from pydantic import ValidationError
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.configured.entries import checked
 from kit.engines.configured.inputs import Taken, usable
 from kit.engines.configured.place import LeftOut
-from kit.errors import ConfigError, KitError
+from kit.engines.configured.sentences import said
+from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
 _BUILT_IN = "kit.engines."
@@ -101,15 +99,6 @@ class Pinned(Engine):
     def render(self, job: Job, progress: Progress) -> Asset:
         """Have the engine render."""
         return self._engine.render(job, progress)
-
-
-def said(error: BaseException) -> str:
-    """Return an error in one line, even one whose own text cannot be had."""
-    if isinstance(error, KitError):
-        return str(getattr(error, "detail", "")) or str(error)
-    if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-    return " ".join(traceback.format_exception_only(error)[-1].split())
 
 
 def _checked(engine: Engine, name: str) -> Engine:

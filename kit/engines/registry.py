@@ -17,7 +17,8 @@ from time import perf_counter
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import LeftOut, Listing, Place
-from kit.engines.plugins import is_built_in, left_out, loaded, rank, said, vetted, whose
+from kit.engines.configured.sentences import said
+from kit.engines.plugins import is_built_in, left_out, loaded, rank, vetted, whose
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
@@ -166,6 +167,6 @@ def _configured(place: Place | None, *, only: str | None = None, refresh: bool) 
     if place is None or not place.file.exists():
         return Listing({})
     # Imported here: most services have no such file.
-    from kit.engines.configured.listing import listed
+    from kit.engines.listing import listed
 
     return listed(place, only=only, refresh=refresh)

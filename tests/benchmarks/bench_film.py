@@ -24,21 +24,20 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job, Progress
-from kit.engines.image.poster import Poster
-from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.film.animate.relief import Relief, blocks_of, large
+from kit.engines.film.camera import view
+from kit.engines.film.filming import Draw, Take
+from kit.engines.film.flight.journey import Journey
+from kit.engines.film.kenburns.moves import MOVES, Room
+from kit.engines.film.kenburns.rostrum import Rostrum
+from kit.engines.film.living.scene import Living
+from kit.engines.film.weather import Weather
+from kit.engines.media.clip import Clip, rgb_frame, views
 from kit.engines.media.encoding import CODECS
 from kit.engines.media.threads import one_thread
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.video.animate.relief import Relief, blocks_of, large
-from kit.engines.video.camera import view
-from kit.engines.video.filming import Draw, Take
-from kit.engines.video.flythrough.journey import Journey
-from kit.engines.video.kenburns.moves import MOVES, Room
-from kit.engines.video.kenburns.rostrum import Rostrum
-from kit.engines.video.living.scene import Living
-from kit.engines.video.sheets import views
-from kit.engines.video.weather import Weather
+from kit.engines.models.poster import Poster
+from kit.engines.painting.families import paint
+from kit.engines.prompt.brief import read
 from kit.service.worker.pool import ENVIRONMENT
 
 FRAMES, ROUNDS, PAIRS = 72, 3, 9

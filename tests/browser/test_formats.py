@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from kit.engines.media.clip import FORMATS
-from kit.engines.video.kenburns.model import KenBurns
+from kit.engines.models.ken_burns import KenBurns
 from tests.engines.video.showing import rendered, saved, tone
 
 pytestmark = pytest.mark.browser

@@ -6,8 +6,8 @@ import pytest
 
 from kit import parameters, pricing
 from kit.engines.base import Definition
-from kit.engines.image.poster import Poster
-from kit.engines.video.drift import Drift
+from kit.engines.models.drift import Drift
+from kit.engines.models.poster import Poster
 from kit.wire import CATEGORIES, Model
 
 POINTS = [e for e in entry_points(group="kit.engines") if e.value.startswith("kit.engines.")]

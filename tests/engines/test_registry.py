@@ -231,7 +231,7 @@ def test_without_plug_ins_no_process_is_started(monkeypatch: pytest.MonkeyPatch)
         raise AssertionError
 
     monkeypatch.setattr(trial, "fatal", start)
-    points = [EntryPoint("poster", "kit.engines.image.poster:Poster", "kit.engines")]
+    points = [EntryPoint("poster", "kit.engines.models.poster:Poster", "kit.engines")]
 
     assert registry._fatal(points) == {}
 
@@ -296,14 +296,14 @@ def test_what_a_plug_in_says_when_it_is_loaded_is_not_in_what_a_command_prints(
 
 
 def test_a_plug_in_cannot_pass_for_a_built_in_engine(tmp_path: Path) -> None:
-    told = listed(tmp_path, "odd = kit.engines.image.poster:Nothing", "")
+    told = listed(tmp_path, "odd = kit.engines.models.poster:Nothing", "")
 
     assert told.returncode == 0, told.stderr
     assert "the engine 'odd' of the package 'more'" in told.stderr
 
 
 def test_a_built_in_engine_that_is_broken_is_an_error() -> None:
-    point = EntryPoint("poster", "kit.engines.image.poster:Nothing", "kit.engines")
+    point = EntryPoint("poster", "kit.engines.models.poster:Nothing", "kit.engines")
 
     with pytest.raises(ConfigError, match="the built-in engine 'poster' is broken"):
         registry._loaded(point)

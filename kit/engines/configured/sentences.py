@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from pydantic import ValidationError
+
+from kit.errors import KitError
 
 _NUMBER = "must be a number"
 _WHOLE = "must be a whole number"
@@ -104,3 +109,12 @@ _SHOWN: dict[type, Callable[[Any], str]] = {
 def _plain(number: float) -> str:
     """Return a number as people write it: 60, not 60.0."""
     return f"{number:.0f}" if number.is_integer() else str(number)
+
+
+def said(error: BaseException) -> str:
+    """Return an error in one line, even one whose own text cannot be had."""
+    if isinstance(error, KitError):
+        return str(getattr(error, "detail", "")) or str(error)
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    return " ".join(traceback.format_exception_only(error)[-1].split())

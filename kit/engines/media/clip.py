@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import av
 import cv2
@@ -24,7 +24,11 @@ from kit.engines.media.encoding import FORMATS, Track, container_at, picture_str
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
 
-__all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "rgb_frame", "rgb_of"]
+__all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "views"]
+
+#: Luma at full size, the two chromas at half size; views into one I420 frame.
+Frame: TypeAlias = tuple[Bytes, Bytes, Bytes]
+
 
 CONTENT_TYPE = "video/mp4"
 _QUEUE = 8
@@ -221,3 +225,15 @@ def _picture(frame: Bytes) -> Any:
         )
         start += count
     return picture
+
+
+def views(frame: Bytes, width: int, height: int) -> Frame:
+    """Return the three planes of an I420 frame, as views into it."""
+    flat = frame.reshape(-1)
+    size, half = width * height, (height // 2, width // 2)
+    quarter = size // 4
+    return (
+        flat[:size].reshape(height, width),
+        flat[size : size + quarter].reshape(half),
+        flat[size + quarter : size + 2 * quarter].reshape(half),
+    )

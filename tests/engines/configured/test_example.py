@@ -7,8 +7,8 @@ import pytest
 
 import kit.engines.configured
 from kit.engines.configured.entries import Entry, read
-from kit.engines.configured.listing import KINDS
 from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.listing import KINDS
 from kit.engines.remote.images import ImagesEntry
 from kit.engines.remote.services import ServicesEntry
 from kit.engines.remote.videos import VideosEntry

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines.configured import listing
-from kit.engines.configured.listing import listed
+from kit.engines import listing
 from kit.engines.configured.place import Place
+from kit.engines.listing import listed
 from kit.engines.registry import engine_for, installed, survey
 from kit.errors import ConfigError
 

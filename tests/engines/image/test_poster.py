@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.image.poster import Poster
-from kit.engines.landscape.palettes import NAMED
-from kit.engines.landscape.settings import ASPECTS
 from kit.engines.media.color import lab_of
+from kit.engines.models.poster import Poster
+from kit.engines.painting.poster.palettes import NAMED
+from kit.engines.sizes import ASPECTS
 
 DEFAULTS = {p.name: p.default for p in Poster.definition.settings if p.default is not None}
 

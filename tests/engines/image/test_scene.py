@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.image.scene import Scene
-from kit.engines.landscape.settings import ASPECTS
+from kit.engines.models.scene import Scene
+from kit.engines.sizes import ASPECTS
 from kit.pricing import check_rule, price
 from kit.wire import CATEGORIES, Model
 

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.image.scene import Scene
-from kit.engines.image.scene_fast import SceneFast
-from kit.engines.image.scene_painting import enlarged
+from kit.engines.models.scene import Scene
+from kit.engines.models.scene_fast import SceneFast
+from kit.engines.painting.picture import enlarged
 from kit.pricing import price
 
 DEFAULTS = {p.name: p.default for p in SceneFast.definition.settings if p.default is not None}

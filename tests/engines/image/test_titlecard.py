@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Order, Progress
-from kit.engines.image.editing.inks import DARK, LEAST, LIGHT, accent_on, contrast_on, luminance
-from kit.engines.image.editing.titlestyles import STYLES
-from kit.engines.image.titlecard import TitleCard
+from kit.engines.editing.title.inks import DARK, LEAST, LIGHT, accent_on, contrast_on, luminance
+from kit.engines.editing.title.styles import STYLES
+from kit.engines.models.title_card import TitleCard
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import pixels_of, render, saved
 

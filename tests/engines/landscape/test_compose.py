@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.compose import Look, Picture, compose, flat
-from kit.engines.landscape.plane import Stage
-from kit.engines.landscape.recipes import RECIPES
-from kit.engines.landscape.scene import read
+from kit.engines.painting.poster.compose import Look, Picture, compose, flat
+from kit.engines.painting.poster.plane import Stage
+from kit.engines.painting.poster.recipes import RECIPES
+from kit.engines.prompt.landscape import read
 
 
 def picture(prompt: str, look: Look | None = None, stage: Stage | None = None) -> Picture:

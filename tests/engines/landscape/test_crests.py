@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.crests import KINDS, Crest, Rise
-from kit.engines.landscape.plane import Stage
+from kit.engines.painting.poster.crests import KINDS, Crest, Rise
+from kit.engines.painting.poster.plane import Stage
 
 STAGE = Stage(400, 300)
 

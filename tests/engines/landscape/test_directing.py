@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape import directing, lexicon
-from kit.engines.landscape.compose import Look, compose, flat
-from kit.engines.landscape.plane import Stage
-from kit.engines.landscape.recipes import RECIPES
-from kit.engines.landscape.scene import Scene, read
+from kit.engines.painting.poster.compose import Look, compose, flat
+from kit.engines.painting.poster.plane import Stage
+from kit.engines.painting.poster.recipes import RECIPES
+from kit.engines.prompt import directing, lexicon
+from kit.engines.prompt.landscape import Scene, read
 
 SEEDS = range(6)
 SIDE = 160

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kit.engines.landscape.crests import Crest
-from kit.engines.landscape.facets import below, blanket
+from kit.engines.painting.poster.crests import Crest
+from kit.engines.painting.poster.facets import below, blanket
 
 ALL = slice(None)
 CREST = Crest(np.linspace(20.0, 44.0, 90).astype(np.float32))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.falling import falls, kind_of
-from kit.engines.landscape.scene import read
+from kit.engines.painting.poster.falling import falls, kind_of
+from kit.engines.prompt.landscape import read
 
 
 @pytest.mark.parametrize("kind", ["snow", "rain"])

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape import lexicon
-from kit.engines.landscape.compose import Look, Picture, compose, flat
-from kit.engines.landscape.framing import framed
-from kit.engines.landscape.plane import Stage
-from kit.engines.landscape.recipes import RECIPES
-from kit.engines.landscape.scene import Scene, read
+from kit.engines.painting.poster.compose import Look, Picture, compose, flat
+from kit.engines.painting.poster.framing import framed
+from kit.engines.painting.poster.plane import Stage
+from kit.engines.painting.poster.recipes import RECIPES
+from kit.engines.prompt import lexicon
+from kit.engines.prompt.landscape import Scene, read
 
 WORDS = tuple(lexicon.COMPOSITIONS)
 

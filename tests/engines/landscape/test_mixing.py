@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.mixing import blend, lay, spread, weight_of
-from kit.engines.landscape.plane import solid
+from kit.engines.painting.poster.mixing import blend, lay, spread, weight_of
+from kit.engines.painting.poster.plane import solid
 
 RED = solid(np.array([1.0, 0.2, 0.0], np.float32))
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.compose import Look, Picture, compose, flat
-from kit.engines.landscape.plane import Stage
-from kit.engines.landscape.scene import read
+from kit.engines.painting.poster.compose import Look, Picture, compose, flat
+from kit.engines.painting.poster.plane import Stage
+from kit.engines.prompt.landscape import read
 
 
 def night(prompt: str, seed: int = 3) -> Picture:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.plane import (
+from kit.engines.painting.poster.plane import (
     Plane,
     Stage,
     Touch,

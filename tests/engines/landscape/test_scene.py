@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kit.engines.landscape.scene import read
+from kit.engines.prompt.landscape import read
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.compose import Look, compose, flat, painted
-from kit.engines.landscape.plane import Plane, Stage, Touch, over, solid
-from kit.engines.landscape.scene import read
-from kit.engines.landscape.strips import gathered, printed, strips
 from kit.engines.media.color import Floats
+from kit.engines.painting.poster.compose import Look, compose, flat, painted
+from kit.engines.painting.poster.plane import Plane, Stage, Touch, over, solid
+from kit.engines.painting.poster.strips import gathered, printed, strips
+from kit.engines.prompt.landscape import read
 
 STAGE = Stage(96, 400)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.trees import PLANTS, Ground, Stand
+from kit.engines.painting.poster.trees import PLANTS, Ground, Stand
 
 TALL = Stand(x=np.array([60.0, 150.0]), y=np.array([190.0, 195.0]), tall=np.array([150.0, 170.0]))
 

@@ -1,17 +1,18 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape import compose as composing
-from kit.engines.landscape import lexicon, palettes
-from kit.engines.landscape.compose import Look, Picture, compose, flat
-from kit.engines.landscape.plane import Stage
-from kit.engines.landscape.recipes import RECIPES
-from kit.engines.landscape.scene import read
 from kit.engines.media.color import lab_of
-from kit.engines.scene.brief import read as read_brief
-from kit.engines.scene.city import hours as street_hours
-from kit.engines.scene.city.sky import _CLOUDS
-from kit.engines.scene.land import look
+from kit.engines.painting.city import hours as street_hours
+from kit.engines.painting.city.sky import _CLOUDS
+from kit.engines.painting.land import look
+from kit.engines.painting.poster import compose as composing
+from kit.engines.painting.poster import palettes
+from kit.engines.painting.poster.compose import Look, Picture, compose, flat
+from kit.engines.painting.poster.plane import Stage
+from kit.engines.painting.poster.recipes import RECIPES
+from kit.engines.prompt import lexicon
+from kit.engines.prompt.brief import read as read_brief
+from kit.engines.prompt.landscape import read
 
 
 def picture(prompt: str, seed: int = 3) -> Picture:

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import FAMILIES
+from kit.engines.painting.families import FAMILIES
+from kit.engines.prompt.brief import Brief, read
 
 SETTINGS = {"aspect_ratio": "1:1", "size": 512}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.darkroom import Film, blended, bloom, developed, gradient, light, softened
+from kit.engines.painting.tone import Film, blended, bloom, developed, gradient, light, softened
 
 _PLAIN = Film(vignette=0.0, grain=0.0)
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import FAMILIES, paint, painter
+from kit.engines.painting.families import FAMILIES, paint, painter
+from kit.engines.prompt.brief import Brief, read
 
 #: Family, prompt, how often its painting reports at least, and the longest stretch without.
 PAINTINGS = [
@@ -53,7 +53,7 @@ def test_every_family_has_a_painter(family: str) -> None:
 
 
 def test_the_table_is_read_without_numpy() -> None:
-    code = "import sys, kit.engines.scene.families; print('numpy' in sys.modules)"
+    code = "import sys, kit.engines.painting.families; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene import city, flow, liquid, space
-from kit.engines.scene.brief import Brief, read
+from kit.engines.painting import city, flow, liquid, space
+from kit.engines.prompt.brief import Brief, read
 
 PAINTERS: dict[str, Callable[[Brief, Progress], np.ndarray]] = {
     "city": city.paint,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kit.engines.media.noise import field
-from kit.engines.scene.fields import across, grown, ridges, slopes, symmetric, warped
+from kit.engines.painting.fields import across, grown, ridges, slopes, symmetric, warped
 
 
 def _noise(seed: int) -> np.ndarray:

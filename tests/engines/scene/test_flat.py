@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.flat import paint
+from kit.engines.painting.flat import paint
+from kit.engines.prompt.brief import read
 
 
 def test_a_flat_scene_follows_the_words_and_the_seed() -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.framing import focus, laid_down, pool, spotlit, third, told
+from kit.engines.painting.framing import focus, laid_down, pool, spotlit, third, told
+from kit.engines.prompt.brief import Brief, read
 
 
 def _brief(prompt: str, seed: int = 1) -> Brief:

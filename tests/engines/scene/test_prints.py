@@ -1,8 +1,8 @@
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.darkroom import Film
-from kit.engines.scene.prints import MOODS, TONES, glows, printed
+from kit.engines.painting.grades import MOODS, TONES, glows, printed
+from kit.engines.painting.tone import Film
+from kit.engines.prompt.brief import Brief, read
 
 
 def _brief(prompt: str) -> Brief:

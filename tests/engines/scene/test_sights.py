@@ -1,7 +1,7 @@
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.sights import SIGHTS, sights_of
+from kit.engines.prompt.brief import Brief, read
+from kit.engines.prompt.sights import SIGHTS, sights_of
 
 SETTINGS = {"aspect_ratio": "1:1", "size": 512}
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.lexicon import COLORS
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.tints import asked, strength, three
+from kit.engines.painting.tints import asked, strength, three
+from kit.engines.prompt.brief import Brief, read
+from kit.engines.prompt.lexicon import COLORS
 
 _DRAWN = [((1.0, 0.1), (2.0, 0.1), (3.0, 0.1))]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from kit.engines.landscape.wording import reworded, together
-from kit.engines.scene.brief import Brief, read
+from kit.engines.prompt.brief import Brief, read
+from kit.engines.prompt.wording import reworded, together
 
 SETTINGS = {"aspect_ratio": "1:1", "size": 512}
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
+from kit.engines.painting.families import paint
+from kit.engines.prompt.brief import read
 
 _PROMPTS = {
     "city": "city street at noon",

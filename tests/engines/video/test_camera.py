@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from kit.engines.video.camera import CAMERAS, REACH, nearness, view
+from kit.engines.film.camera import CAMERAS, REACH, nearness, view
 
 MOMENTS = [number / 40 for number in range(41)]
 

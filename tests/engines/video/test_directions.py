@@ -1,8 +1,8 @@
 import pytest
 
-from kit.engines.video.camera import CAMERAS
-from kit.engines.video.directions import camera_for, hours_for
-from kit.engines.video.flythrough.route import PILOTS
+from kit.engines.film.camera import CAMERAS
+from kit.engines.film.flight.route import PILOTS
+from kit.engines.prompt.directions import camera_for, hours_for
 
 
 @pytest.mark.parametrize(

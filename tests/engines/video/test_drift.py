@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.video.drift import Drift
+from kit.engines.models.drift import Drift
 
 DEFAULTS = {p.name: p.default for p in Drift.definition.settings if p.default is not None}
 CAMERAS = next(p.enum for p in Drift.definition.settings if p.name == "camera") or []

@@ -10,7 +10,7 @@ from PIL import Image
 from kit import parameters, pricing
 from kit.engines.base import CanceledError, Order, Progress
 from kit.engines.media.footage import Footage
-from kit.engines.video.edit import Edit
+from kit.engines.models.video_edit import Edit
 from kit.errors import EngineError
 from kit.wire import Model
 from tests.engines.media.films import filmed, picture, turned

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Job
+from kit.engines.editing.video.plan import plan_of
+from kit.engines.editing.video.soundtrack import of_edit
 from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.loudness import loudness
 from kit.engines.media.sound import Sound
-from kit.engines.video.editing.plan import plan_of
-from kit.engines.video.editing.soundtrack import of_edit
 from kit.errors import EngineError
 from tests.engines.media.films import onsets
 from tests.engines.video.edits import DEFAULTS, flashes, lit, render, strength, tone, written

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.video.filming import Take, filmed, take_of
+from kit.engines.film.filming import Take, filmed, take_of
 from kit.errors import EngineError
 from tests.engines.video.showing import tone
 

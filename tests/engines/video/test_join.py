@@ -13,7 +13,7 @@ from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound
-from kit.engines.video.join import Join
+from kit.engines.models.video_join import Join
 from kit.errors import EngineError
 from kit.wire import Model
 from tests.engines.media.films import filmed

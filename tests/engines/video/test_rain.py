@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.filming import Take
-from kit.engines.video.rain import dull
-from kit.engines.video.sheets import views
-from kit.engines.video.weather import Weather
+from kit.engines.film.filming import Take
+from kit.engines.film.rain import dull
+from kit.engines.film.weather import Weather
+from kit.engines.media.clip import views
 
 
 def take(width: int, height: int, *, loop: bool = False) -> Take:

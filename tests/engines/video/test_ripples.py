@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.scene import read
-from kit.engines.video.filming import Take
-from kit.engines.video.flight import Flight
+from kit.engines.film.drift import Flight
+from kit.engines.film.filming import Take
+from kit.engines.prompt.landscape import read
 
 LAKE = "a lake below mountains at noon"
 

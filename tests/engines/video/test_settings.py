@@ -4,13 +4,12 @@ import pytest
 
 from kit import pricing
 from kit.engines.base import Definition
-from kit.engines.landscape.settings import ASPECTS
-from kit.engines.video.animate.model import Animate
-from kit.engines.video.drift import Drift
-from kit.engines.video.flythrough.model import FlyThrough
-from kit.engines.video.kenburns.model import KenBurns
-from kit.engines.video.living.model import LivingScene
-from kit.engines.video.settings import frame_size
+from kit.engines.models.animate import Animate
+from kit.engines.models.drift import Drift
+from kit.engines.models.flythrough import FlyThrough
+from kit.engines.models.ken_burns import KenBurns
+from kit.engines.models.living_scene import LivingScene
+from kit.engines.sizes import ASPECTS, frame_size
 
 MODELS = [engine.definition for engine in (Drift, FlyThrough, LivingScene, Animate, KenBurns)]
 

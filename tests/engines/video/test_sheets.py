@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.landscape.plane import Plane, Stage, over, solid
-from kit.engines.media.clip import rgb_of
-from kit.engines.video.sheets import backdrop, lay, sheet, views
+from kit.engines.film.sheets import backdrop, lay, sheet
+from kit.engines.media.clip import rgb_of, views
+from kit.engines.painting.poster.plane import Plane, Stage, over, solid
 
 STAGE = Stage(64, 48)
 STILL = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])

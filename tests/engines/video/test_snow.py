@@ -3,9 +3,9 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from kit.engines.video.sheets import views
-from kit.engines.video.snow import Drift, drifts
-from kit.engines.video.weather import Weather
+from kit.engines.film.snow import Drift, drifts
+from kit.engines.film.weather import Weather
+from kit.engines.media.clip import views
 
 SIZE = (640, 360)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.tiles import clouds, fitted, spread_out, tileable, wrapped
+from kit.engines.film.tiles import clouds, fitted, spread_out, tileable, wrapped
 
 
 def test_noise_continues_at_the_opposite_edges() -> None:

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.media.clip import rgb_of
-from kit.engines.video.sheets import views
-from kit.engines.video.weather import KINDS, Weather
+from kit.engines.film.weather import KINDS, Weather
+from kit.engines.media.clip import rgb_of, views
 
 SIZE = (160, 90)
 AIRS = [kind for kind in KINDS if kind != "none"]

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.image.editing.attending import attended
+from kit.engines.editing.attending import attended
 
 
 def job(folder: Path) -> Job:

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import CanceledError, Job, Order, Progress
-from kit.engines.image.editing.background import Background
-from kit.engines.image.editing.painted import behind
+from kit.engines.editing.picture.painted import behind
+from kit.engines.models.background import Background
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import BALL, ball, busy, pixels_of, render, saved
 

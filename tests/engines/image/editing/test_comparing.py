@@ -1,7 +1,7 @@
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.image.editing.comparing import RADIUS, far, nearest, patches, whole_patches
+from kit.engines.media.fill.comparing import RADIUS, far, nearest, patches, whole_patches
 
 
 def test_whole_patches_touch_no_hole_and_no_edge() -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.continuing import continued
+from kit.engines.media.fill.continuing import continued
 
 SHAPE = (40, 64)
 

@@ -6,20 +6,20 @@ import pytest
 
 from kit import parameters, pricing
 from kit.engines.base import Definition
-from kit.engines.image.editing.background import Background
-from kit.engines.image.editing.reframe import Reframe
-from kit.engines.image.editing.restyle import Restyle
-from kit.engines.image.editing.retouch import Retouch
-from kit.engines.image.titlecard import TitleCard
+from kit.engines.models.background import Background
+from kit.engines.models.reframe import Reframe
+from kit.engines.models.restyle import Restyle
+from kit.engines.models.retouch import Retouch
+from kit.engines.models.title_card import TitleCard
 from kit.wire import CATEGORIES, Model
 
 DEFINITIONS = [kind.definition for kind in (Background, Reframe, Restyle, Retouch, TitleCard)]
 
 LISTING = """
 import sys
-import kit.engines.image.titlecard
-import kit.engines.image.editing.background, kit.engines.image.editing.reframe
-import kit.engines.image.editing.restyle, kit.engines.image.editing.retouch
+import kit.engines.models.title_card
+import kit.engines.models.background, kit.engines.models.reframe
+import kit.engines.models.restyle, kit.engines.models.retouch
 heavy = {"numpy", "cv2", "av", "PIL"} & set(sys.modules)
 assert not heavy, heavy
 """

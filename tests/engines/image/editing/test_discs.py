@@ -2,9 +2,9 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.discs import found
-from kit.engines.image.editing.inks import LIGHT, contrast_on, luminance, tints_of
-from kit.engines.image.editing.scrims import Box, Need, scrimmed
+from kit.engines.editing.title.discs import found
+from kit.engines.editing.title.inks import LIGHT, contrast_on, luminance, tints_of
+from kit.engines.editing.title.scrims import Box, Need, scrimmed
 
 SUN = (230, 70, 22)  # column, row, radius
 

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.repairs import enlarged
-from kit.engines.image.editing.retouch import Retouch
+from kit.engines.editing.picture.repairs import enlarged
+from kit.engines.models.retouch import Retouch
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
 

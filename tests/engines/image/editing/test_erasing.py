@@ -6,8 +6,8 @@ import pytest
 
 from kit.engines import samples
 from kit.engines.base import Progress
-from kit.engines.image.editing import erasing
 from kit.engines.media import faces, stills
+from kit.engines.media.fill import erasing
 from tests.engines.media.drawn import face
 
 

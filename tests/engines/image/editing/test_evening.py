@@ -1,6 +1,6 @@
 import numpy as np
 
-from kit.engines.image.editing.evening import evened
+from kit.engines.media.fill.evening import evened
 
 SHAPE = (40, 60)
 

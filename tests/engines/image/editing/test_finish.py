@@ -8,12 +8,12 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Engine
-from kit.engines.image.editing.background import Background
-from kit.engines.image.editing.finish import over
-from kit.engines.image.editing.reframe import Reframe
-from kit.engines.image.editing.restyle import Restyle
-from kit.engines.image.editing.retouch import Retouch
-from kit.engines.image.editing.settings import MOST
+from kit.engines.editing.picture.finish import over
+from kit.engines.models.background import Background
+from kit.engines.models.reframe import Reframe
+from kit.engines.models.restyle import Restyle
+from kit.engines.models.retouch import Retouch
+from kit.engines.sizes import MOST
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import ball, render, saved
 

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.image.editing.grounds import asks_for_place, color_words, ground_problems
-from kit.engines.image.editing.painted import behind
+from kit.engines.editing.picture.painted import behind
+from kit.engines.prompt.backgrounds import asks_for_place, color_words, ground_problems
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_the_sentence_stays_short_whatever_was_written() -> None:
 
 
 def test_no_picture_is_loaded_to_read_words() -> None:
-    code = "import kit.engines.image.editing.grounds, sys; print({'numpy', 'cv2'} & {*sys.modules})"
+    code = "import kit.engines.prompt.backgrounds, sys; print({'numpy', 'cv2'} & {*sys.modules})"
 
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 

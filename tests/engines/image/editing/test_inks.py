@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.inks import (
+from kit.engines.editing.title.inks import (
     LEAST,
     Tints,
     accent_for,

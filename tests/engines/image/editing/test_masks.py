@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.retouch import Retouch
+from kit.engines.models.retouch import Retouch
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import BALL, ball, pixels_of, render, saved
 

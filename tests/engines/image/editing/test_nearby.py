@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 
-from kit.engines.image.editing.nearby import Nearby, around, mirrored
+from kit.engines.media.fill.nearby import Nearby, around, mirrored
 
 
 def test_around_a_pixel_the_nearest_known_ones_tell_most() -> None:

@@ -8,12 +8,12 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, Engine
-from kit.engines.image.editing.background import Background
-from kit.engines.image.editing.reframe import Reframe
-from kit.engines.image.editing.restyle import Restyle
-from kit.engines.image.editing.retouch import Retouch
-from kit.engines.image.titlecard import TitleCard
 from kit.engines.media.stills import origin
+from kit.engines.models.background import Background
+from kit.engines.models.reframe import Reframe
+from kit.engines.models.restyle import Restyle
+from kit.engines.models.retouch import Retouch
+from kit.engines.models.title_card import TitleCard
 from kit.errors import EngineError
 from tests.engines.image.editing.odd import READ, REFUSED
 from tests.engines.image.editing.pictures import pixels_of, render, saved

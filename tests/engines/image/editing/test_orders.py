@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Engine, Order
-from kit.engines.image.editing.background import Background
-from kit.engines.image.editing.reframe import Reframe
-from kit.engines.image.editing.restyle import Restyle
-from kit.engines.image.editing.retouch import Retouch
-from kit.engines.image.titlecard import TitleCard
+from kit.engines.models.background import Background
+from kit.engines.models.reframe import Reframe
+from kit.engines.models.restyle import Restyle
+from kit.engines.models.retouch import Retouch
+from kit.engines.models.title_card import TitleCard
 from kit.service.domain.catalog import load
 
 Asked = tuple[Engine, str, Mapping[str, Any], Mapping[str, int]]

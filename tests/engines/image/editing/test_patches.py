@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.comparing import RADIUS
-from kit.engines.image.editing.patches import Search
+from kit.engines.media.fill.comparing import RADIUS
+from kit.engines.media.fill.patches import Search
 
 SHAPE = (48, 64)
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.printing import printed
+from kit.engines.editing.picture.printing import printed
 
 
 def landscape() -> np.ndarray:

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.reframe import Reframe
-from kit.engines.landscape.settings import ASPECTS, longest_side
+from kit.engines.models.reframe import Reframe
+from kit.engines.sizes import ASPECTS, longest_side
 from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
 
 MODES = ("smart_crop", "blurred_fill", "stretch_edges")

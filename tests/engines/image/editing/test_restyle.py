@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.grading import graded
-from kit.engines.image.editing.looks import LOOKS, WORDS, Look, look_of
-from kit.engines.image.editing.restyle import Restyle
+from kit.engines.editing.picture.grading import graded
+from kit.engines.editing.picture.looks import LOOKS, WORDS, Look, look_of
+from kit.engines.models.restyle import Restyle
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
 

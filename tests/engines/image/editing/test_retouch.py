@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.image.editing.denoising import denoised, noise_of
-from kit.engines.image.editing.repairs import sharpened
-from kit.engines.image.editing.retouch import Retouch
+from kit.engines.editing.picture.denoising import denoised, noise_of
+from kit.engines.editing.picture.repairs import sharpened
+from kit.engines.models.retouch import Retouch
 from kit.errors import EngineError
 from tests.engines.image.editing.pictures import ball, pixels_of, render, saved
 

@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.inks import (
+from kit.engines.editing.title.inks import (
     DARK,
     LEAST,
     LIGHT,
@@ -11,7 +11,7 @@ from kit.engines.image.editing.inks import (
     luminance,
     tints_of,
 )
-from kit.engines.image.editing.scrims import Box, Need, ground_of, scrimmed
+from kit.engines.editing.title.scrims import Box, Need, ground_of, scrimmed
 
 BOX: Box = (40, 20, 200, 90)
 

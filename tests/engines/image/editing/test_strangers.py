@@ -1,7 +1,7 @@
 import numpy as np
 
-from kit.engines.image.editing.comparing import whole_patches
-from kit.engines.image.editing.strangers import strangeness
+from kit.engines.media.fill.comparing import whole_patches
+from kit.engines.media.fill.strangers import strangeness
 
 
 def ground() -> np.ndarray:

@@ -2,9 +2,9 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.image.editing.titleplaces import View, laid_out
-from kit.engines.image.editing.titlesetting import Title, stacked
-from kit.engines.image.editing.titlestyles import STYLES
+from kit.engines.editing.title.places import View, laid_out
+from kit.engines.editing.title.setting import Title, stacked
+from kit.engines.editing.title.styles import STYLES
 from kit.engines.media.faces import find
 from kit.errors import EngineError
 from tests.engines.media.drawn import face

@@ -1,9 +1,9 @@
 import pytest
 
-from kit.engines.image.editing.titlerooms import headline_room, subtitle_room
-from kit.engines.image.editing.titlesetting import Title, stacked
-from kit.engines.image.editing.titlestyles import STYLES
-from kit.engines.image.editing.titlewords import (
+from kit.engines.editing.title.rooms import headline_room, subtitle_room
+from kit.engines.editing.title.setting import Title, stacked
+from kit.engines.editing.title.styles import STYLES
+from kit.engines.editing.title.words import (
     headline_of,
     headline_problems,
     subtitle_of,

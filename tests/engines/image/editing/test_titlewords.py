@@ -1,9 +1,9 @@
 import pytest
 
 from kit.engines.base import Order
-from kit.engines.image.editing.restyle import Restyle
-from kit.engines.image.editing.titlestyles import STYLES
-from kit.engines.image.editing.titlewords import headline_of, subtitle_of
+from kit.engines.editing.title.styles import STYLES
+from kit.engines.editing.title.words import headline_of, subtitle_of
+from kit.engines.models.restyle import Restyle
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.brief import read
-from kit.engines.scene.city.directing import Hour
-from kit.engines.scene.city.facades import SHOP, Face, Walls, laid
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.names import names
-from kit.engines.scene.city.view import Block
+from kit.engines.painting.city.directing import Hour
+from kit.engines.painting.city.facades import SHOP, Face, Walls, laid
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.names import names
+from kit.engines.painting.city.view import Block
+from kit.engines.prompt.brief import read
 
 
 def _block(style: str = "grid") -> Block:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.city.ground import pave
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.stencil import Spot
-from kit.engines.scene.city.sunlight import Sunlight
-from kit.engines.scene.city.view import View
+from kit.engines.painting.city.ground import pave
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.stencil import Spot
+from kit.engines.painting.city.sunlight import Sunlight
+from kit.engines.painting.city.view import View
+from kit.engines.prompt.brief import read
 
 _VIEW = View(width=160, height=160, x=80.0, y=80.0, focal=120.0, eye=2.0)
 

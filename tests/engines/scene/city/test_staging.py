@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import city
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.city import cars, trees, walkers
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.passing import Thing, things_of
-from kit.engines.scene.city.roofs import cap
-from kit.engines.scene.city.staging import staged
-from kit.engines.scene.city.view import blocks_of, view_of
+from kit.engines.painting import city
+from kit.engines.painting.city import cars, trees, walkers
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.passing import Thing, things_of
+from kit.engines.painting.city.roofs import cap
+from kit.engines.painting.city.staging import staged
+from kit.engines.painting.city.view import blocks_of, view_of
+from kit.engines.prompt.brief import Brief, read
 
 seeds = pytest.mark.parametrize("seed", range(4))
 

@@ -3,13 +3,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kit.engines.scene.brief import read
-from kit.engines.scene.city import cars, trees, walkers
-from kit.engines.scene.city.directing import Hour
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.stencil import Spot, Stencil, curve, ellipse, stand, visible
-from kit.engines.scene.city.view import View
-from kit.engines.scene.darkroom import light
+from kit.engines.painting.city import cars, trees, walkers
+from kit.engines.painting.city.directing import Hour
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.stencil import Spot, Stencil, curve, ellipse, stand, visible
+from kit.engines.painting.city.view import View
+from kit.engines.painting.tone import light
+from kit.engines.prompt.brief import read
 
 _VIEW = View(width=200, height=160, x=100.0, y=80.0, focal=160.0, eye=2.0)
 _DRAWERS: dict[str, tuple[float, float, Callable[[np.random.Generator, Stencil], None]]] = {

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import city
-from kit.engines.scene.brief import read
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.weather import rain, snow
+from kit.engines.painting import city
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.weather import rain, snow
+from kit.engines.prompt.brief import read
 
 
 def _street(prompt: str, *, seed: int = 2, size: int = 160) -> np.ndarray:

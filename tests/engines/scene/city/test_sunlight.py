@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.brief import read
-from kit.engines.scene.city.directing import Hour
-from kit.engines.scene.city.hours import hour_of
-from kit.engines.scene.city.sunlight import Sunlight
-from kit.engines.scene.city.view import Block
+from kit.engines.painting.city.directing import Hour
+from kit.engines.painting.city.hours import hour_of
+from kit.engines.painting.city.sunlight import Sunlight
+from kit.engines.painting.city.view import Block
+from kit.engines.prompt.brief import read
 
 
 def _hour(time: str) -> Hour:

@@ -3,8 +3,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.city.view import Block, View, blocks_of, view_of
+from kit.engines.painting.city.view import Block, View, blocks_of, view_of
+from kit.engines.prompt.brief import Brief, read
 
 _VIEW = View(width=200, height=160, x=100.0, y=80.0, focal=120.0, eye=2.0)
 

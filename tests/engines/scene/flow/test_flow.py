@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import flow
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.flow.contours import chart, cut_paper, terrain
-from kit.engines.scene.flow.inks import Inks, inks
-from kit.engines.scene.flow.strokes import Course, drawn, laid
-from kit.engines.scene.flow.waves import Rows, Weave, ribbons, ridgelines
+from kit.engines.painting import flow
+from kit.engines.painting.flow.contours import chart, cut_paper, terrain
+from kit.engines.painting.flow.inks import Inks, inks
+from kit.engines.painting.flow.strokes import Course, drawn, laid
+from kit.engines.painting.flow.waves import Rows, Weave, ribbons, ridgelines
+from kit.engines.prompt.brief import Brief, read
 
 _COURSE = Course(whirls=2.0, count=400, length=0.5, widths=(0.03, 0.005), gap=0.004)
 _INKS = Inks(

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.fields import blurred, eroded, ridged, sampled, slopes, tile
+from kit.engines.painting.land.fields import blurred, eroded, ridged, sampled, slopes, tile
 
 
 def rng(seed: int = 1) -> np.random.Generator:

@@ -3,9 +3,9 @@ import pytest
 
 from kit.engines.base import Progress
 from kit.engines.media.color import lab_of
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land.look import look_for
+from kit.engines.painting.families import paint
+from kit.engines.painting.land.look import look_for
+from kit.engines.prompt.brief import Brief, read
 
 FAMILIES = ["lake", "sea", "desert"]
 

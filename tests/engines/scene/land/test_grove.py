@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import coast, grove, oasis, palmery
-from kit.engines.scene.land.palms import palms
-from kit.engines.scene.land.relief import Relief, relief
-from kit.engines.scene.land.vista import Vista, vista
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import coast, grove, oasis, palmery
+from kit.engines.painting.land.palms import palms
+from kit.engines.painting.land.relief import Relief, relief
+from kit.engines.painting.land.vista import Vista, vista
+from kit.engines.prompt.brief import Brief, read
 
 
 def brief(prompt: str, seed: int = 1, aspect: str = "1:1", size: int = 192) -> Brief:

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from kit.engines.scene.brief import read
-from kit.engines.scene.land.look import Look, look_for
+from kit.engines.painting.land.look import Look, look_for
+from kit.engines.prompt.brief import read
 
 
 def look(prompt: str, **values: object) -> Look:

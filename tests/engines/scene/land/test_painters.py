@@ -5,8 +5,8 @@ import pytest
 
 from kit.engines.base import CanceledError, Progress
 from kit.engines.media.color import lab_of
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
+from kit.engines.painting.families import paint
+from kit.engines.prompt.brief import read
 
 LANDS = ["lake", "desert", "forest", "sea"]
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from kit.engines.scene.land.relief import SPAN, grid, relief
+from kit.engines.painting.land.relief import SPAN, grid, relief
 
 SUN = (-0.8, 0.0, 0.6)  # from the left
 

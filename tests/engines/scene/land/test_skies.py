@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import sky
-from kit.engines.scene.land.vista import vista
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import sky
+from kit.engines.painting.land.vista import vista
+from kit.engines.prompt.brief import read
 
 
 def skies(prompt: str, seed: int, aspect: str = "1:1", size: int = 256) -> np.ndarray:

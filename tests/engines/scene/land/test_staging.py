@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land.coast import coast_of
-from kit.engines.scene.land.staging import Staging, staging_of
-from kit.engines.scene.land.vista import vista
+from kit.engines.painting.families import paint
+from kit.engines.painting.land.coast import coast_of
+from kit.engines.painting.land.staging import Staging, staging_of
+from kit.engines.painting.land.vista import vista
+from kit.engines.prompt.brief import Brief, read
 
 SIZE = 112
 SEEDS = (1, 2)

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.land.library import sprites
-from kit.engines.scene.land.sprites import sprite
-from kit.engines.scene.land.stand import Trees, plant
-from kit.engines.scene.land.voxel import FAR, Camera
+from kit.engines.painting.land.library import sprites
+from kit.engines.painting.land.sprites import sprite
+from kit.engines.painting.land.stand import Trees, plant
+from kit.engines.painting.land.voxel import FAR, Camera
 
 CAMERA = Camera(columns=60, rows=80, focal=60.0, horizon=30.0, height=4.0)
 BLOCK = sprite(np.ones((64, 32), np.float32), np.ones((64, 32), np.float32), 64)

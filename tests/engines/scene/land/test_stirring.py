@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import stirring
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import motion as stirring
+from kit.engines.prompt.brief import read
 
 
 def told(prompt: str, seed: int = 1) -> tuple[np.ndarray, list[stirring.Stir]]:

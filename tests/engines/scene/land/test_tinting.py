@@ -1,7 +1,7 @@
 import pytest
 
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.land.tinting import of_land, of_light, of_water, turned
+from kit.engines.painting.land.tinting import of_land, of_light, of_water, turned
+from kit.engines.prompt.brief import Brief, read
 
 
 def brief(prompt: str, palette: str = "auto") -> Brief:

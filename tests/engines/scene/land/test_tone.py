@@ -1,6 +1,6 @@
 import numpy as np
 
-from kit.engines.scene.land.tone import bloom, developed, gradient, light
+from kit.engines.painting.land.tone import bloom, developed, gradient, light
 
 
 def rng() -> np.random.Generator:

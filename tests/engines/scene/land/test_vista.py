@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land.vista import level_of, vista
+from kit.engines.painting.families import paint
+from kit.engines.painting.land.vista import level_of, vista
+from kit.engines.prompt.brief import Brief, read
 
 SIZE = 128
 

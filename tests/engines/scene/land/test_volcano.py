@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import eruption, volcano
-from kit.engines.scene.land.relief import grid
-from kit.engines.scene.land.vista import Vista, vista
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import eruption, volcano
+from kit.engines.painting.land.relief import grid
+from kit.engines.painting.land.vista import Vista, vista
+from kit.engines.prompt.brief import Brief, read
 
 
 def brief(prompt: str, seed: int = 1, aspect: str = "1:1", size: int = 160) -> Brief:

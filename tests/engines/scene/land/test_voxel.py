@@ -2,7 +2,7 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
-from kit.engines.scene.land.voxel import FAR, Camera, seen, softened
+from kit.engines.painting.land.voxel import FAR, Camera, seen, softened
 
 CAMERA = Camera(columns=40, rows=60, focal=50.0, horizon=24.0, height=5.0)
 

@@ -1,11 +1,11 @@
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.land.look import look_for
-from kit.engines.scene.land.sky import Sun
-from kit.engines.scene.land.voxel import FAR, Camera
-from kit.engines.scene.land.water import flooded, sky_over
+from kit.engines.painting.land.look import look_for
+from kit.engines.painting.land.sky import Sun
+from kit.engines.painting.land.voxel import FAR, Camera
+from kit.engines.painting.land.water import flooded, sky_over
+from kit.engines.prompt.brief import read
 
 SIDE = 96
 CAMERA = Camera(SIDE, SIDE, 88.0, 28.0, 13.0)

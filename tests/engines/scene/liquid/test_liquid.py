@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import liquid
-from kit.engines.scene.brief import read
-from kit.engines.scene.liquid.currents import Currents, Stirring, stirred
-from kit.engines.scene.liquid.gilding import gilded
+from kit.engines.painting import liquid
+from kit.engines.painting.liquid.currents import Currents, Stirring, stirred
+from kit.engines.painting.liquid.gilding import gilded
+from kit.engines.prompt.brief import read
 
 _HOW = Stirring(cells=2.5, octaves=5, gain=0.45, reach=0.12)
 

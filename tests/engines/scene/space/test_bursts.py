@@ -1,9 +1,9 @@
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.space.bursts import Comet, Nova, add_comet, add_nova
-from kit.engines.scene.space.cast import cast
+from kit.engines.painting.space.bursts import Comet, Nova, add_comet, add_nova
+from kit.engines.painting.space.cast import cast
+from kit.engines.prompt.brief import read
 
 SIZE = 160
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.space.cast import cast
-from kit.engines.scene.space.holes import Hole, add_disk, lensed
+from kit.engines.painting.families import paint
+from kit.engines.painting.space.cast import cast
+from kit.engines.painting.space.holes import Hole, add_disk, lensed
+from kit.engines.prompt.brief import read
 
 SIZE = 200
 HOLE = Hole(

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import space
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.space.cast import Cast, cast
-from kit.engines.scene.space.galaxy import Spiral, spiral
-from kit.engines.scene.space.gas import Gas, nebula
-from kit.engines.scene.space.stars import add_flare, field_of_stars
+from kit.engines.painting import space
+from kit.engines.painting.space.cast import Cast, cast
+from kit.engines.painting.space.galaxy import Spiral, spiral
+from kit.engines.painting.space.gas import Gas, nebula
+from kit.engines.painting.space.stars import add_flare, field_of_stars
+from kit.engines.prompt.brief import Brief, read
 
 
 def _brief(prompt: str, seed: int = 1, size: int = 128) -> Brief:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.space.globes import Globe
-from kit.engines.scene.space.spheres import Planet, add_planet, unit
-from kit.engines.scene.space.surfaces import SURFACES
+from kit.engines.painting.space.globes import Globe
+from kit.engines.painting.space.spheres import Planet, add_planet, unit
+from kit.engines.painting.space.surfaces import SURFACES
 
 _PLANET = Planet(
     kind="rocky", x=60.0, y=60.0, radius=40.0, sun=unit(1.0, 0.0, 0.3), tilt=0.2,

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene import space
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.space.cast import Cast, cast
-from kit.engines.scene.space.rocks import add_rocks
-from kit.engines.scene.space.staging import anchor, staged
+from kit.engines.painting import space
+from kit.engines.painting.space.cast import Cast, cast
+from kit.engines.painting.space.rocks import add_rocks
+from kit.engines.painting.space.staging import anchor, staged
+from kit.engines.prompt.brief import Brief, read
 
 _SUBJECTS = ("planet", "saturn", "galaxy", "black hole", "supernova", "nebula", "sunrise orbit")
 subjects = pytest.mark.parametrize("subject", _SUBJECTS)

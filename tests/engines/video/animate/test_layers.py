@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.video.animate.layers import Layers, separated, sheet_of
+from kit.engines.film.animate.layers import Layers, separated, sheet_of
 from tests.engines.video.showing import with_disc
 
 

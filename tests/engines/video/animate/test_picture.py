@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.film.animate.standing import found
 from kit.engines.media.cutout import subject
-from kit.engines.video.animate.model import Animate
-from kit.engines.video.animate.standing import found
+from kit.engines.models.animate import Animate
 from kit.errors import EngineError
 from tests.engines.video.showing import decoded, distance, job_for, rendered, saved, with_disc
 

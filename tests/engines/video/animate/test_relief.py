@@ -2,11 +2,10 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.media.clip import rgb_of
-from kit.engines.video.animate.relief import GROWTH, STRENGTH, Relief, blocks_of
-from kit.engines.video.camera import View
-from kit.engines.video.filming import Take
-from kit.engines.video.sheets import views
+from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, blocks_of
+from kit.engines.film.camera import View
+from kit.engines.film.filming import Take
+from kit.engines.media.clip import rgb_of, views
 from tests.engines.video.showing import distance, textured
 
 TAKE = Take(width=192, height=108, fps=24, frames=10, motion=1.0)

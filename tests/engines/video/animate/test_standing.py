@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.video.animate.standing import found, stands_free
+from kit.engines.film.animate.standing import found, stands_free
 from tests.engines.video.showing import textured, with_disc
 
 SIZE = (480, 360)

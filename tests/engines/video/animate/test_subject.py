@@ -2,11 +2,12 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.video.animate.layers import Layers, sheet_of
-from kit.engines.video.animate.relief import Blocks
-from kit.engines.video.animate.subject import Subject
-from kit.engines.video.kenburns.blocks import pairs, quads
-from kit.engines.video.sheets import lay, views
+from kit.engines.film.animate.layers import Layers, sheet_of
+from kit.engines.film.animate.relief import Blocks
+from kit.engines.film.animate.subject import Subject
+from kit.engines.film.kenburns.blocks import pairs, quads
+from kit.engines.film.sheets import lay
+from kit.engines.media.clip import views
 from tests.engines.video.showing import textured
 
 SIZE = (160, 100)

@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 
-from kit.engines.video.animate.traces import traces, with_traces
+from kit.engines.film.animate.traces import traces, with_traces
 
 LEAST = 12
 

@@ -3,9 +3,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from kit.engines.editing.video.captions import STYLES, Captions, grouped, lettered
+from kit.engines.editing.video.spoken import Word, timed
 from kit.engines.media.clip import rgb_frame, rgb_of
-from kit.engines.video.editing.captions import STYLES, Captions, grouped, lettered
-from kit.engines.video.editing.spoken import Word, timed
 from kit.errors import EngineError
 
 TEXT = "Nobody told you this: the ocean is louder than you think. Is it not?"

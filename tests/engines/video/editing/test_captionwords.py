@@ -1,15 +1,15 @@
 import pytest
 
 from kit.engines.base import Order
-from kit.engines.video.edit import Edit
-from kit.engines.video.editing.captions import STYLES, Captions
-from kit.engines.video.editing.captionwords import (
+from kit.engines.editing.video.captions import STYLES, Captions
+from kit.engines.editing.video.captionwords import (
     LONGEST_TEXT,
     caption_problems,
     caption_words,
     spoken_words,
 )
-from kit.engines.video.editing.spoken import timed
+from kit.engines.editing.video.spoken import timed
+from kit.engines.models.video_edit import Edit
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Order
-from kit.engines.video.edit import Edit
-from kit.engines.video.join import Join
+from kit.engines.models.video_edit import Edit
+from kit.engines.models.video_join import Join
 
 DEFAULTS = {p.name: p.default for p in Edit.definition.settings if p.default is not None}
 JOINING = {p.name: p.default for p in Join.definition.settings if p.default is not None}

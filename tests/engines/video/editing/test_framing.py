@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from kit.engines.editing.video.framing import frame_of, framed, shifted, turned
 from kit.engines.media.clip import rgb_frame, rgb_of
-from kit.engines.video.editing.framing import frame_of, framed, shifted, turned
 
 STILL = np.zeros(4)
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from kit.engines.editing.video.looks import LOOKS, Grade
 from kit.engines.media.clip import rgb_frame, rgb_of
-from kit.engines.video.edit import Edit
-from kit.engines.video.editing.looks import LOOKS, Grade
+from kit.engines.models.video_edit import Edit
 
 SIZE = (96, 54)
 RAMP = np.linspace(0, 255, 96).astype(np.uint8)[None, :, None].repeat(54, 0).repeat(3, 2)

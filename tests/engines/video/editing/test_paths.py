@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.editing.video.framing import frame_of
+from kit.engines.editing.video.paths import followed, steadied
+from kit.engines.editing.video.plan import plan_of
+from kit.engines.editing.video.survey import Survey, shots, survey
 from kit.engines.media.footage import Footage
-from kit.engines.video.editing.framing import frame_of
-from kit.engines.video.editing.paths import followed, steadied
-from kit.engines.video.editing.plan import plan_of
-from kit.engines.video.editing.survey import Survey, shots, survey
 from tests.engines.media.films import filmed
 
 VALUES = {"start": 0, "speed": 1, "aspect_ratio": "keep", "resolution": "keep"}

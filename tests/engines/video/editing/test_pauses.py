@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.editing.pauses import anchored
+from kit.engines.editing.video.pauses import anchored
 
 TEXTS = ["a", "b", "c.", "d", "e", "f,", "g", "h", "i.", "j", "k", "l"]
 EVEN = np.arange(13, dtype=float)

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.engines.media.footage import Footage
-from kit.engines.video.editing.plan import (
+from kit.engines.editing.video.plan import (
     Plan,
     check_work,
     common_rate,
@@ -14,6 +13,7 @@ from kit.engines.video.editing.plan import (
     plan_of,
     slowed,
 )
+from kit.engines.media.footage import Footage
 from kit.errors import EngineError
 from tests.engines.media.films import filmed
 

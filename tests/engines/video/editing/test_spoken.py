@@ -3,8 +3,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from kit.engines.editing.video.spoken import timed
 from kit.engines.media.sound import RATE, Sound
-from kit.engines.video.editing.spoken import timed
 from kit.errors import EngineError
 
 TEXT = "The sea is deep. Nobody knows how many animals live in it, and few ever will."

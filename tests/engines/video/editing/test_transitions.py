@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from kit.engines.editing.video.transitions import BLENDS
 from kit.engines.media.clip import rgb_frame, rgb_of
-from kit.engines.video.editing.transitions import BLENDS
 
 SIZE = (96, 50)
 RED, BLUE = (200, 40, 40), (40, 60, 200)

@@ -1,13 +1,12 @@
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.video.flythrough.ashore import bring_ashore
-from kit.engines.video.flythrough.eye import Eye
-from kit.engines.video.flythrough.patches import Atlas, box_of
-from kit.engines.video.flythrough.route import Station
-from kit.engines.video.flythrough.seen import Seen
-from kit.engines.video.flythrough.slices import bare, wooded
-from kit.engines.video.flythrough.terrain import GRID, TEXEL
+from kit.engines.painting.heightfield.ashore import bring_ashore
+from kit.engines.painting.heightfield.camera import Eye
+from kit.engines.painting.heightfield.patches import Atlas, box_of
+from kit.engines.painting.heightfield.slices import bare, wooded
+from kit.engines.painting.heightfield.terrain import GRID, TEXEL, Station
+from kit.engines.painting.heightfield.visible import Seen
 
 
 def shores(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.video.flythrough.erosion import blurred, carved
+from kit.engines.painting.heightfield.erosion import blurred, carved
 
 SIDE = 48
 RISE = np.ones((SIDE, SIDE), np.float32)

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.flythrough.eye import Eye
-from kit.engines.video.flythrough.lake import Lake, View
-from kit.engines.video.flythrough.patches import box_of
-from kit.engines.video.flythrough.route import Station
-from kit.engines.video.flythrough.seen import softened
-from kit.engines.video.flythrough.slices import bare
-from kit.engines.video.flythrough.terrain import GRID, TEXEL
+from kit.engines.painting.heightfield.camera import Eye
+from kit.engines.painting.heightfield.patches import box_of
+from kit.engines.painting.heightfield.slices import bare
+from kit.engines.painting.heightfield.terrain import GRID, TEXEL, Station
+from kit.engines.painting.heightfield.visible import softened
+from kit.engines.painting.heightfield.water import Lake, View
 
 FLAT = np.zeros((GRID, GRID), np.float32)
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.flythrough.framing import PLAIN, framing_of
-from kit.engines.video.flythrough.relief import land
-from kit.engines.video.flythrough.route import Station, route
-from kit.engines.video.flythrough.terrain import Land
+from kit.engines.film.flight.framing import PLAIN, framing_of
+from kit.engines.film.flight.route import route
+from kit.engines.painting.heightfield.relief import land
+from kit.engines.painting.heightfield.terrain import Land, Station
 
 HILLS = land("hills", np.random.default_rng(5), Progress())
 

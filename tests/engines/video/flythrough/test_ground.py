@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.land.look import look_for
-from kit.engines.video.flythrough.air import Air
-from kit.engines.video.flythrough.covers import cover_of, tinted
-from kit.engines.video.flythrough.ground import colored
-from kit.engines.video.flythrough.light import light_of
-from kit.engines.video.flythrough.seen import Seen
-from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
+from kit.engines.painting.heightfield.air import Air
+from kit.engines.painting.heightfield.covers import cover_of, tinted
+from kit.engines.painting.heightfield.ground import colored
+from kit.engines.painting.heightfield.light import light_of
+from kit.engines.painting.heightfield.terrain import GRID, TEXEL, Land
+from kit.engines.painting.heightfield.visible import Seen
+from kit.engines.painting.land.look import look_for
+from kit.engines.prompt.brief import read
 
 LOOK = look_for(read("noon", {"aspect_ratio": "1:1", "size": 512, "palette": "auto"}, 1))
 NO_WOODS = np.zeros((GRID, GRID), np.uint8)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene.brief import read
-from kit.engines.video.flythrough.journey import land_of
-from kit.engines.video.flythrough.model import FlyThrough
+from kit.engines.film.flight.journey import land_of
+from kit.engines.models.flythrough import FlyThrough
+from kit.engines.prompt.brief import read
 from tests.engines.video.showing import decoded, distance, job_for, rendered
 
 

@@ -3,13 +3,13 @@ import pytest
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
-from kit.engines.scene.brief import read
-from kit.engines.scene.land.look import Look, look_for
-from kit.engines.video.flythrough.covers import cover_of
-from kit.engines.video.flythrough.ground import colored
-from kit.engines.video.flythrough.heaven import heaven
-from kit.engines.video.flythrough.light import film_of, light_of
-from kit.engines.video.flythrough.terrain import GRID, Land
+from kit.engines.painting.heightfield.covers import cover_of
+from kit.engines.painting.heightfield.ground import colored
+from kit.engines.painting.heightfield.light import film_of, light_of
+from kit.engines.painting.heightfield.sky import heaven
+from kit.engines.painting.heightfield.terrain import GRID, Land
+from kit.engines.painting.land.look import Look, look_for
+from kit.engines.prompt.brief import read
 
 FLAT = Land(
     "desert",

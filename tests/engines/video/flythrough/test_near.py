@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kit.engines.video.flythrough.near import Near
-from kit.engines.video.flythrough.route import Station
-from kit.engines.video.flythrough.seen import Seen
+from kit.engines.painting.heightfield.detail import Near
+from kit.engines.painting.heightfield.terrain import Station
+from kit.engines.painting.heightfield.visible import Seen
 
 KINDS = ["alps", "hills", "forest", "islands", "desert", "canyon"]
 SIZE = (60, 80)

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.flythrough.grain import grains
-from kit.engines.video.flythrough.patches import Atlas, box_of, patch, repeated
-from kit.engines.video.flythrough.route import Station
-from kit.engines.video.flythrough.seen import Seen
-from kit.engines.video.flythrough.terrain import GRID, TEXEL
-from kit.engines.video.flythrough.walls import Walls, rock
-from kit.engines.video.flythrough.woods import crowns
+from kit.engines.painting.heightfield.grain import grains
+from kit.engines.painting.heightfield.patches import Atlas, box_of, patch, repeated
+from kit.engines.painting.heightfield.terrain import GRID, TEXEL, Station
+from kit.engines.painting.heightfield.visible import Seen
+from kit.engines.painting.heightfield.walls import Walls, rock
+from kit.engines.painting.heightfield.woods import crowns
 
 AT = Station(x=-30.0, y=1010.0, heading=0.4, height=20.0, horizon=0.4, bank=0.0)
 NO_WOODS = np.zeros((GRID, GRID), np.uint8)

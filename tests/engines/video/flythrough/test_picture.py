@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kit.engines.media.clip import rgb_of
-from kit.engines.video.flythrough.picture import bands, empty, picture_of, striped, toned
+from kit.engines.painting.heightfield.canvas import bands, empty, picture_of, striped, toned
 
 RED, GREEN, BLUE = (220, 30, 30), (30, 200, 40), (20, 40, 230)
 

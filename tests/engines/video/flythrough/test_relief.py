@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.flythrough.relief import land
-from kit.engines.video.flythrough.terrain import GRID, Land
+from kit.engines.painting.heightfield.relief import land
+from kit.engines.painting.heightfield.terrain import GRID, Land
 
 KINDS = ["alps", "hills", "forest", "islands", "desert", "canyon"]
 

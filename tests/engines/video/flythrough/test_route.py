@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.flythrough.model import FlyThrough
-from kit.engines.video.flythrough.relief import land
-from kit.engines.video.flythrough.route import Station, route
-from kit.engines.video.flythrough.terrain import Land
+from kit.engines.film.flight.route import route
+from kit.engines.models.flythrough import FlyThrough
+from kit.engines.painting.heightfield.relief import land
+from kit.engines.painting.heightfield.terrain import Land, Station
 
 OFFERED = next(p.enum for p in FlyThrough.definition.settings if p.name == "camera") or []
 CAMERAS = [camera for camera in OFFERED if camera != "auto"]

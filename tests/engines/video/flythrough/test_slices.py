@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.flythrough.eye import Eye
-from kit.engines.video.flythrough.patches import box_of
-from kit.engines.video.flythrough.relief import land
-from kit.engines.video.flythrough.route import PILOTS, Station, route
-from kit.engines.video.flythrough.seen import Seen
-from kit.engines.video.flythrough.slices import FINENESS, WOODED, bare, nearest, sliced, wooded
-from kit.engines.video.flythrough.terrain import GRID, TEXEL, Land
-from kit.engines.video.flythrough.woods import crowns
+from kit.engines.film.flight.route import PILOTS, route
+from kit.engines.painting.heightfield.camera import Eye
+from kit.engines.painting.heightfield.patches import box_of
+from kit.engines.painting.heightfield.relief import land
+from kit.engines.painting.heightfield.slices import FINENESS, WOODED, bare, nearest, sliced, wooded
+from kit.engines.painting.heightfield.terrain import GRID, TEXEL, Land, Station
+from kit.engines.painting.heightfield.visible import Seen
+from kit.engines.painting.heightfield.woods import crowns
 
 ALPS = land("alps", np.random.default_rng(5), Progress())
 

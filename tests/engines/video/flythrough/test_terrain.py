@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.flythrough.terrain import GRID, SIDE, TEXEL, Land, bent, noise, ridged
+from kit.engines.painting.heightfield.terrain import GRID, SIDE, TEXEL, Land, bent, noise, ridged
 
 
 def test_noise_has_mean_0_and_deviation_1() -> None:

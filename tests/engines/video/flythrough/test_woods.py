@@ -1,7 +1,7 @@
 import numpy as np
 
-from kit.engines.video.flythrough.terrain import GRID
-from kit.engines.video.flythrough.woods import crowns, grove
+from kit.engines.painting.heightfield.terrain import GRID
+from kit.engines.painting.heightfield.woods import crowns, grove
 
 
 def grown(share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.kenburns.blocks import (
+from kit.engines.film.kenburns.blocks import (
     bordered,
     fill_quads,
     pairs,

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from kit.engines.video.kenburns.moves import MOVES, Room, between, fitting, position
+from kit.engines.film.kenburns.moves import MOVES, Room, between, fitting, position
 
 SHAPES = [(1.0, 1.0), (0.4, 1.0), (1.0, 0.56), (0.95, 1.0)]
 

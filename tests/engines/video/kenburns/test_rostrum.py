@@ -6,12 +6,12 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.film.filming import Take
+from kit.engines.film.kenburns.moves import Window
+from kit.engines.film.kenburns.rostrum import Rostrum, flattened
 from kit.engines.media.clip import rgb_of
 from kit.engines.media.stills import Still
-from kit.engines.video.filming import Take
-from kit.engines.video.kenburns.model import KenBurns
-from kit.engines.video.kenburns.moves import Window
-from kit.engines.video.kenburns.rostrum import Rostrum, flattened
+from kit.engines.models.ken_burns import KenBurns
 from kit.errors import EngineError
 from tests.engines.video.showing import decoded, distance, job_for, rendered, saved, textured
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.kenburns.blocks import pairs
-from kit.engines.video.kenburns.scaling import scale, scale_pairs
+from kit.engines.film.kenburns.blocks import pairs
+from kit.engines.film.kenburns.scaling import scale, scale_pairs
 
 #: A plane whose brightness says where it was looked up: along x, or along y.
 ALONG = np.broadcast_to(np.linspace(0, 250, 400, dtype=np.float32), (300, 400))

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.lipsync.drawing import Portrait, area_of, speaker_of, spoken, units_of
-from kit.engines.video.lipsync.head import Posture
-from kit.engines.video.lipsync.mouth import Shape
-from kit.engines.video.lipsync.placing import Place, Told, place
-from kit.engines.video.lipsync.pose import Pose
+from kit.engines.editing.lipsync.drawing import Portrait, area_of, speaker_of, spoken, units_of
+from kit.engines.editing.lipsync.head import Posture
+from kit.engines.editing.lipsync.mouth import Shape
+from kit.engines.editing.lipsync.placing import Place, Told, place
+from kit.engines.editing.lipsync.pose import Pose
 from tests.engines.media.drawn import LINE, face
 from tests.engines.media.drawn import place as spot
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.lipsync.ear import judged, soft, traits, voiced
-from kit.engines.video.lipsync.moments import moments_of
+from kit.engines.editing.lipsync.ear import judged, soft, traits, voiced
+from kit.engines.editing.lipsync.moments import moments_of
 from tests.engines.video.lipsync.speaking import chords, drums, noise, pause, sentence, vowel
 
 

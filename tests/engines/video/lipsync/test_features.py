@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kit.engines import samples
+from kit.engines.editing.lipsync.features import aside, closer, glance_of, open_eyes
+from kit.engines.editing.lipsync.pose import pose_of
 from kit.engines.media import stills
 from kit.engines.media.faces import Face, find
-from kit.engines.video.lipsync.features import aside, closer, glance_of, open_eyes
-from kit.engines.video.lipsync.pose import pose_of
 from tests.engines.media.drawn import EYES, LINE, MOUTH_HALF, face, place
 
 AT = {"x": 160.0, "y": 180.0, "size": 115.0}

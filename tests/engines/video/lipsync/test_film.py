@@ -12,7 +12,7 @@ from PIL import Image
 from kit.engines.base import Asset, CanceledError, Job, Order, Progress
 from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
-from kit.engines.video.lipsync.model import LipSync
+from kit.engines.models.lip_sync import LipSync
 from kit.errors import EngineError
 from tests.engines.media.drawn import LINE, face, place
 from tests.engines.video.lipsync.speaking import pause, saved, vowel

@@ -3,11 +3,11 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync.head import REACH, Posture, carried, postures
+from kit.engines.editing.lipsync.pose import Window
+from kit.engines.editing.lipsync.voice import heard
 from kit.engines.media.color import Floats
 from kit.engines.media.sound import Sound
-from kit.engines.video.lipsync.head import REACH, Posture, carried, postures
-from kit.engines.video.lipsync.pose import Window
-from kit.engines.video.lipsync.voice import heard
 from tests.engines.video.lipsync.speaking import pause, vowel
 
 SPEECH = heard(Sound(np.concatenate([vowel("ah", 1.5), pause(0.5), vowel("ee", 1.0)])[None]), 25)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync.lattice import filled, step_for
 from kit.engines.media.color import Floats
-from kit.engines.video.lipsync.lattice import filled, step_for
 
 
 def bumps(x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -5,9 +5,9 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync.lids import Eye, blinks, closable, find_eyes, lashes, shut
+from kit.engines.editing.lipsync.pose import Pose, Window, pose_of
 from kit.engines.media.faces import find
-from kit.engines.video.lipsync.lids import Eye, blinks, closable, find_eyes, lashes, shut
-from kit.engines.video.lipsync.pose import Pose, Window, pose_of
 from tests.engines.media.drawn import EYES, face, place
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from kit.engines.video.lipsync.film import frame_size
-from kit.engines.video.lipsync.model import LipSync
+from kit.engines.editing.lipsync.film import frame_size
+from kit.engines.models.lip_sync import LipSync
 from kit.parameters import check
 from kit.pricing import Medium, check_rule, price
 from kit.wire import Model
@@ -32,7 +32,7 @@ def test_the_model_is_priced_by_the_second_of_its_audio() -> None:
 
 def test_listing_the_model_loads_nothing_heavy() -> None:
     code = (
-        "import sys, kit.engines.video.lipsync.model;"
+        "import sys, kit.engines.models.lip_sync;"
         "print([m for m in ('numpy', 'cv2', 'av', 'PIL') if m in sys.modules])"
     )
 

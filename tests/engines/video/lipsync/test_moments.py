@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Progress
-from kit.engines.video.lipsync.moments import MOMENTS, moments_of
+from kit.engines.editing.lipsync.moments import MOMENTS, moments_of
 from tests.engines.video.lipsync.speaking import hum, noise, pause, vowel
 
 MIDDLE = slice(20, 60)

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.engines.video.lipsync.lips import Lips
-from kit.engines.video.lipsync.mouth import (
+from kit.engines.editing.lipsync.lips import Lips
+from kit.engines.editing.lipsync.mouth import (
     Shape,
     inner_reach_of,
     inside,
@@ -12,8 +12,8 @@ from kit.engines.video.lipsync.mouth import (
     reach_of,
     shape_of,
 )
-from kit.engines.video.lipsync.pose import Window
-from kit.engines.video.lipsync.tints import Colors
+from kit.engines.editing.lipsync.pose import Window
+from kit.engines.editing.lipsync.tints import Colors
 
 CLOSED = Lips(2.0, 40.0, (108.0, 1.0, 2.0), (108.0, 1.0, 2.0))
 SMILE = Lips(0.0, 46.0, (98.0, 0.0, -4.0), (112.0, 0.0, -15.0), toothy=True)

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from kit.engines.video.lipsync import placing
-from kit.engines.video.lipsync.placing import Told, place, told_of
+from kit.engines.editing.lipsync import placing
+from kit.engines.editing.lipsync.placing import Told, place, told_of
 from kit.errors import EngineError
 from tests.engines.media.drawn import LINE, face
 from tests.engines.media.drawn import place as spot

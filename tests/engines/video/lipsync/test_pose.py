@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync.pose import MOUTH, Pose, Window, pose_by_mouth, pose_of
 from kit.engines.media.faces import Face
-from kit.engines.video.lipsync.pose import MOUTH, Pose, Window, pose_by_mouth, pose_of
 
 
 def test_eyes_are_fifty_units_from_the_middle() -> None:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.lipsync.lips import Lips
-from kit.engines.video.lipsync.pose import Pose
-from kit.engines.video.lipsync.tints import Colors, colors_of
+from kit.engines.editing.lipsync.lips import Lips
+from kit.engines.editing.lipsync.pose import Pose
+from kit.engines.editing.lipsync.tints import Colors, colors_of
 
 POSE = Pose(100, 60, 0.8)
 CLOSED = Lips(2.0, 40.0, (108.0, 1.0, 2.0), (108.0, 1.0, 2.0))

@@ -5,11 +5,11 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync import track
+from kit.engines.editing.lipsync.features import closer
+from kit.engines.editing.lipsync.placing import Told
+from kit.engines.editing.lipsync.track import tracked
 from kit.engines.media.faces import Face, find
-from kit.engines.video.lipsync import track
-from kit.engines.video.lipsync.features import closer
-from kit.engines.video.lipsync.placing import Told
-from kit.engines.video.lipsync.track import tracked
 from tests.engines.media.drawn import LINE, face, place
 
 AT = {"x": 160.0, "y": 120.0, "size": 80.0}

@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kit.engines.editing.lipsync.voice import Speech, heard
 from kit.engines.media import sound
 from kit.engines.media.sound import Sound
-from kit.engines.video.lipsync.voice import Speech, heard
 from tests.engines.video.lipsync.speaking import (
     applause,
     chords,

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.stirring import Curtains
-from kit.engines.video.filming import Take
-from kit.engines.video.living.aurora import Aurora
-from kit.engines.video.living.stage import Stage
+from kit.engines.film.filming import Take
+from kit.engines.film.living.aurora import Aurora
+from kit.engines.film.living.stage import Stage
+from kit.engines.painting.land.motion import Curtains
 
 TAKE = Take(width=320, height=180, fps=24, frames=120, loop=True)
 

@@ -4,12 +4,12 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.falls import fallen, looked_up, threads
-from kit.engines.scene.land.fields import tile
-from kit.engines.scene.land.stirring import Fall, Spray
-from kit.engines.video.filming import Take
-from kit.engines.video.living.cascade import Cascade, Drifting
-from kit.engines.video.living.stage import Stage
+from kit.engines.film.filming import Take
+from kit.engines.film.living.cascade import Cascade, Drifting
+from kit.engines.film.living.stage import Stage
+from kit.engines.painting.land.falls import fallen, looked_up, threads
+from kit.engines.painting.land.fields import tile
+from kit.engines.painting.land.motion import Fall, Spray
 
 LOOP = Take(width=320, height=240, fps=24, frames=120, loop=True)
 TOP, BOTTOM, LEFT, RIGHT = 40, 200, 130, 190

@@ -2,8 +2,8 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.scene.families import FAMILIES
-from kit.engines.video.living.depths import depth_of, horizon_of, sky_of, small
+from kit.engines.film.living.depths import depth_of, horizon_of, sky_of, small
+from kit.engines.painting.families import FAMILIES
 from tests.engines.video.showing import textured
 
 

@@ -4,11 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.scene.land import stirring
-from kit.engines.scene.land.voxel import FAR
-from kit.engines.video.filming import Take
-from kit.engines.video.living.fire import Fountain, Lava
-from kit.engines.video.living.stage import Stage
+from kit.engines.film.filming import Take
+from kit.engines.film.living.fire import Fountain, Lava
+from kit.engines.film.living.stage import Stage
+from kit.engines.painting.land import motion as stirring
+from kit.engines.painting.land.voxel import FAR
 
 LOOP = Take(width=320, height=240, fps=24, frames=120, loop=True)
 COLUMN, RIM, UNIT = 160.0, 120.0, 18.0

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.video.animate.relief import Relief
-from kit.engines.video.filming import Take
-from kit.engines.video.living.life import Clouds, Hours, Ripples, open_water, still_water
+from kit.engines.film.animate.relief import Relief
+from kit.engines.film.filming import Take
+from kit.engines.film.living.life import Clouds, Hours, Ripples, open_water, still_water
 from tests.engines.video.showing import textured
 
 TAKE = Take(width=160, height=90, fps=24, frames=96, motion=0.5, loop=True)

@@ -1,8 +1,8 @@
 import cv2
 import numpy as np
 
-from kit.engines.video.filming import Take
-from kit.engines.video.living.lights import STARS, Flicker
+from kit.engines.film.filming import Take
+from kit.engines.film.living.lights import STARS, Flicker
 
 TAKE = Take(width=160, height=90, fps=24, frames=96, motion=0.5, loop=True)
 

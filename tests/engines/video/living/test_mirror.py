@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import stirring
-from kit.engines.video.filming import Take
-from kit.engines.video.living.mirror import Mirror
-from kit.engines.video.living.stage import Stage
-from kit.engines.video.sheets import Frame
+from kit.engines.film.filming import Take
+from kit.engines.film.living.mirror import Mirror
+from kit.engines.film.living.stage import Stage
+from kit.engines.media.clip import Frame
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import motion as stirring
+from kit.engines.prompt.brief import read
 
 SIZE = (320, 180)
 STAGE = Stage(*SIZE, (180, 320), None, Take(width=320, height=180, fps=24, frames=48))

@@ -1,10 +1,10 @@
 import numpy as np
 
+from kit.engines.film.filming import Take
+from kit.engines.film.living.lights import STARS, Flicker
+from kit.engines.film.living.night import ByNight, StarsByNight, by_night
+from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes
-from kit.engines.video.filming import Take
-from kit.engines.video.living.lights import STARS, Flicker
-from kit.engines.video.living.night import ByNight, StarsByNight, by_night
-from kit.engines.video.sheets import Frame
 from tests.engines.video.living.test_aurora import aurora, night
 
 TAKE = Take(width=320, height=180, fps=24, frames=120)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import stirring
-from kit.engines.video.animate.relief import large
-from kit.engines.video.filming import Take
-from kit.engines.video.living.model import LivingScene
-from kit.engines.video.living.scene import Living, quiet
+from kit.engines.film.animate.relief import large
+from kit.engines.film.filming import Take
+from kit.engines.film.living.scene import Living, quiet
+from kit.engines.models.living_scene import LivingScene
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import motion as stirring
+from kit.engines.prompt.brief import read
 from tests.engines.video.showing import decoded, distance, job_for, rendered
 
 SPACE = "a nebula with a ringed planet"

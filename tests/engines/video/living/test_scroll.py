@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.fields import tile
-from kit.engines.video.filming import Take
-from kit.engines.video.living.scroll import Scroll, Turns, sharpness
+from kit.engines.film.filming import Take
+from kit.engines.film.living.scroll import Scroll, Turns, sharpness
+from kit.engines.painting.land.fields import tile
 
 LOOP = Take(width=160, height=90, fps=24, frames=96, loop=True)
 ONCE = Take(width=160, height=90, fps=24, frames=96)

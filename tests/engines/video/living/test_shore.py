@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from kit.engines.base import CanceledError, Progress
-from kit.engines.scene.brief import Brief, read
-from kit.engines.scene.families import paint
-from kit.engines.video.living.shore import water_of
+from kit.engines.film.living.shore import water_of
+from kit.engines.painting.families import paint
+from kit.engines.prompt.brief import Brief, read
 
 
 def brief(prompt: str) -> Brief:

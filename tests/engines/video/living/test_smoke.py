@@ -4,11 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.stirring import Smoke
-from kit.engines.scene.land.voxel import FAR
-from kit.engines.video.filming import Take
-from kit.engines.video.living.smoke import Rising
-from kit.engines.video.living.stage import Stage
+from kit.engines.film.filming import Take
+from kit.engines.film.living.smoke import Rising
+from kit.engines.film.living.stage import Stage
+from kit.engines.painting.land.motion import Smoke
+from kit.engines.painting.land.voxel import FAR
 from tests.engines.video.showing import textured
 
 LOOP = Take(width=320, height=240, fps=24, frames=120, loop=True)

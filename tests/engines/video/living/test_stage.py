@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kit.engines.scene.land.voxel import FAR
-from kit.engines.video.filming import Take
-from kit.engines.video.living.stage import Stage, add, around, inside
+from kit.engines.film.filming import Take
+from kit.engines.film.living.stage import Stage, add, around, inside
+from kit.engines.painting.land.voxel import FAR
 
 TAKE = Take(width=160, height=90, fps=24, frames=96)
 

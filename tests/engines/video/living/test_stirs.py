@@ -1,12 +1,12 @@
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.scene.brief import read
-from kit.engines.scene.families import paint
-from kit.engines.scene.land import stirring
-from kit.engines.video.filming import Take
-from kit.engines.video.living import depths
-from kit.engines.video.living.stirs import heavens, stirred
+from kit.engines.film.filming import Take
+from kit.engines.film.living import depths
+from kit.engines.film.living.motions import heavens, stirred
+from kit.engines.painting.families import paint
+from kit.engines.painting.land import motion as stirring
+from kit.engines.prompt.brief import read
 
 TAKE = Take(width=256, height=144, fps=24, frames=48, loop=True)
 

@@ -1,0 +1,1 @@
+"""Pictures and videos that are edited: repaired, restyled, reframed, titled, joined, spoken."""

@@ -1,0 +1,1 @@
+"""Titles: a headline set on a picture where it is quiet, with enough contrast to be read."""

@@ -1,0 +1,199 @@
+"""What an edit will be, worked out and checked before the first frame is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from kit.engines.editing.video.extent import edit_faults
+from kit.engines.media.footage import Footage
+from kit.engines.sizes import SHAPES, SIDES
+from kit.errors import EngineError
+
+_RATES = tuple(
+    map(Fraction, ("24000/1001", "24", "25", "30000/1001", "30", "48", "50", "60000/1001", "60"))
+)
+#: Frames per second below which slow motion would look like a slide show.
+_SMOOTH = 23
+_SMALLEST, _LARGEST = 64, 1080
+#: Processor seconds for a million pixels: read, drawn and encoded, and moved to steady them. They
+#: are rough, but a job refused at once is better than one that is stopped after a quarter hour.
+_READING, _DRAWING, _MOVING = 0.005, 0.02, 0.015
+_MOST_WORK = 1300
+#: Pixels of the longer side; encoders take no side below the smallest.
+_LONGEST_SIDE = 4096
+#: Frames per second below which a varying rate is taken as it is.
+_SLOW = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which part of a video is shown, how fast, and how large.
+
+    Parameters
+    ----------
+    start, end : float
+        Seconds of the input.
+    fps : Fraction
+        Frames per second of the result.
+    width, height : int
+        Of the result, even.
+    """
+
+    start: float
+    end: float
+    speed: float
+    fps: Fraction
+    width: int
+    height: int
+
+    @property
+    def frames(self) -> int:
+        """Frames of the result."""
+        return max(1, round((self.end - self.start) * self.reading))
+
+    @property
+    def seconds(self) -> float:
+        """Length of the result."""
+        return float(self.frames / self.fps)
+
+    @property
+    def reading(self) -> float:
+        """Frames to take from a second of the input."""
+        return float(self.fps) / self.speed
+
+
+def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
+    """Return the plan of an edit.
+
+    Raises
+    ------
+    EngineError
+        The video is too long (``too_long``), or the part that was asked for is not in it
+        (``bad_range``).
+    """
+    whole = footage.seconds
+    for fault in edit_faults(values, whole):
+        raise EngineError(fault.sentence, code=fault.code)
+    asked, speed = values.get("end"), float(values["speed"])
+    start, end = float(values["start"]), whole if asked is None else min(float(asked), whole)
+    width, height = frame_size(values, [(footage.width, footage.height)])
+    plan = Plan(
+        start=start,
+        end=end,
+        speed=speed,
+        fps=slowed(common_rate([smooth_rate(footage)]), speed),
+        width=width,
+        height=height,
+    )
+    if plan.frames * width * height / 1e6 * (_DRAWING + _MOVING) <= _MOST_WORK:
+        return plan
+    # Smooth everywhere is too much: the mean of a varying rate may still do.
+    return replace(plan, fps=slowed(common_rate([footage.fps]), speed))
+
+
+def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
+    """Return the seconds of the fades from and to black, as long as a clip of a length allows.
+
+    Of fades that do not fit both are shortened alike: between them it is as bright as it is.
+    """
+    rise, fall = float(values["fade_in"]), float(values["fade_out"])
+    share = min(1.0, seconds / max(rise + fall, 1e-9))
+    return rise * share, fall * share
+
+
+def check_work(plan: Plan, footage: Footage, *, passes: int, steady: bool) -> None:
+    """Refuse an edit that would take too long on two processors.
+
+    Parameters
+    ----------
+    passes : int
+        How often the video is read.
+
+    Raises
+    ------
+    EngineError
+        With code ``too_much_work``.
+    """
+    shown = plan.frames * plan.width * plan.height / 1e6
+    read = (plan.end - plan.start) * footage.fps * footage.width * footage.height / 1e6
+    refuse_work(_READING * read * passes + shown * (_DRAWING + _MOVING * steady))
+
+
+def refuse_work(seconds: float) -> None:
+    """Refuse what takes more processor seconds than a job may."""
+    if seconds > _MOST_WORK:
+        raise EngineError(
+            "this is too much for one job: choose less video, a lower resolution or frame rate, or"
+            " fewer effects",
+            code="too_much_work",
+        )
+
+
+def joining_work(frames: int, size: tuple[int, int], films: Sequence[Footage]) -> float:
+    """Return about how many processor seconds it takes to join videos."""
+    read = sum(film.seconds * film.fps * film.width * film.height for film in films) / 1e6
+    return float(_READING * read + _DRAWING * frames * size[0] * size[1] / 1e6)
+
+
+def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the even width and height of a result.
+
+    Parameters
+    ----------
+    values : mapping
+        With ``aspect_ratio`` and ``resolution``; what names no shape or size takes the inputs'.
+    sizes : sequence of (width, height)
+        Of the inputs; the first one decides what the others have as often.
+    """
+    ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in sizes])
+    shape = next((w / h for w, h in sizes if round(w / h, 2) == ratio), ratio)
+    if not _SMALLEST / _LONGEST_SIDE <= shape <= _LONGEST_SIDE / _SMALLEST:
+        raise EngineError(
+            "a video that is this narrow cannot keep its shape: choose an aspect ratio",
+            code="bad_shape",
+        )
+    own = min(_LARGEST, max(_SMALLEST, _most([min(size) for size in sizes])))
+    side = SIDES.get(values["resolution"], own)
+    # The longer side is bounded, whatever the shorter one was to be.
+    side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
+    width, height = (side * shape, side) if shape >= 1 else (side, side / shape)
+    return 2 * round(width / 2), 2 * round(height / 2)
+
+
+def common_rate(rates: Sequence[float]) -> Fraction:
+    """Return the usual frame rate that is nearest to what most videos have, 10 to 60."""
+    rate = min(max(_most([round(rate, 1) for rate in rates]), 10.0), 60.0)
+    exact = next((r for r in rates if round(r, 1) == rate), rate)
+    nearest = min(_RATES, key=lambda usual: abs(float(usual) - exact))
+    return nearest if abs(float(nearest) - exact) <= 0.015 * exact else Fraction(round(exact))
+
+
+def smooth_rate(footage: Footage) -> float:
+    """Return frames per second that keep the fast stretches of a varying rate smooth."""
+    if footage.quick == footage.fps or footage.quick < _SLOW:
+        return footage.quick
+    # Cameras waver around a usual rate.
+    return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.quick)))
+
+
+def slowed(rate: Fraction, speed: float) -> Fraction:
+    """Return the frame rate at which every frame of a slowed video is shown equally long.
+
+    Slow motion of a fast camera then needs no frame twice, and that of a usual one shows each
+    frame two or more times, evenly.
+    """
+    if speed >= 1:
+        return rate
+    slow = rate * Fraction(speed).limit_denominator(1000)
+    times = 1
+    while slow * times < _SMOOTH:
+        times += 1
+    return slow * times
+
+
+def _most(values: Sequence[float]) -> Any:
+    """Return the most frequent value, the first one of equals."""
+    return max(values, key=lambda value: (values.count(value), -values.index(value)))

@@ -1,0 +1,105 @@
+"""Layers: a subject cut out of a picture, and the background that was behind it, made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.film.animate.traces import traces, with_traces
+from kit.engines.film.sheets import Sheet, yuv
+from kit.engines.media import cutout
+from kit.engines.media.color import Bytes
+from kit.engines.media.fill.erasing import erased
+
+_WORK = 400  # pixels of the longer side at which the background is made up
+_RIM = 0.003  # by which the subject is widened for that, as a share of the longer side
+_TRACE = 12  # coverage from which on a pixel is not background
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """A picture in two parts.
+
+    Parameters
+    ----------
+    background : ndarray of uint8
+        Shape (height, width, 3), without the subject.
+    subject : ndarray of uint8
+        Shape (height, width, 3), with its own colors up to and beyond its edge.
+    alpha : ndarray of uint8
+        Shape (height, width): where the subject is.
+    """
+
+    background: Bytes
+    subject: Bytes
+    alpha: Bytes
+
+
+def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
+    """Return the subject and, behind it, what its surroundings suggest."""
+    rest, own = traces(pixels, alpha, _TRACE)
+    background = _filled(pixels, np.maximum(alpha, rest), seed, progress)
+    progress.report(1.0)
+    alpha = with_traces(pixels, background, alpha, own)
+    return Layers(background, _before(pixels, background, alpha), alpha)
+
+
+def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
+    """Return the subject as a sheet that can be laid over a frame; its sides are even."""
+    cover = layers.alpha.astype(np.float32) * np.float32(1 / 255)
+    rgb = np.ascontiguousarray(layers.subject.transpose(2, 0, 1), np.float32)
+    rgb *= cover * np.float32(1 / 255)
+    half = cv2.resize(cover, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    return Sheet(
+        name="subject",
+        depth=1.0,
+        top=0,
+        color=yuv(rgb, cover, rng),
+        alpha=layers.alpha,
+        half=np.rint(half * 255).astype(np.uint8),
+        solid=None,
+        endless=True,
+    )
+
+
+def _before(pixels: Bytes, background: Bytes, alpha: Bytes) -> Bytes:
+    """Return the colors with which a subject, laid over its background, gives the picture again.
+
+    Where that asks for no color that there is, it is the nearest one; where there is no subject,
+    the subject's own colors go on, so that a part of a pixel's move shows no seam.
+    """
+    out = cutout.cleaned(pixels, alpha).copy()
+    edge = (alpha > _TRACE) & (alpha < 255)
+    cover = alpha[edge][:, None] * np.float32(1 / 255)
+    behind = background[edge].astype(np.float32)
+    out[edge] = np.rint((pixels[edge] - (1 - cover) * behind) / cover).clip(0, 255)
+    return out
+
+
+def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
+    """Fill in the subject's place with patches of its surroundings.
+
+    It is done small: behind a subject little comes into view, and that for a moment. What is
+    farther from the subject than three times the rim stays as it is.
+    """
+    height, width = alpha.shape
+    # The rim goes with the subject: its color runs out over some pixels of the air around it.
+    rim = max(2, round(_RIM * max(height, width)))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
+    wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
+    scale = min(1.0, _WORK / max(height, width))
+    size = (max(4, round(width * scale)), max(4, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
+    made = erased(
+        small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress, near=True
+    )
+    progress.report(1.0)
+    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
+    share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
+    filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))
+    return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)

@@ -1,0 +1,192 @@
+"""Reliefs: a picture with a depth for each pixel, seen by a camera that moves a little.
+
+The planes of YUV are looked up where each block of pixels comes from: near ones from farther away
+than far ones. The maps for that are sums of fields that are worked out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.film.camera import REACH, View
+from kit.engines.film.filming import Take
+from kit.engines.film.kenburns.blocks import pairs, quads, spread_pairs, spread_quads
+from kit.engines.media.clip import Frame, rgb_frame, views
+from kit.engines.media.color import Bytes, Floats
+
+#: What a guessed depth stands: more would tear the picture.
+STRENGTH = 0.42
+#: The same for a zoom, which uncovers less.
+GROWTH = 0.62
+# The far parts come nearer too, but less: a push that leaves them still looks like glue.
+_FAR = 0.30
+
+#: Adds its own shifts, in pixels, to the columns and rows that blocks of a frame come from.
+Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Planes in blocks of neighbors, see `kit.engines.film.kenburns.blocks`.
+
+    Parameters
+    ----------
+    luma : ndarray of uint8
+        Blocks of two by two pixels.
+    chroma : ndarray of uint8
+        Blocks of two pixels of each chroma.
+    """
+
+    luma: Bytes
+    chroma: Bytes
+
+    def spread(self, frame: Frame) -> None:
+        """Write the pixels into a frame that is twice as wide and high as there are blocks."""
+        spread_quads(self.luma, frame[0])
+        spread_pairs(self.chroma, frame[1], frame[2])
+
+
+class Relief:
+    """A depth for each pixel, through which a picture is seen from places near its own.
+
+    Parameters
+    ----------
+    depth : ndarray of float32
+        Shape (height, width), of the frame's shape, 0 for far and 1 for near.
+
+    Attributes
+    ----------
+    width, height : int
+        Of a picture as it is looked at, in pixels; both even.
+    shape : tuple of int
+        Rows and columns of the blocks that make a frame.
+    """
+
+    def __init__(self, depth: Floats, take: Take) -> None:
+        self._take = take
+        self.width, self.height = width, height = large(take)
+        edge = ((width - take.width) // 2, (height - take.height) // 2)
+        near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
+        near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
+        near = cv2.GaussianBlur(near, (0, 0), 0.004 * max(take.width, take.height))
+        self._fields = _fields(near, edge)
+        self.shape = shape = self._fields.columns.shape
+        self._maps = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        self._seen = Blocks(
+            np.empty((*shape, 4), np.uint8), np.empty((shape[0], shape[1] // 2, 4), np.uint8)
+        )
+
+    def planes(self, pixels: Bytes) -> Frame:
+        """Return the planes of a picture, larger than the frame by what a camera needs.
+
+        Parameters
+        ----------
+        pixels : ndarray of uint8
+            Shape (height, width, 3), of the frame's shape.
+        """
+        size = (self.width, self.height)
+        way = cv2.INTER_AREA if pixels.shape[1] > self.width else cv2.INTER_CUBIC
+        return views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
+
+    def look(self, blocks: Blocks, seen: View, swell: Swell | None = None) -> Blocks:
+        """Return a picture as a camera sees it, until it is looked at again.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            Of the planes of a picture, see `blocks_of`.
+        swell : Swell, optional
+            What else moves the places that pixels come from.
+        """
+        shift_x = -seen.x * STRENGTH * self._take.width
+        shift_y = -seen.y * STRENGTH * self._take.height
+        zoom = -seen.zoom * GROWTH
+        fields = self._fields
+        columns, rows = self._maps
+        _sum(columns, fields.columns, (shift_x, fields.near), (zoom, fields.across))
+        _sum(rows, fields.rows, (shift_y, fields.near), (zoom, fields.down))
+        if swell is not None:
+            swell(self._maps)
+        luma, chroma = self._seen.luma, self._seen.chroma
+        _look_up(blocks.luma, columns, rows, luma)
+        # Chroma has half the size, and its blocks two columns and one row.
+        size = (chroma.shape[1], chroma.shape[0])
+        columns, rows = (cv2.resize(part, size) for part in (columns, rows))
+        columns *= 0.5
+        columns -= 0.5
+        rows *= 0.5
+        _look_up(blocks.chroma, columns, rows, chroma)
+        return self._seen
+
+
+def blocks_of(planes: Frame) -> Blocks:
+    """Return the planes of a picture in blocks, ready to be looked at."""
+    return Blocks(quads(planes[0]), pairs(planes[1], planes[2]))
+
+
+def large(take: Take) -> tuple[int, int]:
+    """Return the width and height of a picture that leaves a camera its margins; both even."""
+    over = 1 + 2 * (0.01 + STRENGTH * take.motion * max(REACH))
+    return 2 * round(take.width * over / 2), 2 * round(take.height * over / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """For each block of a frame, where it comes from and what a camera does to that.
+
+    Parameters
+    ----------
+    columns, rows : ndarray of float32
+        Of the block that is seen by a camera that stands still.
+    near : ndarray of float32
+        Share of a shift.
+    across, down : ndarray of float32
+        What a zoom of 1 adds to the column and to the row.
+    """
+
+    columns: Floats
+    rows: Floats
+    near: Floats
+    across: Floats
+    down: Floats
+
+
+def _fields(near: Floats, edge: tuple[int, int]) -> _Fields:
+    height, width = near.shape
+    down, across = height // 2, width // 2
+    half = cv2.resize(near, (across, down), interpolation=cv2.INTER_AREA)
+    # An even number of blocks a row, as chroma has one for two of them.
+    half = cv2.copyMakeBorder(half, 0, 0, 0, across % 2, cv2.BORDER_REPLICATE)
+    across += across % 2
+    # Middles of blocks, in pixels from the upper left corner of the frame.
+    columns = np.broadcast_to(2.0 * np.arange(across) + 1.0, half.shape)
+    rows = np.broadcast_to(2.0 * np.arange(down)[:, None] + 1.0, half.shape)
+    grow = _FAR + (1.0 - _FAR) * half
+    parts = (
+        # A block's middle lies one pixel to the right of its left edge, and below its upper one.
+        columns + edge[0] - 1.0,
+        rows + edge[1] - 1.0,
+        half,
+        (columns - width / 2) * grow,
+        (rows - 0.52 * height) * grow,
+    )
+    return _Fields(*(np.ascontiguousarray(part, np.float32) for part in parts))
+
+
+def _sum(out: Floats, base: Floats, *parts: tuple[float, Floats]) -> None:
+    """Add up a field and multiples of others; what is multiplied by 0 costs nothing."""
+    for amount, field in parts:
+        if amount:
+            cv2.scaleAdd(field, amount, base, dst=out)
+            base = out
+    if base is not out:
+        out[:] = base
+
+
+def _look_up(blocks: Bytes, columns: Floats, rows: Floats, out: Bytes) -> None:
+    cv2.remap(blocks, columns, rows, cv2.INTER_LINEAR, dst=out, borderMode=cv2.BORDER_REPLICATE)

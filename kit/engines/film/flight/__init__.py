@@ -1,0 +1,1 @@
+"""Flights over generated land."""

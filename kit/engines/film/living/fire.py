@@ -1,0 +1,211 @@
+"""Fire: lava that creeps and glows, its light on what is around, stones and embers that fly."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.film.blending import burn
+from kit.engines.film.filming import Take
+from kit.engines.film.living.life import turns
+from kit.engines.film.living.scroll import Scroll
+from kit.engines.film.living.stage import Stage, add, around, inside
+from kit.engines.media.clip import Frame
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.land import motion as stirring
+from kit.engines.painting.land.eruption import Stones, trails
+from kit.engines.painting.land.fields import tile
+
+_SOFT = 2  # lava is drawn at half the size
+_CREEP = 0.028  # radii of the cone that lava goes in a second
+_LUMPS = 420.0  # units of the noise along a radius
+_TURN = 900.0  # and around the cone
+_DARKER, _BRIGHTER = 46.0, 30.0  # steps of luma by which lava changes
+_FLICKER = ((2.3, 0.055), (1.1, 0.050), (0.47, 0.030), (0.21, 0.018))  # seconds, share of light
+_WARM = (10, 60)  # steps of chroma from which light is that of lava, and where it is all of it
+_REACH = 9.0  # radii of the crater that its light goes
+_FLIGHT = 3.6  # seconds that the fastest stones fly
+_LANDED = 4 / 3  # time of flight at which a stone is down again
+_EMBERS = 44
+_SHADES = 8  # of what flies
+_BITS = 3  # of a part of a pixel, for lines
+
+
+class Lava:
+    """Streams that creep, and their light that wavers."""
+
+    def __init__(self, lava: stirring.Lava, stage: Stage, rng: np.random.Generator) -> None:
+        self._stage = stage
+        window = stage.window(lava.window, _SOFT)
+        heat = stage.found(lava.heat, lava.window, window, _SOFT)
+        part = around(heat, 0.02) or (slice(0, 2), slice(0, 2))
+        self._change = np.zeros_like(heat[part])
+        self._hot = np.flatnonzero(heat[part] > 0.04)  # streams are a small part of their window
+        along, turn, heat = (
+            whole[part].ravel()[self._hot][None]
+            for whole in (
+                stage.found(lava.along, lava.window, window, _SOFT, beyond=True),
+                stage.found(lava.around, lava.window, window, _SOFT, beyond=True),
+                heat,
+            )
+        )
+        self._heat = smooth_step(0.04, 0.30, heat)
+        self._window = (
+            slice(*(window[0].start + _SOFT * end for end in (part[0].start, part[0].stop))),
+            slice(*(window[1].start + _SOFT * end for end in (part[1].start, part[1].stop))),
+        )
+        noise = tile(rng, cells=32, octaves=3)
+        speed = _CREEP * _LUMPS * stage.haste
+        x, y = turn * np.float32(_TURN), along * np.float32(_LUMPS)
+        self._noise = Scroll(noise, x, y, speed, stage.take)
+        self._beats = [(turns(stage.take, period), share) for period, share in _FLICKER]
+        glow = stage.found(lava.glow, lava.window, window, _SOFT)
+        self._glow = np.zeros((stage.height // _SOFT, stage.width // _SOFT), np.float32)
+        self._glow[tuple(slice(s.start // _SOFT, s.stop // _SOFT) for s in window)] = glow
+        spot = [place * stage.scale / _SOFT for place in lava.crater]
+        self._near = _nearness(self._glow.shape, spot, _REACH * lava.unit * stage.scale / _SOFT)
+        self._lit, self._shone = np.zeros((2, 2), np.uint8), (slice(0, 2), slice(0, 2))
+        far = int(_SOFT * spot[1] + _REACH * lava.unit * stage.scale)
+        self.rows = min(stage.height, max(self._window[0].stop, far // _SOFT * _SOFT))
+
+    def light_up(self, planes: Frame) -> None:
+        """Find out what the lava lights, in some planes: what is warm and near it."""
+        blue, red = (plane[: self.rows // _SOFT] for plane in planes[1:])
+        warm = cv2.addWeighted(red, 0.7, blue, -0.7, 0.0, dtype=cv2.CV_32F)
+        near, glow = self._near[: len(warm)], self._glow[: len(warm)]
+        share = smooth_step(*_WARM, np.asarray(warm, np.float32)) * near
+        share = np.maximum(share, np.clip(1.5 * glow, 0.0, 1.0) * (share > 0.02))
+        lit = np.rint(255 * cv2.GaussianBlur(share, (0, 0), 1.5)).astype(np.uint8)
+        part = around(lit, 2) or (slice(0, 1), slice(0, 1))
+        rows, columns = (slice(_SOFT * side.start, _SOFT * side.stop) for side in part)
+        self._shone = rows, columns
+        size = (lit[part].shape[1] * _SOFT, lit[part].shape[0] * _SOFT)
+        self._lit = np.asarray(cv2.resize(lit[part], size))
+
+    def draw(self, planes: Frame, moment: float) -> None:
+        """Draw lava and its light at a moment, in place."""
+        if len(self._hot):
+            self._creep(planes[0], moment)
+        level = sum(share * math.sin(2 * math.pi * count * moment) for count, share in self._beats)
+        over = planes[0][self._shone]
+        light = cv2.multiply(over, self._lit, scale=abs(level) / 255)
+        (cv2.add if level > 0 else cv2.subtract)(over, light, dst=over)
+
+    def _creep(self, luma: Bytes, moment: float) -> None:
+        """Let brighter and darker lumps go down the streams."""
+        noise = self._noise.at(moment) * self._heat
+        change = np.where(noise > 0, noise * np.float32(_BRIGHTER), noise * np.float32(_DARKER))
+        self._change.ravel()[self._hot] = change
+        add(luma[self._window], self._change)
+
+
+class Fountain:
+    """Stones that a crater throws, and embers that rise with its smoke."""
+
+    def __init__(
+        self,
+        fountain: stirring.Fountain,
+        stage: Stage,
+        rng: np.random.Generator,
+        lean: float,
+    ) -> None:
+        self._unit = fountain.unit * stage.scale
+        self._lean = lean
+        spot = fountain.crater
+        part = (
+            slice(int(spot[1] - 8.5 * fountain.unit), int(spot[1] + 0.8 * fountain.unit)),
+            slice(int(spot[0] - 5.5 * fountain.unit), int(spot[0] + 5.5 * fountain.unit)),
+        )
+        rows, columns = stage.painted
+        kept = tuple(
+            slice(max(0, side.start), min(most, max(side.stop, 2)))
+            for side, most in zip(part, (rows, columns), strict=True)
+        )
+        self._window = stage.window((kept[0], kept[1]))
+        self.rows = self._window[0].stop
+        self._spot = (
+            spot[0] * stage.scale - self._window[1].start,
+            spot[1] * stage.scale - self._window[0].start,
+        )
+        self._size = max(stage.take.width, stage.take.height) / 1280
+        shown = stage.shown(self._window)
+        self._shown = np.rint(255 * np.minimum(1.0, fountain.power / 2.2) * shown).astype(np.uint8)
+        self._stones, self._starts, self._rounds = _thrown(fountain.stones, stage, rng)
+        self._wide = np.where(self._stones[:, 6] < 0.25 * self._size, 2, 1)
+        self._embers = rng.random((_EMBERS, 5))
+        self._rises = _whole(stage.take.seconds / rng.uniform(3.0, 6.0, _EMBERS), stage.take)
+        self._fine = np.ones(_EMBERS, int)
+
+    def light_up(self, planes: Frame) -> None:
+        """Fire is as bright whatever it is seen before."""
+
+    def draw(self, planes: Frame, moment: float) -> None:
+        """Draw what flies at a moment, in place."""
+        patch = np.zeros(self._shown.shape, np.uint8)
+        self._throw(patch, moment)
+        self._rise(patch, moment)
+        small = cv2.resize(patch, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+        shine = cv2.GaussianBlur(small, (0, 0), max(0.8, 0.09 * self._unit))
+        shine = cv2.resize(shine, patch.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        cv2.addWeighted(patch, 1.0, shine, 0.9, 0.0, dst=patch)
+        cv2.multiply(patch, self._shown, scale=1 / 255, dst=patch)
+        burn(inside(planes, self._window), patch)
+
+    def _throw(self, patch: Bytes, moment: float) -> None:
+        stones = self._stones
+        first = _LANDED * ((self._starts + self._rounds * moment) % 1.0)
+        times = np.linspace(first, first + 0.8 * stones[:, 4], 4, axis=1)
+        heat = stones[:, 5] * (1.1 - 0.6 * first)
+        _drawn(patch, trails(stones, times, self._spot, self._unit), heat, self._wide)
+
+    def _rise(self, patch: Bytes, moment: float) -> None:
+        start, aside, far, sway, heat = self._embers.T[:, :, None]
+        times = (start + self._rises[:, None] * moment) % 1.0 + np.array([0.0, 0.012])
+        up = (2.2 + 5.0 * far) * times**0.85
+        swing = (0.25 + 0.5 * sway) * times * np.sin(2 * np.pi * (sway + (1.0 + aside) * times))
+        x = 1.4 * (aside - 0.5) + self._lean * up + swing
+        points = np.stack([self._spot[0] + self._unit * x, self._spot[1] - self._unit * up], 2)
+        fade = np.sin(np.pi * np.minimum(1.0, times[:, 0]) ** 0.6)
+        _drawn(patch, points, (0.25 + 0.55 * heat[:, 0]) * fade, self._fine)
+
+
+def _drawn(
+    patch: Bytes, points: NDArray[np.float64], heat: NDArray[np.float64], wide: NDArray[np.int64]
+) -> None:
+    """Draw lines, shape (n, moments, 2), the hottest last; some at a time, as calls cost most."""
+    steps = np.round(points * (1 << _BITS)).astype(np.int32, order="C")
+    shades = np.clip(np.ceil(heat * _SHADES), 0, _SHADES).astype(int)
+    for shade in range(1, _SHADES + 1):
+        for width in (1, 2):
+            lines = steps[(shades == shade) & (wide == width)]
+            if len(lines):
+                value = round(255 * shade / _SHADES)
+                cv2.polylines(patch, list(lines), False, value, width, cv2.LINE_AA, shift=_BITS)
+
+
+def _thrown(
+    stones: Stones, stage: Stage, rng: np.random.Generator
+) -> tuple[Stones, NDArray[np.float64], NDArray[np.float64]]:
+    """Return stones, where in their flight each starts, 0 to 1, and how often it flies."""
+    # Those that are on their way down as the film begins are not in the painting.
+    more = stones[rng.integers(0, len(stones), len(stones) // 2)]
+    late = rng.uniform(0.6, 1.0, len(more))
+    starts = np.concatenate([stones[:, 3] / _LANDED, late])
+    stones = np.concatenate([stones, more])
+    seconds = _FLIGHT * np.sqrt(stones[:, 2] / 4.6) / stage.drop
+    return stones, starts, _whole(stage.take.seconds / seconds, stage.take)
+
+
+def _whole(rounds: NDArray[np.float64], take: Take) -> NDArray[np.float64]:
+    """Return how often things come around; in a loop a whole number of times."""
+    return np.maximum(1.0, np.round(rounds)) if take.loop else rounds
+
+
+def _nearness(shape: tuple[int, int], spot: list[float], reach: float) -> Floats:
+    rows, columns = (np.arange(length, dtype=np.float32) for length in shape)
+    away = np.hypot(columns[None] - spot[0], rows[:, None] - spot[1]) / np.float32(reach)
+    return np.asarray(smooth_step(1.0, 0.25, away), np.float32)

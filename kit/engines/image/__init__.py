@@ -1,1 +1,0 @@
-"""Built-in engines that make pictures."""

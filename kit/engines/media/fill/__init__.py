@@ -1,0 +1,1 @@
+"""Holes in pictures are filled with what lies around them."""

@@ -1,0 +1,46 @@
+"""Drifting Landscape: a camera that moves through the layers of a landscape."""
+
+from __future__ import annotations
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.models import film_settings, picture_settings
+
+_CAMERA = film_settings.directed_camera(
+    "drift", ["drift", "push", "pull", "pan_left", "pan_right", "rise", "still"]
+)
+
+
+class Drift(Engine):
+    """Flies slowly through a landscape whose layers move at their own speeds."""
+
+    definition = Definition(
+        id="drift",
+        title="Drifting Landscape",
+        asset_type="video",
+        category="Low Cost",
+        description=(
+            "A slow camera through a flat layered landscape, drawn by rule: the prompt's English"
+            " words for time of day, place, season, weather, mood, color and camera direct it. It"
+            " does not draw arbitrary objects."
+        ),
+        settings=(
+            film_settings.duration(),
+            film_settings.resolution(),
+            film_settings.aspect_ratio(),
+            _CAMERA,
+            film_settings.motion(),
+            film_settings.loop("End where it began, so that the clip can repeat without a cut"),
+            picture_settings.palette(),
+            film_settings.fps(),
+            film_settings.file_format(),
+            seed_parameter(),
+        ),
+        media=(film_settings.soundtrack(),),
+        pricing=film_settings.prices("0.015"),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Film the prompt's landscape, as long and as large as was asked for."""
+        from kit.engines.film.drift import fly
+
+        return fly(job, progress)

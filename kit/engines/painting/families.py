@@ -1,0 +1,49 @@
+"""Families: the kinds of scene that can be painted, and where their painters are found.
+
+A painter is loaded when its family is painted, so that this table can be read without numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
+
+from kit.engines.base import Progress
+from kit.engines.prompt.brief import Brief
+
+if TYPE_CHECKING:
+    from kit.engines.media.color import Bytes
+
+Painter: TypeAlias = "Callable[[Brief, Progress], Bytes]"
+
+#: Family -> module and function of its painter.
+FAMILIES = {
+    "lake": "kit.engines.painting.land.lake:paint",
+    "desert": "kit.engines.painting.land.desert:paint",
+    "forest": "kit.engines.painting.land.forest:paint",
+    "sea": "kit.engines.painting.land.sea:paint",
+    "city": "kit.engines.painting.city:paint",
+    "space": "kit.engines.painting.space:paint",
+    "liquid": "kit.engines.painting.liquid:paint",
+    "flow": "kit.engines.painting.flow:paint",
+    "poster": "kit.engines.painting.flat:paint",
+}
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted brief as sRGB pixels, shape (brief.height, brief.width, 3), uint8.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    """
+    return painter(brief.family)(brief, progress)
+
+
+def painter(family: str) -> Painter:
+    """Return the painter of a family, loading no other."""
+    module, _, name = FAMILIES[family].partition(":")
+    found: Painter = getattr(import_module(module), name)
+    return found

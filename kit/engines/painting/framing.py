@@ -1,0 +1,102 @@
+"""Framing: where words of the camera put what a picture shows, and from where it is seen.
+
+For the painters that have no landscape: what stands in their middle may stand at a third, a flat
+surface may be looked along, and light may fall on one place alone.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from kit.engines.painting.fields import Plane
+from kit.engines.painting.tone import softened
+from kit.engines.prompt.brief import Brief
+
+_THIRDS = (1 / 3, 2 / 3)
+_NARROW = 0.24  # of each side of a surface, what its near edge leaves outside the frame
+
+
+def third(brief: Brief) -> tuple[float, float]:
+    """Return one of the four points of the rule of thirds, as shares of width and height."""
+    return _THIRDS[brief.seed & 1], _THIRDS[brief.seed >> 1 & 1]
+
+
+def focus(brief: Brief, drawn: tuple[float, float]) -> tuple[float, float]:
+    """Return where the middle of a picture's subject is, as shares of width and height.
+
+    Parameters
+    ----------
+    drawn : tuple of float
+        Where it is if no word says so.
+    """
+    if "centered" in brief.composition:
+        return 0.5, 0.5
+    return third(brief) if {"thirds", "minimal"}.intersection(brief.composition) else drawn
+
+
+def told(brief: Brief, values: dict[str, float]) -> float:
+    """Return the value of the first word of composition that has one, 1 without any."""
+    return next((values[word] for word in brief.composition if word in values), 1.0)
+
+
+def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plane:
+    """Return a round fall-off, 1 at a place and about 0.37 a `reach` away from it.
+
+    Parameters
+    ----------
+    at : tuple of float
+        As shares of width and height.
+    reach : float
+        As a share of the shorter side.
+    """
+    short = min(height, width) * reach
+    y, x = np.ogrid[0:height, 0:width]
+    dx = ((x - at[0] * width) / short).astype(np.float32)
+    dy = ((y - at[1] * height) / short).astype(np.float32)
+    return np.asarray(np.exp(-(dx * dx + dy * dy)), np.float32)
+
+
+def spotlit(
+    picture: Plane, at: tuple[float, float], reach: float, rest: float, *, most: float = 1.0
+) -> None:
+    """Let light fall on one place, in place.
+
+    Parameters
+    ----------
+    rest, most : float
+        Shares of their light that the farthest places keep, and that the place itself has.
+    """
+    _, height, width = picture.shape
+    picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
+
+
+def laid_down(picture: Plane) -> Plane:
+    """Return a flat surface as it is seen from near above it: its far end small and out of focus.
+
+    Parameters
+    ----------
+    picture : ndarray of float32
+        Shape (3, height, width), the surface seen from above.
+    """
+    _, height, width = picture.shape
+    edge = _NARROW * width
+    source = np.array([[0, 0], [width, 0], [width - edge, height], [edge, height]], np.float32)
+    shown = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    # Most of what is far lies in the few rows below the horizon.
+    source[2:, 1] = 0.62 * height
+    turn = cv2.getPerspectiveTransform(source, shown)
+    border = cv2.BORDER_REFLECT_101
+    seen = np.stack([
+        cv2.warpPerspective(plane, turn, (width, height), flags=cv2.INTER_LINEAR, borderMode=border)
+        for plane in picture
+    ])  # fmt: skip
+    down = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
+    blur = np.clip((0.42 - down) / 0.34, 0.0, 1.0)
+    size = max(height, width)
+    soft = np.stack([softened(plane, 0.011 * size) for plane in seen])
+    seen += (soft - seen) * blur
+    # Toward its end it fades into air of its own color.
+    air = seen.mean(axis=(1, 2), keepdims=True)
+    seen += (air - seen) * (np.clip((0.26 - down) / 0.26, 0.0, 1.0) ** 1.5)
+    return np.asarray(seen, np.float32)

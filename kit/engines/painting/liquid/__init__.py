@@ -1,0 +1,82 @@
+"""Liquids: marble, ink, silk, oil and poured paint, from noise bent by noise bent by noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes
+from kit.engines.painting.framing import told
+from kit.engines.painting.grades import printed
+from kit.engines.painting.liquid.currents import stirred
+from kit.engines.painting.liquid.directing import directed
+from kit.engines.painting.liquid.gilding import gilded
+from kit.engines.painting.liquid.substances import SUBSTANCES, Dish
+from kit.engines.painting.tone import Film, bloom, developed, painted
+from kit.engines.prompt.brief import Brief
+
+#: Substance -> words for it.
+_WORDS = {
+    "marble": ("marble", "marbled", "marbling", "stone", "agate", "kintsugi", "quartz", "onyx"),
+    "ink": ("ink", "smoke", "watercolor", "cloud", "smoky"),
+    "silk": ("silk", "satin", "velvet", "fabric", "cloth", "drape", "folds", "fold"),
+    "oil": ("oil", "iridescent", "petrol", "chrome", "holographic", "bubble", "soap", "metal"),
+    "lava": ("lava", "magma", "molten", "volcanic"),
+    "paint": ("paint", "acrylic", "pour", "swirl", "swirls", "abstract"),
+}
+_GOLD = ("gold", "golden", "kintsugi", "gilded", "gilt", "vein", "veins", "leaf")
+_ZOOMS = {"close": 0.42, "wide": 2.3, "high": 2.3, "minimal": 0.8, "dramatic": 0.75}
+_OCTAVES = {"low": 5, "standard": 8, "high": 10}
+_FILM = Film(exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22)
+_HOURS = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
+
+
+def paint(brief: Brief, progress: Progress) -> Bytes:
+    """Return a painted liquid, shape (brief.height, brief.width, 3), sRGB.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    """
+    return painted(brief, progress, _painted)
+
+
+def _painted(brief: Brief, progress: Progress) -> Bytes:
+    rng = np.random.default_rng([brief.seed, 43])
+    substance = _substance(rng, brief)
+    gold = brief.says(*_GOLD)
+    dish = Dish(
+        brief=_without_gold(brief) if gold else brief,
+        zoom=told(brief, _ZOOMS),
+        octaves=_OCTAVES[brief.detail],
+        calm=brief.mood in ("calm", "pastel") or "minimal" in brief.composition,
+    )
+    progress.report(0.02)
+    how = dish.currents(substance)
+    currents = stirred(rng, brief.height, brief.width, how, progress.part(0.02, 0.45))
+    progress.report(0.45)
+    picture = SUBSTANCES[substance](rng, currents, dish, progress.part(0.45, 0.7))
+    progress.report(0.7)
+    if gold:
+        picture = gilded(picture, currents, progress.part(0.7, 0.8), stone=substance == "marble")
+    picture = directed(brief, substance, picture, currents)
+    picture *= np.float32(_HOURS.get(brief.time_of_day, 1.0))
+    progress.report(0.8)
+    bloom(picture, threshold=0.85, strength=0.25)
+    progress.report(0.85)
+    pixels = developed(picture, rng, printed(_FILM, brief))
+    progress.report(1.0)
+    return pixels
+
+
+def _without_gold(brief: Brief) -> Brief:
+    """Return a brief whose gold is spent on the veins and does not color the liquid too."""
+    return replace(brief, colors=tuple(color for color in brief.colors if color != "gold"))
+
+
+def _substance(rng: np.random.Generator, brief: Brief) -> str:
+    drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.0, 0.2]))
+    return next((name for name, words in _WORDS.items() if brief.says(*words)), drawn)
