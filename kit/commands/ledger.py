@@ -6,7 +6,6 @@ import typer
 
 from kit.commands.options import Data, DatabaseUrl, Json, settings_of, show_json, transact
 from kit.service.domain import credits
-from kit.service.http.context import number
 
 app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)
 
@@ -18,19 +17,18 @@ def group() -> None:
 
 @app.command()
 def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
-    """Prove that every balance is the sum of its entries; nothing is repaired."""
-    rows = transact(settings_of(data, database), credits.verify())
-    found = [
-        {"accountId": row.id, "balance": number(row.balance), "ledger": number(row.total)}
-        for row in rows
-    ]
+    """Prove that every balance, charge and refund is right; nothing is repaired."""
+    found = transact(settings_of(data, database), credits.verify())
     if as_json:
-        show_json(found)
-    elif not found:
-        typer.echo("every balance is the sum of its entries")
-    for line in [] if as_json else found:
-        typer.echo(
-            f"{line['accountId']}: balance {line['balance']}, ledger {line['ledger']}", err=True
+        show_json(
+            [
+                {"accountId": it.account_id, "subject": it.subject, "problem": it.problem}
+                for it in found
+            ]
         )
+    elif not found:
+        typer.echo("every balance is the sum of its entries, every charge and refund is right")
+    for it in [] if as_json else found:
+        typer.echo(f"{it.subject}: {it.problem}", err=True)
     if found:
         raise typer.Exit(1)

@@ -164,7 +164,7 @@ def verify(data: Path) -> Report:
     noted = json.loads((data / _NOTE).read_text())
     books = asyncio.run(_on(data / _DATABASE, lambda database: database.read(credits.verify())))
     if books:
-        raise ConfigError(f"the balance of {books[0].id} is not the sum of its ledger")
+        raise ConfigError(f"the ledger is wrong: {books[0].subject}: {books[0].problem}")
     named, unfinished = asyncio.run(_on(data / _DATABASE, _named))
     kept = [one for one in named if one.key not in noted["missing"]]
     size = sum(_checked(data / _OBJECTS / one.key, one) for one in kept)

@@ -1,5 +1,9 @@
 import pytest
 
+from kit.commands.options import transact
+from kit.service import settings as service_settings
+from kit.service.store import accounts
+from kit.service.store.database import every
 from tests.commands.conftest import Kit
 
 
@@ -8,6 +12,7 @@ def test_a_grant_is_added_to_the_millicredit(kit: Kit, account: str) -> None:
 
     assert done.json == {"accountId": account, "granted": 0.005, "balance": 5.005}
     assert kit("ledger", "verify").code == 0
+    assert kit("ledger", "verify", "--json").json == []
 
 
 @pytest.mark.parametrize("amount", ["0", "-3", "nan", "1e-9", "much"])
@@ -23,3 +28,17 @@ def test_an_unknown_account_gets_no_credits(kit: Kit) -> None:
     done = kit("credits", "grant", "--account", "acc_nobody", "--amount", 1)
 
     assert (done.code, done.err) == (1, "kit: there is no account 'acc_nobody'\n")
+
+
+def test_books_that_are_wrong_are_said_and_are_a_failure(kit: Kit, account: str) -> None:
+    settings = service_settings.load()
+    transact(settings, every(accounts.MOVE(which=account, amount=5)))
+
+    done, told = kit("ledger", "verify"), kit("ledger", "verify", "--json")
+    assert (done.code, done.out, told.code) == (1, "", 1)
+    assert f"{account}: balance 5.005, ledger 5\n" in done.err
+    assert {
+        "accountId": account,
+        "subject": account,
+        "problem": "balance 5.005, ledger 5",
+    } in told.json

@@ -1,13 +1,17 @@
 """Signed addresses: what they serve, and what they refuse."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 import httpx
 import pytest
 
 from kit.service.storage.signing import Grant, Signer
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, finished, started
+from tests.contract.test_uploads import png, ticket, uploaded
+from tests.waiting import GENERATIONS, finished, read, started
+
+DAY = 24 * 3600
 
 
 @pytest.fixture
@@ -100,6 +104,37 @@ def test_an_address_is_minted_afresh_and_both_work(
     again = http.get(GENERATIONS).json()[0]["outputUrl"]
 
     assert anyone.get(again).content == anyone.get(address).content
+
+
+def expires(address: str) -> int:
+    return int(httpx.URL(address).params["expires"])
+
+
+def test_an_address_is_good_for_a_day_and_two_minutes_at_most(
+    http: httpx.Client, service: Service
+) -> None:
+    portrait = uploaded(http, png(900))
+    body = {"modelId": "clay", "mediaUploads": {"portrait": portrait}}
+    generation = http.post(GENERATIONS, json=body).json()["id"]
+    now = service.context.clock() / 1000
+    done = finished(http, generation)
+    listed = [it for it in http.get(GENERATIONS).json() if it["id"] == generation]
+
+    for told in (done, *listed, read(http, generation)):
+        output = told["output"]
+        addresses = (told["outputUrl"], output["thumbnailUrl"], told["mediaUrls"]["portrait"])
+        for address in addresses:
+            assert DAY <= expires(address) - now <= DAY + 120
+        ends = datetime.fromisoformat(output["expiresAt"]).timestamp()
+        assert {expires(address) for address in addresses} == {ends}
+
+
+def test_a_ticket_is_good_for_a_quarter_of_an_hour(http: httpx.Client, service: Service) -> None:
+    now = service.context.clock() / 1000
+    told = ticket(http, png())
+
+    assert 15 * 60 - 1 <= expires(told["uploadUrl"]) - now <= 15 * 60 + 5
+    assert datetime.fromisoformat(told["expiresAt"]).timestamp() == expires(told["uploadUrl"])
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,26 @@
 """Operation 4 and the file that follows: tickets, bytes, use."""
 
 import io
+import socket
 import wave
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from PIL import Image
 
-from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, balance, finished
+from kit.service.app import create_app
+from kit.service.domain import accounts, uploads
+from kit.service.domain.credits import Payer
+from kit.service.http.context import clock
+from kit.service.settings import Settings
+from kit.wire import RequestUpload
+from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.waiting import GENERATIONS, balance, finished, until
 
 UPLOADS = "/v1/creative-studio/media-uploads"
+FILE = {"fileName": "file", "contentType": "image/png"}
 
 
 def png(width: int = 8) -> bytes:
@@ -160,6 +169,50 @@ def test_a_put_without_a_length_is_refused(anyone: httpx.Client, http: httpx.Cli
     )
 
     assert answer.status_code == 403
+
+
+def test_a_file_that_ends_early_is_not_kept_and_the_ticket_stays_good(
+    http: httpx.Client, service: Service
+) -> None:
+    told = ticket(http, png())
+    url = httpx.URL(told["uploadUrl"])
+    head = [f"PUT {url.raw_path.decode()} HTTP/1.1", f"Host: {url.host}"]
+    head += [f"{name}: {value}" for name, value in told["requiredHeaders"].items()]
+    with socket.create_connection((url.host, url.port or 80)) as line:
+        line.sendall("\r\n".join([*head, "", ""]).encode() + png()[:-20])
+        line.shutdown(socket.SHUT_WR)
+        assert not line.recv(1000).startswith(b"HTTP/1.1 2")
+
+    until(lambda: not list(service.settings.scratch.glob("*.part")))
+    assert put(told, png()).status_code == 200
+
+
+async def _short(config: Settings, content: bytes) -> httpx.Response:
+    """Send a body that a server in front ended early, because the sender went away."""
+    app = create_app(replace(config, workers=0))
+    async with app.router.lifespan_context(app):
+        context = app.state.context
+        account = await context.database.write(accounts.create("Ada", "a@b", 1000, clock()))
+        wish = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
+        ticket = uploads.ticket(
+            context.catalog, wish, Payer(account.id), config.upload_bytes, clock()
+        )
+        row = await context.database.write(ticket)
+        told = context.storage.ticket(
+            "http://here", row.id, "image/png", len(content), expires=row.expires_at // 1000
+        )
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as anyone:
+            return await anyone.put(
+                told.upload_url, content=content[:-20], headers=told.required_headers
+            )
+
+
+def test_a_body_shorter_than_it_was_announced_is_refused(config: Settings) -> None:
+    told = problems(awaited(_short(config, png())))
+
+    sentence = f"the file has {len(png()) - 20} bytes, {len(png())} were announced"
+    assert told == {"fileSizeBytes": sentence}
+    assert not list(config.scratch.glob("*.part"))
 
 
 def test_a_ticket_is_no_way_to_read_or_to_sign_for_another(

@@ -210,7 +210,7 @@ def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_pa
     service.write(every(accounts.MOVE(which=account, amount=5)))
     backup(service.settings, tmp_path / "copy")
 
-    with pytest.raises(ConfigError, match=f"the balance of {account} is not the sum"):
+    with pytest.raises(ConfigError, match=f"the ledger is wrong: {account}: balance 100.005"):
         restore(tmp_path / "copy", elsewhere(tmp_path))
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from kit.commands.demo_data.story import Event
 from kit.pricing import MILLI
-from kit.service.store import accounts, generations, ids, ledger
+from kit.service.store import accounts, generations, ids, ledger, writing
 from kit.service.store.database import Step, Transaction
 
 #: Credits at the beginning, what is bought each time, and the balance below which that happens.
@@ -51,7 +51,9 @@ def written(
             why = event.error or "canceled before a worker began"
             yield book.entry(event.created, "refund", event.millicredits, note=why, **paid)
         for kind, price in _texts(number):
-            yield book.entry(event.created, kind, -price, subject=f"{kind}_demo_{number}")
+            subject = f"{kind}_demo_{number}"
+            yield book.entry(event.created, kind, -price, subject=subject)
+            yield _text(kind, subject, account_id, event)
     yield accounts.MOVE(which=account_id, amount=book.balance)
     return number, book.balance
 
@@ -103,6 +105,25 @@ def _texts(number: int) -> Iterator[tuple[str, int]]:
         yield "title", 50
         if number % 45:
             yield "script", 150
+
+
+def _text(kind: str, subject: str, account_id: str, event: Event) -> Step:
+    """Return the statement that keeps what a title's or a script's entry is for."""
+    row = {
+        "id": subject,
+        "account_id": account_id,
+        "topic": "NATURE",
+        "title": event.prompt[:200],
+        "created_at": event.created,
+    }
+    if kind == "title":
+        return writing.ADD_TITLE(**row)
+    spoken = {
+        "content": event.prompt,
+        "duration_ms": 10_000,
+        "word_count": len(event.prompt.split()),
+    }
+    return writing.ADD_SCRIPT(**row, batch_id=subject, **spoken)
 
 
 def _id(prefix: str, moment: int, number: int) -> str:

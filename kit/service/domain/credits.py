@@ -173,9 +173,48 @@ def turnover(known: Turnover, now: int) -> Transaction[Turnover]:
     return known
 
 
-def verify() -> Transaction[Rows]:
-    """Return the accounts whose balance is not the sum of their entries: none, ever."""
-    return (yield from every(ledger.UNBALANCED()))
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something that is wrong in the books of an account.
+
+    Parameters
+    ----------
+    subject : str
+        Id of the account, generation or entry that it is about.
+    """
+
+    account_id: str
+    subject: str
+    problem: str
+
+
+def verify() -> Transaction[list[Mistake]]:
+    """Return what is wrong in the ledger: nothing, ever.
+
+    Every balance is the sum of its entries, every entry goes on from the balance that another one
+    left, every generation was charged once and refunded as its row says (in full when it failed),
+    and every charge is for something that the account has.
+    """
+    found = []
+    for row in (yield from every(ledger.UNBALANCED())):
+        problem = f"balance {credits(row.balance):f}, ledger {credits(row.total):f}"
+        found.append(Mistake(row.id, row.id, problem))
+    for row in (yield from every(ledger.BROKEN())):
+        how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
+        problem = f"{how} a balance of {credits(row.value):f}"
+        found.append(Mistake(row.account_id, row.account_id, problem))
+    for row in (yield from every(ledger.MISCHARGED())):
+        amounts = (row.millicredits, row.charged, row.refunded, row.given)
+        cost, charged, back, given = (f"{credits(amount):f}" for amount in amounts)
+        problem = (
+            f"{row.state}, costs {cost} and the ledger charges {charged}, "
+            f"refunded {back} and the ledger gives back {given}"
+        )
+        found.append(Mistake(row.account_id, row.id, problem))
+    for row in (yield from every(ledger.UNFOUNDED())):
+        problem = f"a {row.kind} entry for {row.subject}, which the account does not have"
+        found.append(Mistake(row.account_id, row.id, problem))
+    return found
 
 
 def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:

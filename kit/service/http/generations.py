@@ -121,7 +121,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         headers["Preference-Applied"] = f"wait={patience:g}"
     if seen.tag in known:
         return Response(status_code=304, headers=headers)
-    body = context.written.recall(base_of(request), seen.row, context.clock())
+    body = context.written.recall(account_id, base_of(request), seen.row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _written(request, [whole])
@@ -186,7 +186,7 @@ async def _page(
     )
     page = rows[:limit]
     last = page[-1].id if len(rows) > limit else None
-    kept = [context.written.recall(base, row, now) for row in page]
+    kept = [context.written.recall(account_id, base, row, now) for row in page]
     bodies = [body for body in kept if body is not None]
     if len(bodies) < len(kept):
         # From the same first one on: what was started meanwhile would push the last one out.
@@ -199,11 +199,12 @@ async def _page(
 async def _written(request: Request, rows: list[Any]) -> list[bytes]:
     """Return generations written out, and keep those that are finished."""
     context, base = context_of(request), base_of(request)
+    account_id = caller_of(request).account_id
     files = await context.database.read(uploads.of_generation(media_of(rows)))
     describe, now = Describer(context, base, files), context.clock()
     bodies = [orjson.dumps(describe(row)) for row in rows]
     for row, body in zip(rows, bodies, strict=True):
-        context.written.keep(base, row, body, now)
+        context.written.keep(account_id, base, row, body, now)
     return bodies
 
 

@@ -1,7 +1,8 @@
 """Finished generations as they were last written out: they never change, only their addresses age.
 
 Pollers and lists ask for the same ones again and again. A kept answer holds for the minute in which
-its addresses were signed, so every answer's addresses are good for a day.
+its addresses were signed, so every answer's addresses are good for a day. It is found by the
+account that was answered and by no other, whatever a statement returned.
 """
 
 from __future__ import annotations
@@ -23,20 +24,24 @@ class Written:
     >>> from types import SimpleNamespace
     >>> row = SimpleNamespace(id="gen_1", state="completed", updated_at=5)
     >>> written = Written()
-    >>> written.keep("http://a", row, b"{}", now=60_000)
-    >>> written.recall("http://a", row, now=119_999), written.recall("http://a", row, now=120_000)
-    (b'{}', None)
+    >>> written.keep("acc_1", "http://a", row, b"{}", now=60_000)
+    >>> written.recall("acc_1", "http://a", row, now=119_999)
+    b'{}'
+    >>> written.recall("acc_1", "http://a", row, now=120_000)
+    >>> written.recall("acc_2", "http://a", row, now=60_000)
     """
 
     def __init__(self) -> None:
         self._period = -1
-        self._kept: dict[tuple[str, str], tuple[int, bytes]] = {}
+        self._kept: dict[tuple[str, str, str], tuple[int, bytes]] = {}
 
-    def recall(self, base: str, row: Any, now: int) -> bytes | None:
+    def recall(self, account_id: str, base: str, row: Any, now: int) -> bytes | None:
         """Return what was written for a version of a generation, or None.
 
         Parameters
         ----------
+        account_id : str
+            Who asks.
         base : str
             What its addresses begin with.
         row
@@ -46,10 +51,10 @@ class Written:
         """
         if now // _PERIOD_MS != self._period:
             return None
-        updated_at, body = self._kept.get((base, row.id), (-1, b""))
+        updated_at, body = self._kept.get((account_id, base, row.id), (-1, b""))
         return body if updated_at == row.updated_at else None
 
-    def keep(self, base: str, row: Any, body: bytes, now: int) -> None:
+    def keep(self, account_id: str, base: str, row: Any, body: bytes, now: int) -> None:
         """Keep what was written for a generation, if it is finished."""
         if STATUSES[row.state] == "processing":
             return
@@ -57,4 +62,4 @@ class Written:
         if period != self._period or len(self._kept) >= _MOST:
             self._kept.clear()
             self._period = period
-        self._kept[base, row.id] = (row.updated_at, body)
+        self._kept[account_id, base, row.id] = (row.updated_at, body)

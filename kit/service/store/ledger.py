@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
-from sqlalchemy import bindparam, case, func, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
 
 from kit.service.store.database import Query
-from kit.service.store.tables import accounts, ledger
+from kit.service.store.tables import accounts, generations, ledger, scripts, titles
 
 _of_account = ledger.c.account_id == bindparam("account")
 _since = ledger.c.created_at >= bindparam("since")
@@ -62,6 +76,81 @@ UNBALANCED = Query(
     .select_from(accounts.outerjoin(ledger, ledger.c.account_id == accounts.c.id))
     .group_by(accounts.c.id, accounts.c.balance)
     .having(accounts.c.balance != func.coalesce(func.sum(ledger.c.millicredits), 0))
+)
+
+
+def _balance(table: Table, column: ColumnElement[str], value: Any, step: int) -> Select[Any]:
+    return select(
+        column.label("account_id"), value.label("value"), literal_column(str(step)).label("step")
+    ).select_from(table)
+
+
+_before = ledger.c.balance_after - ledger.c.millicredits
+_balances = union_all(
+    _balance(accounts, accounts.c.id, literal_column("0"), 1),
+    _balance(ledger, ledger.c.account_id, ledger.c.balance_after, 1),
+    _balance(ledger, ledger.c.account_id, _before, -1),
+    _balance(accounts, accounts.c.id, accounts.c.balance, -1),
+).subquery()
+#: Balances that an account came to and not from, or the other way about. Each entry goes on from
+#: what another one left, from nothing to today's balance; in which order does not matter, because
+#: two processes may number their entries otherwise than they write them.
+BROKEN = Query(
+    select(_balances.c.account_id, _balances.c.value, func.sum(_balances.c.step).label("steps"))
+    .group_by(_balances.c.account_id, _balances.c.value)
+    .having(func.sum(_balances.c.step) != 0)
+    .order_by(_balances.c.account_id, _balances.c.value)
+)
+
+_charge = ledger.c.kind == "generation"
+_charged = func.coalesce(func.sum(case((_charge, -ledger.c.millicredits), else_=0)), 0)
+_given = func.coalesce(func.sum(case((_refund, ledger.c.millicredits), else_=0)), 0)
+_unpaid = and_(
+    generations.c.state == "failed", generations.c.refunded != generations.c.millicredits
+)
+#: Generations that were charged or refunded other than their row says, and failed ones that were
+#: not refunded in full.
+MISCHARGED = Query(
+    select(
+        generations.c.id,
+        generations.c.account_id,
+        generations.c.millicredits,
+        generations.c.refunded,
+        generations.c.state,
+        _charged.label("charged"),
+        _given.label("given"),
+    )
+    .select_from(
+        generations.outerjoin(
+            ledger,
+            and_(
+                ledger.c.generation_id == generations.c.id,
+                ledger.c.account_id == generations.c.account_id,
+            ),
+        )
+    )
+    .group_by(generations.c.id)
+    .having(or_(_charged != generations.c.millicredits, _given != generations.c.refunded, _unpaid))
+    .order_by(generations.c.id)
+)
+
+_made = select(generations.c.id).where(
+    generations.c.id == ledger.c.generation_id, generations.c.account_id == ledger.c.account_id
+)
+_titled = select(titles.c.id).where(
+    titles.c.id == ledger.c.subject, titles.c.account_id == ledger.c.account_id
+)
+#: Entries for what the account never got: an order of another account, or none at all.
+UNFOUNDED = Query(
+    select(ledger.c.id, ledger.c.account_id, ledger.c.kind, ledger.c.subject)
+    .where(
+        or_(
+            and_(or_(_charge, _refund), ~_made.exists()),
+            and_(ledger.c.kind == "title", ~_titled.exists()),
+            and_(ledger.c.kind == "script", ledger.c.subject.not_in(select(scripts.c.batch_id))),
+        )
+    )
+    .order_by(ledger.c.id)
 )
 
 

@@ -34,8 +34,8 @@ def test_the_whole_balance_can_be_taken_and_no_more(write: Write, payer: Payer) 
     with pytest.raises(InsufficientCreditsError, match=r"0\.001 credits required, 0 available"):
         write(credits.take(payer, 1, reason("b"), NOW))
 
-    assert write(credits.verify()) == []
-    assert len(write(credits.usage(payer.account_id, most=10, before=None))) == 2
+    entries = write(credits.usage(payer.account_id, most=10, before=None))
+    assert [entry.balance_after for entry in entries] == [0, 10_000]
 
 
 def test_a_price_beyond_what_a_database_counts_is_one_that_nobody_can_pay(
@@ -84,7 +84,6 @@ def test_a_cap_holds_for_its_key_alone(write: Write, payer: Payer, capped: Payer
 
     assert caught.value.details == {"required": 0.501, "available": 0.5}
     assert write(credits.take(capped, 500, reason("d"), NOW)) == 3000
-    assert write(credits.verify()) == []
 
 
 def test_a_cap_begins_anew_with_the_month(write: Write, capped: Payer) -> None:

@@ -1,9 +1,11 @@
 """Kept answers: replayed for a day, released when nothing came of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from kit.errors import ConflictError, IdempotencyMismatchError
-from kit.service.domain import idempotency
+from kit.service.domain import accounts, idempotency
 from kit.service.domain.credits import Payer
 from kit.service.domain.idempotency import Answer, Label
 from kit.service.store.database import Transaction
@@ -75,6 +77,25 @@ def test_a_released_request_can_be_tried_again(write: Write, label: Label) -> No
     write(idempotency.release(label))
 
     assert write(idempotency.begin(label, NOW)) is None
+
+
+def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
+    write: Write, label: Label
+) -> None:
+    other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
+    theirs = replace(label, account_id=other)
+    write(idempotency.begin(label, NOW))
+    assert write(idempotency.begin(theirs, NOW)) is None
+    write(idempotency.release(theirs))
+    with pytest.raises(ConflictError, match="still running"):
+        write(idempotency.kept(label, NOW))
+
+    write(idempotency.begin(theirs, NOW))
+    write(idempotency.keep(theirs, Answer(200, b'"theirs"')))
+    write(idempotency.keep(label, Answer(201, b'"ours"')))
+
+    assert write(idempotency.kept(theirs, NOW)).body == b'"theirs"'
+    assert write(idempotency.kept(label, NOW)).body == b'"ours"'
 
 
 def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> None:

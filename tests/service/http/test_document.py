@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from kit import wire
 from kit.service.app import create_app
@@ -31,20 +30,6 @@ def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-
-
-def routes(routes: Any) -> list[APIRoute]:
-    found = []
-    for route in routes:
-        if isinstance(route, APIRoute):
-            found.append(route)
-        else:
-            found += routes_below(route)
-    return found
-
-
-def routes_below(route: Any) -> list[APIRoute]:
-    return routes(getattr(getattr(route, "original_router", None), "routes", []))
 
 
 def test_every_operation_of_the_api_is_described(document: dict[str, Any]) -> None:

@@ -29,8 +29,42 @@ PAGES = {
 }
 LEDGER = {f"ledger.page({before})": ledger.page(before=before) for before in (True, False)}
 STATEMENTS = {**NAMED, **PAGES, **LEDGER}
+OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
 #: Whole tables are what these are about; nobody runs them for a request.
-WHOLE = {"accounts.ALL", "keys.ALL", "ledger.UNBALANCED"}
+WHOLE = {
+    "accounts.ALL",
+    "keys.ALL",
+    "ledger.UNBALANCED",
+    "ledger.BROKEN",
+    "ledger.MISCHARGED",
+    "ledger.UNFOUNDED",
+}
+
+
+#: Statements that are not about one account: the queue, the sweeper, the books and the estimates;
+#: and those that find a key by its secret, or what was looked at with its account before.
+OF_ALL = {
+    *(
+        f"generations.{name}"
+        for name in ("CLAIM", "CLAIM_OTHERS", "RENEW", "REPORT", "COMPLETE", "FAIL", "RETURN")
+    ),
+    *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
+    *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES")),
+    *(f"keys.{name}" for name in ("ALL", "BY_DIGEST", "FIND", "REVOKE", "TOUCH")),
+    *(f"ledger.{name}" for name in ("SPENT_BY_KEY", "SUMS", "UNBALANCED", "BROKEN")),
+    *(f"ledger.{name}" for name in ("MISCHARGED", "UNFOUNDED")),
+    *(f"uploads.{name}" for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "REMOVE")),
+    *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED")),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_on_what_accounts_own_names_the_account(name: str) -> None:
+    text = str(STATEMENTS[name].compiled("sqlite", dialect).text)
+    owned = any(re.search(rf"\b{table.name}\b", text) for table in OWNED)
+    bound = re.search(r"\baccount_id = :account\b", text) or ":account_id" in text
+
+    assert bool(bound) == (owned and name not in OF_ALL), text
 
 
 @pytest.mark.parametrize("query", STATEMENTS.values(), ids=STATEMENTS.keys())

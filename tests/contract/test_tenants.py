@@ -1,0 +1,336 @@
+"""Every operation, asked by a stranger after the owner: nothing of the owner's is seen or changed.
+
+The owner asks first and twice, so that whatever the service keeps for reads is there to be found.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+
+from kit.service import server, settings
+from kit.service.app import create_app
+from kit.service.settings import Settings
+from tests.conftest import ALL_SCOPES, PLUGINS, Service
+from tests.contract.test_uploads import png
+from tests.waiting import GENERATIONS, finished, started
+
+STUDIO = "/v1/creative-studio"
+UPLOADS = f"{STUDIO}/media-uploads"
+SECRET = "the owner's own lake"
+TICKET = {"fileName": "a.png", "contentType": "image/png", "modelId": "clay"}
+BRIEF = {"topic": "SPACE", "title": SECRET, "duration": "20"}
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An account with one of everything.
+
+    Parameters
+    ----------
+    posts : mapping
+        Its requests under an idempotency key, and what was answered.
+    marks : list of str
+        What may be in nobody else's answer.
+    """
+
+    http: httpx.Client
+    done: dict[str, Any]
+    busy: str
+    canceled: str
+    upload: str
+    ticket: dict[str, Any]
+    entry: str
+    posts: Mapping[str, tuple[Any, bytes]]
+    marks: list[str]
+
+    def view(self) -> list[Any]:
+        """Return what the account sees of itself, without what passes with time."""
+        replies = {path: post(self.http, path, body) for path, (body, _) in self.posts.items()}
+        listed = self.http.get(GENERATIONS).json()
+        return [
+            self.http.get("/v1/account").content,
+            self.http.get("/v1/account/credits").content,
+            self.http.get("/v1/usage").content,
+            [(it["id"], it["status"], it["outputUrl"] and path_of(it)) for it in listed],
+            [
+                (answer.content, answer.headers["Idempotency-Replayed"])
+                for answer in replies.values()
+            ],
+        ]
+
+
+def post(http: httpx.Client, path: str, body: Any) -> httpx.Response:
+    """Ask for what a tenant asked for, under the same idempotency key."""
+    return http.post(
+        path, json=body, headers={"Idempotency-Key": "the-same" + path.replace("/", ".")}
+    )
+
+
+def path_of(generation: dict[str, Any]) -> str:
+    return httpx.URL(generation["outputUrl"]).path
+
+
+def uploaded(http: httpx.Client) -> str:
+    told = http.post(UPLOADS, json={**TICKET, "fileSizeBytes": len(png())}).json()
+    sent = httpx.put(
+        told["uploadUrl"], content=png(), headers=told["requiredHeaders"], verify=False
+    )
+    assert sent.status_code == 200, sent.text
+    return str(told["uploadId"])
+
+
+def tenant(service: Service, name: str, secret: str) -> Tenant:
+    """Make an account with a finished, a running and a canceled generation, and the rest."""
+    account = service.account(100, name)
+    key = service.key(account, *ALL_SCOPES)
+    http = service.client(key)
+    upload = uploaded(http)
+    made = {"modelId": "clay", "mediaUploads": {"portrait": upload}}
+    done = finished(http, http.post(GENERATIONS, json=made).json()["id"])
+    finished(http, started(http, prompt=secret))
+    busy = started(http, does="hangs", prompt=secret)
+    waiting = started(http, does="hangs", prompt=secret)
+    ticket = http.post(UPLOADS, json={**TICKET, "fileSizeBytes": len(png())}).json()
+    asked = {
+        GENERATIONS: {"modelId": "flat", "prompt": secret, "parameters": {"does": "fails"}},
+        f"{GENERATIONS}/{waiting}/cancel": None,
+        UPLOADS: {**TICKET, "fileSizeBytes": len(png())},
+        "/v1/scripts/title": {"topic": "SPACE"},
+        "/v1/scripts": {**BRIEF, "title": secret},
+    }
+    posts = {path: (body, post(http, path, body)) for path, body in asked.items()}
+    assert all(answer.is_success for _, answer in posts.values()), posts
+    finished(http, posts[GENERATIONS][1].json()["id"])
+    entries = http.get("/v1/usage").json()
+    marks = [account, key[:12], name, secret, upload, path_of(done), ticket["uploadId"]]
+    marks += [it["id"] for it in http.get(GENERATIONS).json()] + [it["id"] for it in entries]
+    marks += [posts[UPLOADS][1].json()["uploadId"], posts["/v1/scripts"][1].json()[0]["id"]]
+    kept = {path: (body, answer.content) for path, (body, answer) in posts.items()}
+    return Tenant(http, done, busy, waiting, upload, ticket, entries[0]["id"], kept, marks)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of this module's own, because the owner keeps one of its two workers busy."""
+    data = tmp_path_factory.mktemp("tenants") / "data"
+    often = {"requests_per_minute": 100_000, "starts_per_minute": 100_000}
+    given = settings.load({}, data=data, workers=2, **often)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(
+            "PYTHONPATH", PLUGINS
+        )  # earlier than the fixture that does so for a test
+        one = server.start(given)
+        yield Service(one.url, one.app.state.context, given, one.stop)
+        one.stop()
+
+
+@pytest.fixture(scope="module")
+def owner(service: Service) -> Iterator[Tenant]:
+    """Who has everything."""
+    made = tenant(service, "Olga Owner", SECRET)
+    yield made
+    made.http.close()
+
+
+@pytest.fixture(scope="module")
+def stranger(service: Service) -> Iterator[httpx.Client]:
+    """Who has an account with seven credits and a finished generation."""
+    with service.client(service.key(service.account(7, "Sam Stranger"), *ALL_SCOPES)) as http:
+        finished(http, started(http))
+        yield http
+
+
+Ask = Callable[[httpx.Client, Tenant], httpx.Response]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A request that a stranger makes with the owner's ids.
+
+    Parameters
+    ----------
+    status : int
+        What the stranger is answered.
+    shown : bool
+        Whether the owner, who asks the same first, is shown something of its own.
+    equal : object
+        What the stranger's answer is exactly, where that is known.
+    """
+
+    ask: Ask
+    status: int
+    shown: bool = False
+    equal: Any = ...
+
+
+def get(path: str, **headers: str) -> Ask:
+    """Ask for a path with the owner's ids put in."""
+
+    def ask(http: httpx.Client, owner: Tenant) -> httpx.Response:
+        ids = {"id": owner.done["id"], "busy": owner.busy, "entry": owner.entry}
+        return http.get(path.format(**ids), headers=headers)
+
+    return ask
+
+
+def again(path: str) -> Ask:
+    """Ask for what the owner asked for, word by word and under the same idempotency key."""
+    return lambda http, owner: post(http, path, owner.posts[path][0])
+
+
+def with_upload(path: str) -> Ask:
+    """Ask for something to be made of the owner's file."""
+
+    def ask(http: httpx.Client, owner: Tenant) -> httpx.Response:
+        body = {"modelId": "clay", "mediaUploads": {"portrait": owner.upload}}
+        return http.post(path, json=body)
+
+    return ask
+
+
+def known(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    path = f"{GENERATIONS}/{owner.done['id']}"
+    tag = owner.http.get(path).headers["ETag"]
+    return http.get(path, headers={"If-None-Match": tag})
+
+
+def canceled(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    return http.post(f"{GENERATIONS}/{owner.busy}/cancel")
+
+
+def canceled_again(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    return post(http, f"{GENERATIONS}/{owner.canceled}/cancel", None)
+
+
+def unsigned(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    return http.get(path_of(owner.done))
+
+
+def signed_for_another(method: str) -> Ask:
+    """Ask for the owner's file with the signature of the stranger's own."""
+
+    def ask(http: httpx.Client, owner: Tenant) -> httpx.Response:
+        [own] = [it for it in http.get(GENERATIONS).json() if it["status"] == "completed"][:1]
+        address = httpx.URL(own["outputUrl"])
+        other = address.copy_with(path=path_of(owner.done), params=address.params)
+        return http.request(method, other)
+
+    return ask
+
+
+def sent_for_another(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    own = http.post(UPLOADS, json={**TICKET, "fileSizeBytes": len(png())}).json()
+    address = httpx.URL(own["uploadUrl"])
+    other = address.copy_with(path=httpx.URL(owner.ticket["uploadUrl"]).path, params=address.params)
+    return http.put(other, content=png(), headers=own["requiredHeaders"])
+
+
+ONE = f"{GENERATIONS}/{{id}}"
+#: Operation -> what a stranger asks of it.
+ROWS: Mapping[str, Mapping[str, Row]] = {
+    "GET /v1/account": {"mine": Row(get("/v1/account"), 200, shown=True)},
+    "GET /v1/account/credits": {
+        "mine": Row(
+            get("/v1/account/credits"),
+            200,
+            equal={"balance": 6.4, "reserved": 0, "charged30d": 0.6, "refunded30d": 0},
+        )
+    },
+    "GET /v1/usage": {
+        "newest": Row(get("/v1/usage"), 200, shown=True),
+        "older than the owner's": Row(get("/v1/usage?cursor={entry}"), 200, shown=True),
+    },
+    f"GET {STUDIO}/models": {"all": Row(get(f"{STUDIO}/models"), 200)},
+    f"GET {STUDIO}/models/{{model_id}}": {"one": Row(get(f"{STUDIO}/models/flat"), 200)},
+    f"POST {STUDIO}/estimates": {
+        "of the owner's file": Row(with_upload(f"{STUDIO}/estimates"), 404),
+    },
+    f"POST {UPLOADS}": {"replayed": Row(again(UPLOADS), 201)},
+    f"GET {GENERATIONS}": {
+        "newest": Row(get(GENERATIONS), 200, shown=True),
+        "of a page": Row(get(f"{GENERATIONS}?limit=1000"), 200, shown=True),
+        "finished": Row(get(f"{GENERATIONS}?status=completed"), 200, shown=True),
+        "unfinished": Row(get(f"{GENERATIONS}?status=processing"), 200, shown=True, equal=[]),
+        "of a kind": Row(get(f"{GENERATIONS}?assetType=image"), 200, shown=True),
+        "of a model": Row(get(f"{GENERATIONS}?modelId=clay"), 200, shown=True, equal=[]),
+        "older than the owner's": Row(get(f"{GENERATIONS}?cursor={{busy}}"), 200, shown=True),
+    },
+    f"POST {GENERATIONS}": {
+        "of the owner's file": Row(with_upload(GENERATIONS), 404),
+        "replayed": Row(again(GENERATIONS), 202),
+    },
+    f"GET {GENERATIONS}/{{generation_id}}": {
+        "finished": Row(get(ONE), 404, shown=True),
+        "running": Row(get(f"{GENERATIONS}/{{busy}}"), 404, shown=True),
+        "known": Row(known, 404),
+        "waited for": Row(get(ONE, Prefer="wait=2"), 404, shown=True),
+        "running, waited for": Row(
+            get(f"{GENERATIONS}/{{busy}}", Prefer="wait=1"), 404, shown=True
+        ),
+    },
+    f"POST {GENERATIONS}/{{generation_id}}/cancel": {
+        "running": Row(canceled, 404),
+        "replayed": Row(canceled_again, 404),
+    },
+    f"GET {GENERATIONS}/{{generation_id}}/events": {
+        "finished": Row(get(f"{ONE}/events"), 404, shown=True),
+        "resumed": Row(get(f"{ONE}/events", **{"Last-Event-ID": "99999"}), 404),
+    },
+    "POST /v1/scripts/title": {"replayed": Row(again("/v1/scripts/title"), 200)},
+    "POST /v1/scripts": {"replayed": Row(again("/v1/scripts"), 201)},
+    "GET /media/{key:path}": {
+        "unsigned": Row(unsigned, 400),
+        "signed for another": Row(signed_for_another("GET"), 403),
+    },
+    "HEAD /media/{key:path}": {"signed for another": Row(signed_for_another("HEAD"), 403)},
+    "PUT /media/uploads/{upload_id}": {"signed for another": Row(sent_for_another, 403)},
+    **{
+        f"GET {path}": {"open to all": Row(get(path), 200)}
+        for path in ("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json")
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"), [(operation, name) for operation in ROWS for name in ROWS[operation]]
+)
+def test_a_stranger_sees_and_changes_nothing_of_the_owners(
+    owner: Tenant, stranger: httpx.Client, operation: str, name: str
+) -> None:
+    row = ROWS[operation][name]
+    if row.shown:
+        shown = [row.ask(owner.http, owner).text for _ in range(2)]
+        assert all(any(mark in text for mark in owner.marks) for text in shown)
+    before = owner.view()
+
+    answer = row.ask(stranger, owner)
+
+    assert answer.status_code == row.status, answer.text
+    asked = f"{answer.request.url} {answer.request.content.decode(errors='replace')}"
+    told = [mark for mark in owner.marks if mark in answer.text and mark not in asked]
+    assert not told
+    assert "Idempotency-Replayed" not in answer.headers
+    assert row.equal in (..., answer.json() if row.equal is not ... else None)
+    assert owner.view() == before
+
+
+def served(routes: list[BaseRoute]) -> Iterator[str]:
+    """Yield the operations of an application, those outside its document included."""
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield from (f"{method} {route.path}" for method in route.methods)
+        else:
+            yield from served(getattr(getattr(route, "original_router", None), "routes", []))
+
+
+def test_every_operation_that_is_served_is_asked_by_a_stranger(config: Settings) -> None:
+    found = set(served(create_app(config).routes))
+
+    assert len(found) > 20
+    assert found - ROWS.keys() == set(), "say in ROWS what a stranger gets from it"
+    assert ROWS.keys() - found == {"GET /openapi.json"}

@@ -1,0 +1,172 @@
+"""Books that are wrong: each way in which they can be is found, and said of the right account."""
+
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+import pytest
+
+from kit.service.domain import accounts as account_rules
+from kit.service.domain import credits, generations, queue, writing
+from kit.service.domain.credits import Mistake, Payer, Reason
+from kit.service.domain.writing import Draft
+from kit.service.store import accounts, ids, ledger
+from kit.service.store.database import Transaction, every
+from kit.wire import Title
+from tests.service.domain.conftest import NOW, Write
+
+Alter = Callable[..., Any]
+
+
+@pytest.fixture
+def alter(write: Write, config: Any) -> Alter:
+    """Write into the database what no part of the service would."""
+
+    def run(statement: str, *values: Any) -> None:
+        connection = apsw.Connection(str(config.database_path))
+        connection.execute(statement, values)
+        connection.close()
+
+    return run
+
+
+def enter(account: str, amount: int, left: int, kind: str, subject: str, **more: Any) -> Any:
+    """Return the statement of an entry."""
+    row = {"generation_id": None, "model_id": None, "key_id": None, "key_prefix": None}
+    amounts = {"millicredits": amount, "balance_after": left, "details": None, "created_at": NOW}
+    named = {"id": ids.new("led", NOW), "account_id": account, "kind": kind, "subject": subject}
+    return ledger.ADD(**{**row, **amounts, **named, **more})
+
+
+@pytest.fixture
+def failed(write: Write, queue_up: Callable[..., str]) -> str:
+    """A generation that failed and was refunded."""
+    name = queue_up()
+    write(queue.claim("w", 1, lease=NOW + 1000, now=NOW))
+    assert write(queue.fail(name, 1, "too dry", "dry", NOW))
+    return name
+
+
+def found(write: Write) -> list[tuple[str, str]]:
+    return [(it.subject, it.problem) for it in write(credits.verify())]
+
+
+def test_books_of_everything_that_can_happen_are_right(
+    write: Write, payer: Payer, failed: str, queue_up: Callable[..., str]
+) -> None:
+    canceled = queue_up()
+    write(generations.cancel(canceled, payer, NOW))
+    queue_up()
+    title = Title(title="Ten facts", hook_angle="why")
+    write(writing.deliver_title("SPACE", title, payer, NOW, seen=[]))
+    brief = writing.Brief(
+        topic="SPACE",
+        title="Ten facts",
+        duration_seconds=10,
+        hook_angle=None,
+        use_hook=False,
+        use_cta=False,
+        use_ragebait=False,
+        variations=2,
+    )
+    write(writing.deliver_scripts(brief, [Draft("a", 10, 1, "w")] * 2, payer, NOW))
+
+    assert len(write(credits.usage(payer.account_id, most=99, before=None))) == 8
+    assert write(credits.verify()) == []
+
+
+def test_a_balance_that_is_not_the_sum_is_found(write: Write, payer: Payer) -> None:
+    write(every(accounts.MOVE(which=payer.account_id, amount=5)))
+
+    assert (payer.account_id, "balance 10.005, ledger 10") in found(write)
+
+
+def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
+    write: Write, payer: Payer, failed: str, alter: Alter
+) -> None:
+    alter("UPDATE ledger SET balance_after = balance_after + 7 WHERE kind = 'generation'")
+
+    account = payer.account_id
+    assert set(write(credits.verify())) == {
+        Mistake(account, account, "no entry goes on from a balance of 9.407"),
+        Mistake(account, account, "no entry leads to a balance of 10.007"),
+        Mistake(account, account, "no entry leads to a balance of 9.4"),
+        Mistake(account, account, "no entry goes on from a balance of 10"),
+    }
+
+
+def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_right(
+    write: Write, payer: Payer
+) -> None:
+    write(granted(payer, NOW + 50, left=11_000))
+    write(granted(payer, NOW + 20, left=12_000))
+
+    entries = write(credits.usage(payer.account_id, most=9, before=ids.floor("led", NOW + 60)))
+    assert [entry.balance_after for entry in entries][:2] == [11_000, 12_000]
+    assert write(credits.verify()) == []
+
+
+def granted(payer: Payer, now: int, left: int) -> Transaction[None]:
+    """Grant a credit as a process does that numbers its entries by a clock of its own."""
+    yield accounts.MOVE(which=payer.account_id, amount=1000)
+    name = ids.floor("led", now)
+    yield enter(payer.account_id, 1000, left, "grant", name, id=name)
+
+
+def test_a_missing_refund_is_found(write: Write, payer: Payer, failed: str, alter: Alter) -> None:
+    alter("DELETE FROM ledger WHERE kind = 'refund'")
+    alter("UPDATE accounts SET balance = balance - 600")
+
+    problem = (
+        "failed, costs 0.6 and the ledger charges 0.6, refunded 0.6 and the ledger gives back 0"
+    )
+    assert found(write) == [(failed, problem)]
+
+
+def test_a_failure_that_nobody_wanted_to_refund_is_found(
+    write: Write, failed: str, alter: Alter
+) -> None:
+    alter("DELETE FROM ledger WHERE kind = 'refund'")
+    alter("UPDATE accounts SET balance = balance - 600")
+    alter("UPDATE generations SET refunded = 0")
+
+    problem = "failed, costs 0.6 and the ledger charges 0.6, refunded 0 and the ledger gives back 0"
+    assert found(write) == [(failed, problem)]
+
+
+def test_a_generation_that_is_charged_twice_is_found(
+    write: Write, payer: Payer, queue_up: Callable[..., str]
+) -> None:
+    name = queue_up()
+
+    def again() -> Transaction[Any]:
+        yield from credits.take(
+            payer, 600, Reason(kind="generation", subject="again", generation_id=name), NOW
+        )
+
+    write(again())
+
+    problem = "queued, costs 0.6 and the ledger charges 1.2, refunded 0 and the ledger gives back 0"
+    assert found(write) == [(name, problem)]
+
+
+def test_a_generation_that_another_account_paid_is_found(
+    write: Write, payer: Payer, queue_up: Callable[..., str], alter: Alter
+) -> None:
+    name = queue_up()
+    other = write(account_rules.create("Bob", "bob@example.org", 10_000, NOW)).id
+    alter("UPDATE ledger SET account_id = ? WHERE kind = 'generation'", other)
+
+    told = found(write)
+    assert name in {subject for subject, _ in told}
+    assert any(
+        f"a generation entry for {name}, which the account does not have" in p for _, p in told
+    )
+
+
+@pytest.mark.parametrize("kind", ["title", "script", "generation", "refund"])
+def test_a_charge_for_nothing_is_found(write: Write, payer: Payer, kind: str) -> None:
+    write(credits.take(payer, 50, Reason(kind=kind, subject="x", generation_id="x"), NOW))
+
+    [(_, problem)] = found(write)
+    assert problem == f"a {kind} entry for x, which the account does not have"
