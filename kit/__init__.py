@@ -114,11 +114,11 @@ def _found(
     if found is not None:
         return found, Desk(found)
     from kit.client.moving import Whereabouts
-    from kit.local import LocalKeys, embedded, follower
+    from kit.local import LocalKeys, embedded, follower, prover
 
     folder = settings.data_folder(data) if data else None
     url, key = embedded(folder)
-    moves = Whereabouts(url, follower(folder, key))
+    moves = Whereabouts(url, follower(folder, key), prover(folder))
     found = settings.embedded(url, key, data=data, moves=moves)
     return found, Desk(found, keys=LocalKeys(folder, key))
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +29,7 @@ from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
-from kit.service.server import Running, find, start
+from kit.service.server import Running, find, proof_of, start
 from kit.service.settings import Settings, prepare, write_private
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
@@ -109,6 +109,11 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
         return url
 
     return follow
+
+
+def prover(data: Path | str | None) -> Callable[[str, str], str]:
+    """Return what says how the service of a data folder answers a challenge at an address."""
+    return partial(proof_of, service_settings.load(data=data).data)
 
 
 def _found(settings: Settings) -> tuple[str, str]:

@@ -77,7 +77,8 @@ ROOMS: dict[str, set[str]] = {
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
     | {"kit.service.metrics"},
     "kit.service.gathering": set(),
-    "kit.service.server": SERVICE | {"kit.service.app", "kit.service.gathering"},
+    "kit.service.server": SERVICE
+    | {"kit.service.app", "kit.service.gathering", "kit.service.storage"},
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
@@ -86,6 +87,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "httpx": (
         "kit.client.http",
         "kit.client.lines",
+        "kit.client.proving",
         "kit.engines.remote.http",
         "kit.service.writer.http",
     ),

@@ -19,6 +19,7 @@ from kit.client import repeating
 from kit.client.calls import Call
 from kit.client.files import Sink, Tap, unwritten
 from kit.client.lines import C, Lines, lent, lent_async
+from kit.client.proving import OPENED, Proof, asked, prove, prove_async
 from kit.client.settings import Settings, mask, origin
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
@@ -88,7 +89,7 @@ class Connection(Generic[C]):
             params=dict(call.query) or None,
             json=None if call.body is None else dict(call.body),
             headers={**headers, **self._key(url)},
-            extensions=_TIMEOUT,
+            extensions=self._extensions(url),
         )
 
     def fetch(self, step: Fetch, url: str) -> tuple[httpx.Request, int]:
@@ -101,7 +102,16 @@ class Connection(Generic[C]):
             headers["Range"] = f"bytes={here}-"
             headers |= {"If-Range": step.tag} if step.tag else {}
         headers |= self._key(url) if step.with_key else {}
-        return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), here
+        return httpx.Request("GET", url, headers=headers, extensions=self._extensions(url)), here
+
+    def upload(self, step: Put, url: str, content: Any) -> httpx.Request:
+        """Build a PUT with the ticket's headers and nothing but what HTTP needs to frame it."""
+        given = {name.lower() for name in step.headers}
+        length: Mapping[str, str] = (
+            {} if "content-length" in given else {"Content-Length": str(step.size)}
+        )
+        headers, how = {**step.headers, **length}, self._extensions(url)
+        return httpx.Request("PUT", url, headers=headers, content=content, extensions=how)
 
     def reply(self, request: httpx.Request, response: httpx.Response, began: float) -> Reply:
         """Read an answer, note its facts, and make sure that it cannot repeat the key."""
@@ -146,6 +156,17 @@ class Connection(Generic[C]):
         sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
         return Lost(sentence, tag, harmless=own and self._honors_keys)
 
+    def _extensions(self, url: str) -> dict[str, Any]:
+        """Return how a request is sent: a new connection to the embedded service is proven."""
+        moves = self._settings.moves
+        if moves is None or moves.proof is None or origin(url) != self._settings.origin:
+            return _TIMEOUT
+        return {**_TIMEOUT, "trace": self._watch(url, moves.proof)}
+
+    def _watch(self, url: str, proof: Proof) -> Any:
+        """Return what the transport tells of each thing that it does for a request."""
+        raise NotImplementedError
+
     def _key(self, url: str) -> dict[str, str]:
         if origin(url) != self._settings.origin:
             return {}
@@ -157,6 +178,13 @@ class Blocking(Connection[httpx.HTTPTransport]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, httpx.HTTPTransport)
+
+    def _watch(self, url: str, proof: Proof) -> Any:
+        def told(event: str, facts: Mapping[str, Any]) -> None:
+            if event == OPENED:
+                prove(facts["return_value"], asked(url, proof))
+
+        return told
 
     def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""
@@ -176,7 +204,7 @@ class Blocking(Connection[httpx.HTTPTransport]):
         try:
             with step.open() as file, lent(self.lines, url) as transport:
                 tap = Tap(file, step.on_sent)
-                request = _upload(step, url, tap.chunks())
+                request = self.upload(step, url, tap.chunks())
                 response = transport.handle_request(request)
                 return _reply(response, response.read(), tap.sha256)
         except _FAILURES as error:
@@ -216,6 +244,13 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, httpx.AsyncHTTPTransport)
 
+    def _watch(self, url: str, proof: Proof) -> Any:
+        async def told(event: str, facts: Mapping[str, Any]) -> None:
+            if event == OPENED:
+                await prove_async(facts["return_value"], asked(url, proof))
+
+        return told
+
     async def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""
         url, began = self.address(step.call.path), time.monotonic()
@@ -235,7 +270,7 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
             async with lent_async(self.lines, url) as transport:
                 with step.open() as file:
                     tap = Tap(file, step.on_sent)
-                    request = _upload(step, url, tap.async_chunks())
+                    request = self.upload(step, url, tap.async_chunks())
                     response = await transport.handle_async_request(request)
                     return _reply(response, await response.aread(), tap.sha256)
         except _FAILURES as error:
@@ -270,16 +305,6 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
 
 
 _parsed = lru_cache(256)(httpx.URL)
-
-
-def _upload(step: Put, url: str, content: Any) -> httpx.Request:
-    """Build a PUT with the ticket's headers and nothing else but what HTTP needs to frame it."""
-    given = {name.lower() for name in step.headers}
-    length: Mapping[str, str] = (
-        {} if "content-length" in given else {"Content-Length": str(step.size)}
-    )
-    headers = {**step.headers, **length}
-    return httpx.Request("PUT", url, headers=headers, content=content, extensions=_TIMEOUT)
 
 
 def _body_follows(response: httpx.Response, here: int) -> bool:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kit.client.settings import origin
 from kit.client.steps import Lost
 from kit.errors import KitError
+
+if TYPE_CHECKING:
+    from kit.client.proving import Proof
 
 
 class Whereabouts:
@@ -26,6 +30,9 @@ class Whereabouts:
     find : callable
         Takes the address that refused and returns where the service is now; raises a `KitError`
         that says why it cannot. Whoever it returns gets the API key.
+    proof : callable, optional
+        Takes an address and a challenge and returns what only the service there answers; each new
+        connection is asked before anything else is sent over it.
 
     Examples
     --------
@@ -36,8 +43,11 @@ class Whereabouts:
     ('http://127.0.0.1:8002/media/a.png', 'https://cdn.test/a.png')
     """
 
-    def __init__(self, base_url: str, find: Callable[[str], str]) -> None:
+    def __init__(
+        self, base_url: str, find: Callable[[str], str], proof: Proof | None = None
+    ) -> None:
         self.base_url = base_url
+        self.proof = proof
         self._find = find
         self._had = {origin(base_url)}
         self._lock = threading.Lock()

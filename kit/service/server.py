@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import hmac
 import json
 import os
+import secrets
 import socket
 import threading
 from collections.abc import Callable
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 import uvicorn
@@ -25,11 +28,14 @@ from fastapi import FastAPI
 from kit.errors import ConfigError
 from kit.service.app import create_app
 from kit.service.gathering import GatheringProtocol, Refusing
-from kit.service.settings import Settings, prepare, write_private
+from kit.service.settings import Settings, prepare, secret_in, write_private
+from kit.service.storage.signing import proof
 
 _NOTE = "service.json"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
+#: More than the service ever says of its health.
+_ANSWER_BYTES = 10_000
 #: A proxy is for the world outside, not for this machine.
 _direct = build_opener(ProxyHandler({}))
 
@@ -134,16 +140,35 @@ def start(settings: Settings, listener: socket.socket | None = None) -> Running:
 
 
 def find(data: Path) -> str | None:
-    """Return the address of a service that runs on a data folder on this machine, or None."""
-    note = _read(data / _NOTE)
+    """Return the address of a service that runs on a data folder on this machine, or None.
+
+    Another program may have got the port since: it does not know the folder's secret.
+    """
+    note, challenge = _read(data / _NOTE), secrets.token_hex(16)
     try:
-        with _direct.open(f"{note['url']}/healthz", timeout=2) as answer:
-            told = json.load(answer)
+        url = str(note["url"])
+        expected = proof_of(data, url, challenge)
+        with _direct.open(f"{url}/healthz?challenge={challenge}", timeout=2) as answer:
+            told = json.loads(answer.read(_ANSWER_BYTES))
     except (OSError, ValueError, KeyError, HTTPException):
         return None
-    # Another program may have got the port since: it does not know this run's name.
+    # The instance too: a restored copy of the folder has the same secret.
     known = isinstance(told, dict) and told.get("instance") == note.get("instance")
-    return str(note["url"]) if known else None
+    proven = known and hmac.compare_digest(str(told.get("proof")).encode(), expected.encode())
+    return url if proven else None
+
+
+def proof_of(data: Path, url: str, challenge: str) -> str:
+    """Return what the service of a data folder answers to a challenge at an address.
+
+    Raises
+    ------
+    OSError
+        The folder has no secret.
+    """
+    address = urlsplit(url)
+    secret = secret_in(data / "secret")
+    return proof(secret, f"{address.hostname}:{address.port}", challenge)
 
 
 class _Server(uvicorn.Server):

@@ -139,7 +139,7 @@ class Settings:
         """
         path = self.data / "secret"
         try:
-            return _secret_in(path)
+            return secret_in(path)
         except FileNotFoundError:
             prepare(self.data)
         draft = path.with_suffix(f".{os.getpid()}")
@@ -152,7 +152,7 @@ class Settings:
             pass
         finally:
             draft.unlink()
-        return _secret_in(path)
+        return secret_in(path)
 
 
 def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
@@ -303,7 +303,16 @@ def _is_address(url: str) -> bool:
     return known and not (parts.username or parts.password or parts.query or parts.fragment)
 
 
-def _secret_in(path: Path) -> bytes:
+def secret_in(path: Path) -> bytes:
+    """Return the secret that a file holds.
+
+    Raises
+    ------
+    ConfigError
+        It holds something else.
+    FileNotFoundError
+        There is none.
+    """
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:
         raise ConfigError(

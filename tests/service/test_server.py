@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from kit.errors import ConfigError
-from kit.service import server
+from kit.service import server, settings
 from kit.service.settings import Settings
 from tests.conftest import Service
 
@@ -107,12 +107,15 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
         OK + b"[1]",
         OK + b'"a"',
         OK + b'{"status": "ok"}',
+        OK + b'{"status": "ok", "instance": "a"}',
+        OK + b'{"status": "ok", "instance": "a", "proof": ""}',
         b"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n",
     ],
 )
 def test_another_program_on_the_port_is_not_taken_for_the_service(
     tmp_path: Path, stranger: Callable[[bytes], str], words: bytes
 ) -> None:
+    settings.load({}, data=tmp_path).secret()
     note(tmp_path).write_text(json.dumps({"url": stranger(words), "instance": "a"}))
 
     assert server.find(tmp_path) is None

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 
 from kit.errors import UnavailableError
 from kit.service.domain import queue
 from kit.service.http.context import context_of, json
+from kit.service.storage.signing import proof
 
 router = APIRouter(tags=["health"])
+Challenge = Annotated[
+    str | None,
+    Query(pattern="^[0-9a-f]{32}$", description="drawn by whoever wants to see `proof`"),
+]
 
 
 @router.get("/healthz")
-async def healthz(request: Request) -> Response:
-    """Answer as long as the process is up, with the name of this run of it."""
-    return json({"status": "ok", "instance": context_of(request).dispatcher.name})
+async def healthz(request: Request, challenge: Challenge = None) -> Response:
+    """Answer as long as the process is up, with the name of this run of it.
+
+    A challenge is answered with a proof that only its data folder's owner can check.
+    """
+    context = context_of(request)
+    told = {"status": "ok", "instance": context.dispatcher.name}
+    if challenge:
+        host, port = request.scope["server"]
+        told["proof"] = proof(context.secret, f"{host}:{port}", challenge)
+    return json(told)
 
 
 @router.get("/readyz")

@@ -37,6 +37,19 @@ class Grant:
     length: int = 0
 
 
+def proof(secret: bytes, place: str, challenge: str) -> str:
+    """Return what only a service with this secret answers to a challenge.
+
+    Parameters
+    ----------
+    place : str
+        Host and port that the question came to: nobody can have it answered by a service elsewhere.
+    challenge : str
+        Drawn by whoever asks, `CHALLENGE` long: what is signed else never begins with this word.
+    """
+    return hmac.digest(secret, f"challenge\n{place}\n{challenge}".encode(), "sha256").hex()
+
+
 @dataclass(frozen=True, slots=True)
 class Signer:
     """Signs and checks addresses with the service's secret."""

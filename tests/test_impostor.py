@@ -1,0 +1,178 @@
+"""Another program takes the port that the embedded service had: it learns no key."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import kit
+from kit import local
+from kit.service import server, settings
+
+_HOST = """
+import sys
+from kit import local
+print(local.embedded(sys.argv[1])[0], flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A folder whose service stops with the test."""
+    yield tmp_path / "data"
+    local.stop()
+
+
+@contextmanager
+def hosted(data: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Run the service of a folder in another process; give its address and how it is killed."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", _HOST, str(data)], text=True, **pipes) as process:  # type: ignore[call-overload]
+
+        def kill() -> None:
+            process.kill()
+            process.wait()
+
+        try:
+            yield process.stdout.readline().strip(), kill
+        finally:
+            kill()
+
+
+class Impostor(ThreadingHTTPServer):
+    """Answers as the service did before, or has the service answer; notes what it was sent."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int, relay: str = "", health: bytes = b"{}") -> None:
+        self.heard: list[str] = []
+        self.relay, self.health = relay, health
+        super().__init__(("127.0.0.1", port), _Ear)
+
+    def said(self, path: str) -> bytes:
+        """Return what it answers."""
+        if self.relay and path.startswith("/healthz"):
+            with urllib.request.urlopen(self.relay + path) as answer:
+                return bytes(answer.read())
+        return self.health if path.startswith("/healthz") else b'{"id": "acc_stolen"}'
+
+
+class _Ear(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Impostor
+
+    def do_GET(self) -> None:
+        self.server.heard.append(f"{self.requestline}\n{self.headers}")
+        body = self.server.said(self.path)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def impostor(url: str, **how: object) -> Iterator[Impostor]:
+    """Let another program listen where the service did."""
+    with Impostor(urlsplit(url).port or 0, **how) as listening:  # type: ignore[arg-type]
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield listening
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def health(url: str) -> bytes:
+    with urllib.request.urlopen(f"{url}/healthz?challenge={'0' * 32}") as answer:
+        return bytes(answer.read())
+
+
+def test_who_repeats_what_the_service_said_gets_no_key(data: Path) -> None:
+    with hosted(data) as (url, kill):
+        known = health(url)
+        kill()
+        with impostor(url, health=known) as other, kit.connect(data=data) as studio:
+            assert studio.account.name == "Demo"
+            assert studio.client.settings.base_url != url
+            seen = "".join(other.heard)
+
+    key = json.loads((data / "demo.json").read_text())["key"]
+    assert "/healthz" in seen
+    assert key not in seen
+
+
+def blocking(data: Path, moved: Callable[[], None]) -> str:
+    """Open a studio, have its service go, ask for something; return where it asked."""
+    with kit.connect(data=data) as studio:
+        moved()
+        assert studio.history.list(5) == []
+        return studio.client.settings.at(studio.client.settings.base_url)
+
+
+def awaited(data: Path, moved: Callable[[], None]) -> str:
+    """Do the same with the other face."""
+
+    async def cell() -> str:
+        studio = await kit.aconnect(data=data)
+        await asyncio.to_thread(moved)
+        assert await studio.history.list(5) == []
+        await studio.close()
+        return studio.client.settings.at(studio.client.settings.base_url)
+
+    return asyncio.run(cell())
+
+
+@pytest.mark.parametrize("use", [blocking, awaited])
+def test_a_studio_that_is_open_asks_each_new_connection(
+    data: Path, use: Callable[[Path, Callable[[], None]], str]
+) -> None:
+    with ExitStack() as stack:
+        url, kill = stack.enter_context(hosted(data))
+        heard = []
+
+        def moved() -> None:
+            known = health(url)
+            kill()
+            heard.append(stack.enter_context(impostor(url, health=known)).heard)
+
+        assert use(data, moved) != url
+        [lines] = heard
+        assert {line.partition("?")[0] for line in lines} == {"GET /healthz"}
+        assert "uthorization" not in "".join(lines)
+
+
+def test_who_has_the_service_answer_elsewhere_proves_nothing(data: Path) -> None:
+    with hosted(data) as (url, _):
+        note = json.loads((data / "service.json").read_text())
+        with impostor("http://127.0.0.1:0", relay=url) as other:
+            there = f"http://127.0.0.1:{other.server_port}"
+            (data / "service.json").write_text(json.dumps({**note, "url": there}))
+
+            assert server.find(data) is None
+            assert b"proof" in other.said("/healthz?challenge=" + "0" * 32)
+        (data / "service.json").write_text(json.dumps(note))
+        assert server.find(data) == url
+
+
+def test_a_proof_needs_the_secret_of_the_folder(data: Path, tmp_path: Path) -> None:
+    with hosted(data) as (url, _):
+        elsewhere = settings.load({}, data=tmp_path / "other")
+        elsewhere.secret()
+        (elsewhere.data / "service.json").write_bytes((data / "service.json").read_bytes())
+
+        assert server.find(data) == url
+        assert server.find(elsewhere.data) is None
