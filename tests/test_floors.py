@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 #: May be imported from everywhere: no logic, no imports of its own.
 NEUTRAL = {"kit.version"}
-GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"}
+GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed", "kit.containers"}
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
 ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.model", "kit.engines.configured"} | {
@@ -32,6 +32,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.parameters": {"kit.errors", "kit.wire"},
     "kit.pricing": {"kit.errors", "kit.wire"},
     "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
+    "kit.containers": {"kit.errors"},
     # the notebook wing
     "kit.client": GROUND,
     "kit.explore": GROUND,

@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from kit import wire
+from kit import containers, wire
 from kit.client import calls, contents, flows, kinds, tickets
 from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.steps import Flow, Lost, Put, Reply
-from kit.errors import ParameterError, UploadError
+from kit.errors import EngineError, ParameterError, UploadError
 
 #: How an address begins; a path may begin with the single letter of a drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
@@ -55,17 +55,18 @@ class Source:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary stream
 
     def seconds(self) -> Fraction | None:
-        """Return how long it plays, or None where nothing installed can tell."""
+        """Return how long it plays, or None where nothing installed can tell; pictures do not."""
+        if self.kind == "image":
+            return None
         try:
             import av
         except ImportError:
             return None
         try:
-            with self.open() as file, av.open(file) as container:
-                micros = container.duration
-        except av.FFmpegError:
+            with self.open() as file:
+                return Fraction(str(containers.measure(file, self.kind)))
+        except (av.FFmpegError, EngineError):
             return None
-        return None if micros is None else Fraction(micros, av.time_base)
 
 
 def source(medium: Any, *, ours: bool = True) -> Source:

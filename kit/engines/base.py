@@ -89,6 +89,9 @@ class Job:
         Private and empty; whatever is left there and is not in the asset is thrown away.
     seed : int
         Where all randomness comes from, 0 to 2**32 - 1.
+    seconds : mapping of str to sequence of float
+        As of `Order`: how long the files play that the price is for. What decodes media for the
+        engines of the kit refuses more; an engine with a decoder of its own has to.
     """
 
     prompt: str
@@ -96,6 +99,7 @@ class Job:
     folder: Path
     seed: int = 0
     media: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

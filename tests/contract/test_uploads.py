@@ -1,14 +1,11 @@
 """Operation 4 and the file that follows: tickets, bytes, use."""
 
-import io
 import socket
-import wave
 from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
-from PIL import Image
 
 from kit.service.app import create_app
 from kit.service.domain import accounts, uploads
@@ -17,52 +14,10 @@ from kit.service.http.context import clock
 from kit.service.settings import Settings
 from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.uploading import asked, png, put, ticket, uploaded, wav
 from tests.waiting import GENERATIONS, balance, finished, until
 
-UPLOADS = "/v1/creative-studio/media-uploads"
 FILE = {"fileName": "file", "contentType": "image/png"}
-
-
-def png(width: int = 8) -> bytes:
-    """Return a small picture."""
-    file = io.BytesIO()
-    Image.new("RGB", (width, 8), "teal").save(file, "PNG")
-    return file.getvalue()
-
-
-def wav(seconds: int = 2) -> bytes:
-    """Return silence."""
-    file = io.BytesIO()
-    with wave.open(file, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(8000)
-        sound.writeframes(bytes(2 * 8000 * seconds))
-    return file.getvalue()
-
-
-def asked(http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any) -> Any:
-    body = {"fileName": "file", "contentType": kind, "fileSizeBytes": len(content)}
-    return http.post(UPLOADS, json={**body, "modelId": "clay", **other})
-
-
-def ticket(http: httpx.Client, content: bytes, kind: str = "image/png") -> dict[str, Any]:
-    answer = asked(http, content, kind)
-    assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
-
-
-def put(told: dict[str, Any], content: bytes, **headers: str) -> httpx.Response:
-    sent = {**told["requiredHeaders"], **headers}
-    return httpx.put(told["uploadUrl"], content=content, headers=sent, verify=False)
-
-
-def uploaded(http: httpx.Client, content: bytes, kind: str = "image/png") -> str:
-    told = ticket(http, content, kind)
-    answer = put(told, content)
-    assert answer.status_code == 200, answer.text
-    return str(told["uploadId"])
 
 
 def problems(answer: httpx.Response) -> dict[str, str]:

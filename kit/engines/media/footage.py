@@ -16,17 +16,16 @@ import av
 import cv2
 import numpy as np
 
+from kit.containers import measure_film, open_media, shown_stream
 from kit.engines.media.color import Bytes
 from kit.engines.media.decoding import boxed, decoder, quick, unreadable
 from kit.engines.media.hdr import Tones
-from kit.engines.media.inspection import bounded, container_of, shown, undecodable
-from kit.engines.media.lengths import SECONDS, complete, ends, length, unbroken
+from kit.engines.media.inspection import bounded, undecodable
+from kit.engines.media.lengths import check_priced, complete, unbroken
 from kit.engines.media.weaving import woven
 
 #: Undecodable packets that are passed over before a file counts as broken.
 _FAULTS = 20
-#: Seconds by which sound may outlast the pictures before the last picture is held to its end.
-_HELD = 0.5
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
@@ -70,7 +69,7 @@ class Footage:
         self._check = check
         self._open: list[Any] = []
         try:
-            with container_of(path) as container:
+            with open_media(path) as container:
                 self._look(container)
         except (av.FFmpegError, StopIteration, IndexError):
             raise unreadable(path, "video") from None
@@ -143,7 +142,7 @@ class Footage:
             yield last
 
     def _look(self, container: Any) -> None:
-        stream = shown(container)
+        stream = shown_stream(container)
         bounded(stream.width * stream.height)
         unbroken(container, stream)
         frame = next(container.decode(stream))
@@ -167,27 +166,20 @@ class Footage:
         self._measure(container, stream)
 
     def _measure(self, container: Any, stream: Any) -> None:
-        """Find out how long the pictures last, and whether sound goes on after them."""
+        """Find out how long it plays; no longer than its price is for."""
         self._told = float(stream.duration * stream.time_base) if stream.duration else None
-        whole = ((container.start_time or 0) + (container.duration or 0)) / 1e6
-        if self._told is not None:
-            pictures = self._origin + self._told
-        elif container.duration:
-            # The header tells only of everything together, from 0 or from the first frame on.
-            pictures, whole = ends(container, stream)
-            complete(whole, length(container))
-        else:
-            pictures = length(container)
-        self.seconds = max(0.001, pictures - self._origin)
-        if container.streams.audio and whole - self._origin > self.seconds + _HELD:
-            self.seconds = min(whole - self._origin, float(SECONDS))
+        self.seconds, end = measure_film(container, stream)
+        if self._told is None and container.duration:
+            # The header tells only of everything together.
+            complete(end, container.duration / 1_000_000)
+        check_priced(self._path, self.seconds)
 
     def _timed(self, start: float, check: Callable[[], None]) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
-        container = container_of(self._path)
+        container = open_media(self._path)
         self._open.append(container)
         try:
-            stream = shown(container)
+            stream = shown_stream(container)
             if start > 0:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):

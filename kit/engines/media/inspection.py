@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kit.engines.media.lengths import complete, ends, length, unbroken
+from kit.containers import heard_stream, measure, measure_film, open_media, shown_stream
+from kit.engines.media.lengths import accounted, complete, unbroken
 from kit.errors import EngineError
 
 #: Bounds of an input file.
 PIXELS = 50_000_000
 FRAMES = 600  # of an animated image
-_STREAMS = 32
 #: Held while Pillow's bound, which is one for the whole process, is out of force.
 _OPENING = threading.Lock()
 
@@ -40,7 +40,6 @@ MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
     "audio/flac": ((0, b"fLaC"), (0, b"ID3")),
 }
 IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
-_DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
 
 
 def inspect(path: Path, content_type: str) -> dict[str, Any]:
@@ -108,17 +107,18 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
     import av
 
     try:
-        with container_of(path) as container:
-            stream = shown(container)
+        with open_media(path) as container:
+            stream = shown_stream(container)
             bounded(stream.width * stream.height)
-            seconds = length(container)
             unbroken(container, stream)
             frame = next(container.decode(stream))
             bounded(frame.width * frame.height)
+            found = measure_film(container, stream)
             if container.duration and not stream.duration:
                 # The header was written first and tells of the whole.
-                complete(ends(container, stream)[1], seconds)
-            return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
+                complete(found.end, container.duration / 1_000_000)
+            size = {"width": frame.width, "height": frame.height}
+            return {**size, "duration_seconds": found.seconds}
     except StopIteration:
         raise EngineError("the video holds no picture", code="undecodable") from None
     except (av.FFmpegError, IndexError):
@@ -129,13 +129,13 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
     import av
 
     try:
-        with container_of(path) as container:
-            if not container.streams.audio:
-                raise EngineError("the file holds no sound", code="wrong_type")
-            stream = container.streams.best("audio")
+        with open_media(path) as container:
+            stream = heard_stream(container)
             next(container.decode(stream))
             unbroken(container, stream)
-            return {"duration_seconds": length(container)}
+        if content_type == "audio/wav":
+            accounted(path)
+        return {"duration_seconds": measure(path, "audio")}
     except StopIteration:
         raise EngineError("the recording is empty", code="undecodable") from None
     except (av.FFmpegError, IndexError):
@@ -147,54 +147,6 @@ _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
     "video": _video,
     "audio": _audio,
 }
-
-
-def container_of(path: Path) -> Any:
-    """Open a video or sound file with the demuxers and protocols that are allowed.
-
-    Returns
-    -------
-    av.container.InputContainer
-        Whoever asked for it closes it.
-
-    Raises
-    ------
-    EngineError
-        It holds too many streams. What the file itself is wrong with comes as PyAV's error.
-    """
-    import av
-
-    container = av.open(
-        str(path),
-        options={"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"},
-        timeout=(5.0, 5.0),
-    )
-    if len(container.streams) > _STREAMS:
-        container.close()
-        raise EngineError(f"the file holds more than {_STREAMS} streams", code="too_large")
-    return container
-
-
-def moving(container: Any) -> list[Any]:
-    """Return the streams of pictures that move; the cover of a song is none."""
-    from av.stream import Disposition
-
-    return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
-
-
-def shown(container: Any) -> Any:
-    """Return the stream that a player would show.
-
-    Raises
-    ------
-    EngineError
-        There is none, with code ``wrong_type``.
-    """
-    streams = moving(container)
-    if not streams:
-        raise EngineError("the file holds no video", code="wrong_type")
-    best = container.streams.best("video")
-    return best if best in streams else streams[0]
 
 
 def bounded(pixels: int) -> None:

@@ -1,64 +1,66 @@
-"""Lengths: how long a file lasts, and whether all of it is there.
+"""Lengths: whether all of a file is there, and that no more of it is rendered than was priced.
 
-Headers are written before or after the rest, or not at all, and downloads break off: what a header
-tells is held against what the index and the packets tell.
+Downloads break off: what a header tells is held against what the index and the packets tell.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from kit.containers import HELD
 from kit.errors import EngineError
 
-#: Seconds that a file may last.
-SECONDS = 3600
 #: Seconds that may be missing at a file's end.
 _LOST = 0.5
 #: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
 #: the end that the header tells.
 _MISSING = 1.0
-#: Seconds of a single picture that does not tell how long it is on show.
-_MOMENT = 0.04
+#: Bytes behind the sound of a WAV file that are nobody's concern.
+_UNTOLD = 1 << 16
+_CHUNKS = 1000
+#: By how much a file may last longer than was priced, as a share and in seconds: decoders begin
+#: and end within a packet, and sound may outlast the pictures.
+_SHARE, _MORE = 0.01, HELD + 0.1
+#: The seconds that were priced of the files of the job that this process renders.
+_priced: dict[Path, float] = {}
 
 
-def length(container: Any) -> float:
-    """Return the length in seconds: what the header says, else what the packets add up to.
+@contextmanager
+def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
+    """Have decoders refuse more of these files than so many seconds, while it is open.
 
-    Browsers record without a length; then the container is at its beginning again afterwards.
+    There is one for the whole process, which renders one job at a time: threads of an engine are
+    bound by it too.
+    """
+    _priced.update(seconds)
+    try:
+        yield
+    finally:
+        _priced.clear()
+
+
+def most_priced(path: Path) -> float | None:
+    """Return the seconds that may be read of a file; None where any number may."""
+    seconds = _priced.get(path)
+    return None if seconds is None else seconds * (1 + _SHARE) + _MORE
+
+
+def check_priced(path: Path, seconds: float) -> None:
+    """Refuse a file that turns out to last longer than was priced.
 
     Raises
     ------
     EngineError
-        There is nothing in it (``undecodable``), or more than `SECONDS` (``too_long``).
+        With code ``longer_than_priced``.
     """
-    seconds = (container.duration or 0) / 1_000_000 or _added_up(container)
-    if seconds <= 0:
-        raise EngineError("the file holds nothing that plays", code="undecodable")
-    if seconds > SECONDS:
-        raise EngineError(f"the file must last up to {SECONDS:,} s", code="too_long")
-    return round(seconds, 3)
-
-
-def _added_up(container: Any) -> float:
-    _rewind(container)
-    ends = [
-        float((packet.pts + (packet.duration or 0)) * packet.time_base)
-        for packet in container.demux()
-        if packet.pts is not None
-    ]
-    _rewind(container)
-    # A single picture may tell neither when it begins nor how long it stays.
-    return max(ends) or _MOMENT if ends else 0.0
-
-
-def _rewind(container: Any) -> None:
-    import av
-
-    # A file with nothing in it has no place to go to.
-    with suppress(av.FFmpegError):
-        container.seek(0)
+    most = most_priced(path)
+    if most is not None and seconds > most:
+        sentence = f"the file plays longer than the {_priced[path]:g} s that its price is for"
+        raise EngineError(f"{sentence}: send it again", code="longer_than_priced")
 
 
 def unbroken(container: Any, stream: Any) -> None:
@@ -84,18 +86,31 @@ def unbroken(container: Any, stream: Any) -> None:
         raise EngineError(sentence, code="undecodable")
 
 
-def ends(container: Any, stream: Any) -> tuple[float, float]:
-    """Return when the pictures end and when everything does, by the packets, in seconds.
+def accounted(path: Path) -> None:
+    """Refuse a WAV file of which more lies behind its sound than its header tells of.
 
-    For files whose header is not clear about it: some count from 0, some from their first frame.
+    Decoders stop where the header says that the sound ends; other chunks may follow, and what some
+    recorders leave behind. A header that tells of nothing was written before the sound.
+
+    Raises
+    ------
+    EngineError
+        With code ``undecodable``.
     """
-    container.seek(container.duration)
-    last = {stream.index: 0.0}
-    for packet in container.demux():
-        if packet.pts is not None:
-            end = float((packet.pts + (packet.duration or 0)) * packet.time_base)
-            last[packet.stream_index] = max(end, last.get(packet.stream_index, 0.0))
-    return last[stream.index], max(last.values())
+    size, sound, at = path.stat().st_size, 0, 12
+    with path.open("rb") as file:
+        for _ in range(_CHUNKS):
+            file.seek(at)
+            head = file.read(8)
+            length = int.from_bytes(head[4:], "little")
+            if head[:4] == b"data":
+                sound = length or size
+            elif len(head) < 8 or not all(32 <= letter < 127 for letter in head[:4]):
+                break
+            at += 8 + length + length % 2
+    if size - at > max(sound, _UNTOLD):
+        sentence = f"{size - at:,} bytes follow after the {sound:,} that the header tells of"
+        raise EngineError(f"the file is damaged: {sentence}", code="undecodable")
 
 
 def complete(end: float, told: float) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import av
 import numpy as np
 
+from kit.containers import heard_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
 from kit.engines.media.decoding import unreadable
-from kit.engines.media.inspection import container_of, moving
+from kit.engines.media.lengths import check_priced
 from kit.engines.media.tracks import RATE, Sound, gathered
 from kit.errors import EngineError
 
@@ -62,9 +63,9 @@ def opened(
     """
     most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
     try:
-        with container_of(path) as container:
+        with open_media(path) as container:
             parts = _bounded(_parts(container, channels), most, check, whole=seconds is None)
-            sound = gathered(parts, channels, folder)
+            sound = gathered(_within_price(parts, path), channels, folder)
     except (av.FFmpegError, IndexError):
         raise unreadable(path, "audio") from None
     if not sound.count:
@@ -85,11 +86,18 @@ def _bounded(parts: Iterator[Floats], most: int, check: Check, *, whole: bool) -
         raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
 
 
+def _within_price(parts: Iterator[Floats], path: Path) -> Iterator[Floats]:
+    """Yield parts as long as they are within what a file's price is for."""
+    held = 0
+    for part in parts:
+        held += part.shape[1]
+        check_priced(path, held / RATE)
+        yield part
+
+
 def _parts(container: Any, channels: int) -> Iterator[Floats]:
     """Yield a file's sound in pieces of shape (channels, n), from time 0 on."""
-    if not container.streams.audio:
-        raise EngineError("the file holds no sound", code="no_sound")
-    stream = container.streams.best("audio")
+    stream = heard_stream(container)
     mixer, shears = _Mixer(channels), _Shears()
     clock = _Clock(_origin(container, stream))
     for frame in _frames(container, stream):
@@ -219,5 +227,5 @@ def _frames(container: Any, stream: Any) -> Iterator[Any]:
 
 def _origin(container: Any, stream: Any) -> float:
     """Return the time of the first picture, or of the first sound where there is no picture."""
-    first = next(iter(moving(container)), stream)
+    first = next(iter(moving_streams(container)), stream)
     return float((first.start_time or 0) * first.time_base)

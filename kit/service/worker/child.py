@@ -24,6 +24,7 @@ import orjson
 
 from kit.engines.base import CanceledError, Job, Progress, SpentError
 from kit.engines.configured.place import Place
+from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.service.storage.shelf import Shelf
@@ -104,10 +105,16 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
         seed=task["seed"],
         folder=folder,
         media={name: [Path(path) for path in paths] for name, paths in task["media"].items()},
+        seconds=task["seconds"],
     )
+    paid = {
+        path: seconds
+        for name, group in job.seconds.items()
+        for path, seconds in zip(job.media[name], group, strict=True)
+    }
     started = time.perf_counter()
     place = Place(*map(Path, task["engines"]))
-    with _one_process():
+    with _one_process(), priced(paid):
         engine = engine_for(task["model_id"], place)
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started

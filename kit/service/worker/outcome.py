@@ -16,8 +16,9 @@ from typing import IO, Any
 
 import orjson
 
+from kit.containers import open_media
 from kit.engines.base import Asset
-from kit.engines.media.inspection import IMAGES, MAGIC, container_of
+from kit.engines.media.inspection import IMAGES, MAGIC
 from kit.errors import EngineError
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.shelf import Shelf
@@ -122,7 +123,7 @@ def _told_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int
         file.seek(0)
         with Image.open(file, formats=[IMAGES[content_type]]) as image:
             return image.size
-    with container_of(path) as container:
+    with open_media(path) as container:
         if not container.streams.video:
             raise ValueError("it holds no video")
         stream = container.streams.video[0]

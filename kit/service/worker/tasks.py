@@ -47,6 +47,11 @@ async def task_of(
         "parameters": orjson.loads(row.parameters),
         "seed": row.seed,
         "media": {name: [paths[i] for i in group] for name, group in media.items()},
+        "seconds": {
+            name: [files[i].duration_ms / 1000 for i in group]
+            for name, group in media.items()
+            if all(files[i].duration_ms is not None for i in group)
+        },
     }
 
 

@@ -27,6 +27,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
         "parameters": {"does": does},
         "seed": 7,
         "media": {},
+        "seconds": {},
     }
 
 

@@ -1,0 +1,196 @@
+"""Video and sound files: opened with named demuxers, and how long they play by their packets.
+
+Both wings measure a file here, so that an estimate is the charge. Headers are written before or
+after the rest, or not at all, and anybody can write one: what counts is what a decoder gets.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from kit.errors import EngineError
+
+#: Seconds that a file may play.
+SECONDS = 3600
+#: Seconds by which sound may outlast the pictures before the last picture is held to its end.
+HELD = 0.5
+_STREAMS = 32
+_DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
+#: Seconds of a single picture that does not tell how long it is on show.
+_MOMENT = 0.04
+#: By how much the lengths of packets may add up to more than their times tell, as a share and in
+#: seconds, before the times are not believed.
+_APART = (0.05, 0.5)
+
+
+def open_media(source: Path | IO[bytes]) -> Any:
+    """Open a video or sound file with the demuxers and protocols that are allowed.
+
+    A playlist that calls itself a video would read other files.
+
+    Returns
+    -------
+    av.container.InputContainer
+        Whoever asked for it closes it.
+
+    Raises
+    ------
+    EngineError
+        It holds too many streams. What the file itself is wrong with comes as PyAV's error.
+    """
+    import av
+
+    options = {"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"}
+    file: Any = str(source) if isinstance(source, Path) else source
+    container = av.open(file, options=options, timeout=(5.0, 5.0))
+    if len(container.streams) > _STREAMS:
+        container.close()
+        raise EngineError(f"the file holds more than {_STREAMS} streams", code="too_large")
+    return container
+
+
+def moving_streams(container: Any) -> list[Any]:
+    """Return the streams of pictures that move; the cover of a song is none."""
+    from av.stream import Disposition
+
+    return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
+
+
+def shown_stream(container: Any) -> Any:
+    """Return the stream that a player would show.
+
+    Raises
+    ------
+    EngineError
+        There is none, with code ``wrong_type``.
+    """
+    streams = moving_streams(container)
+    if not streams:
+        raise EngineError("the file holds no video", code="wrong_type")
+    best = container.streams.best("video")
+    return best if best in streams else streams[0]
+
+
+def heard_stream(container: Any) -> Any:
+    """Return the stream that a player would let hear.
+
+    Raises
+    ------
+    EngineError
+        There is none, with code ``no_sound``.
+    """
+    if not container.streams.audio:
+        raise EngineError("the file holds no sound", code="no_sound")
+    return container.streams.best("audio")
+
+
+def measure(source: Path | IO[bytes], kind: str) -> float:
+    """Return the seconds that a file plays.
+
+    Parameters
+    ----------
+    kind : str
+        ``"video"`` or ``"audio"``: what it is taken for.
+
+    Raises
+    ------
+    EngineError
+        As `measure_film`. What the file itself is wrong with comes as PyAV's error.
+    """
+    with open_media(source) as container:
+        if kind == "video":
+            return measure_film(container, shown_stream(container)).seconds
+        return _measure_sound(container, heard_stream(container))
+
+
+class Film(NamedTuple):
+    """How long a video plays.
+
+    Parameters
+    ----------
+    seconds : float
+        From the first picture to the end of the last one, or to the end of sound that goes on for
+        more than `HELD` after it: the last picture stays on show.
+    end : float
+        When everything in the file ends, which may not begin at 0.
+    """
+
+    seconds: float
+    end: float
+
+
+def measure_film(container: Any, stream: Any) -> Film:
+    """Measure a video.
+
+    Read is what comes after the end that its header tells, and a little before it: all of it where
+    the header tells too little, or nothing.
+
+    Raises
+    ------
+    EngineError
+        Nothing in it plays (``undecodable``), or more than `SECONDS` (``too_long``).
+    """
+    import av
+
+    ends: dict[int, float] = {}
+    for start in dict.fromkeys((container.duration or 0, 0)):
+        # A file with nothing in it has no place to go to.
+        with suppress(av.FFmpegError):
+            container.seek(start)
+        ends = _ends(container)
+        if stream.index in ends:
+            break
+    begin = float((stream.start_time or 0) * stream.time_base)
+    # A single picture may tell neither when it begins nor how long it stays.
+    pictures = ends[stream.index] - begin or _MOMENT if stream.index in ends else 0.0
+    sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
+    seconds = _bounded(sound if pictures and sound > pictures + HELD else pictures)
+    return Film(seconds, max(ends.values()))
+
+
+def _measure_sound(container: Any, stream: Any) -> float:
+    """Return how long a stream of sound plays, with the gaps in it, at whose beginning it is.
+
+    Plain streams tell of no places, and what they seem to tell after a jump is a guess.
+    """
+    begin, end, total = None, 0, 0
+    most = SECONDS / stream.time_base
+    for packet in container.demux(stream):
+        if packet.is_discard:
+            continue
+        lasts = packet.duration or 0
+        total += lasts
+        if packet.pts is not None and packet.size:
+            # What comes before 0 only wakes the decoder.
+            begin = max(packet.pts, 0) if begin is None else begin
+            end = max(end, packet.pts + lasts)
+        if total > most:
+            break
+    told = float((end - (begin or 0)) * stream.time_base)
+    added = float(total * stream.time_base)
+    share, more = _APART
+    return _bounded(added if added > told * (1 + share) + more else told)
+
+
+def _ends(container: Any) -> dict[int, float]:
+    """Return when each stream ends, by its number, read from where the container is to its end.
+
+    That is the end of what is shown last: others tell how long they are in the way of a decoder.
+    """
+    last: dict[int, tuple[int, int]] = {}
+    for packet in container.demux():
+        if packet.pts is not None and packet.size and not packet.is_discard:
+            found = packet.pts, packet.duration or 0
+            last[packet.stream_index] = max(found, last.get(packet.stream_index, found))
+    streams = container.streams
+    return {number: float(sum(found) * streams[number].time_base) for number, found in last.items()}
+
+
+def _bounded(found: float) -> float:
+    if found <= 0:
+        raise EngineError("the file holds nothing that plays", code="undecodable")
+    if found > SECONDS:
+        raise EngineError(f"the file must last up to {SECONDS:,} s", code="too_long")
+    return round(found, 3)
