@@ -86,16 +86,20 @@ def list_keys(
 @app.command()
 def revoke(
     key: Annotated[str, typer.Argument(help="Key id, as `kit keys list` shows it.")],
+    sign_out: Annotated[
+        bool, typer.Option("--sign-out", help="End all signed addresses of its account, too.")
+    ] = False,
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
     """Make a key useless from now on."""
-    row = transact(settings_of(data, database), keys.revoke(key, clock()))
+    row = transact(settings_of(data, database), keys.revoke(key, clock(), sign_out=sign_out))
     if as_json:
         show_json(described(row))
     else:
-        typer.echo(f"{row.id} ({row.prefix}…) is revoked")
+        ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""
+        typer.echo(f"{row.id} ({row.prefix}…) is revoked{ended}")
 
 
 def described(row: Any) -> dict[str, Any]:

@@ -62,3 +62,12 @@ def test_the_eleventh_key_is_refused(kit: Kit, account: str) -> None:
 
 def test_an_unknown_key_cannot_be_revoked(kit: Kit) -> None:
     assert kit("keys", "revoke", "key_nothing").err == "kit: there is no key 'key_nothing'\n"
+
+
+def test_a_sign_out_is_said(kit: Kit, account: str) -> None:
+    made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
+
+    assert "ended" not in kit("keys", "revoke", made["id"]).out
+    assert (
+        f"addresses of {account} are ended" in kit("keys", "revoke", made["id"], "--sign-out").out
+    )

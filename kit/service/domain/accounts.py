@@ -30,7 +30,9 @@ def create(name: str, email: str, millicredits: int, now: int) -> Transaction[An
     if millicredits < 0:
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)
-    yield accounts.ADD(id=account_id, name=name, email=email, balance=0, created_at=now)
+    yield accounts.ADD(
+        id=account_id, name=name, email=email, balance=0, created_at=now, sign_outs=0
+    )
     if millicredits:
         yield from credits.grant(account_id, millicredits, now)
     return (yield from get(account_id))
@@ -42,6 +44,13 @@ def get(account_id: str) -> Transaction[Any]:
     if row is None:
         raise NotFoundError(f"there is no account {account_id!r}")
     return row
+
+
+def sign_outs(owner: str) -> Transaction[int]:
+    """Return how often the account of a generation or an upload was signed out; 0 for neither."""
+    found = accounts.OF_UPLOAD if owner.startswith("upl_") else accounts.OF_GENERATION
+    row = yield from one(found(which=owner))
+    return row.sign_outs if row else 0
 
 
 def every_one() -> Transaction[Rows]:

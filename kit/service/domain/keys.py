@@ -22,6 +22,7 @@ from kit.errors import (
 )
 from kit.service.domain import accounts
 from kit.service.domain.credits import Payer
+from kit.service.store import accounts as store
 from kit.service.store import ids, keys
 from kit.service.store.database import Rows, Transaction, every, one
 from kit.wire import SCOPES, api_keys
@@ -34,11 +35,18 @@ _NAME_LIMIT = 100
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account behind a request and what its key may do."""
+    """The account behind a request and what its key may do.
+
+    Parameters
+    ----------
+    sign_outs : int
+        How often the account's signed addresses were ended; new ones carry it.
+    """
 
     payer: Payer
     scopes: frozenset[str]
     expires_at: int | None = None
+    sign_outs: int = 0
 
     @property
     def account_id(self) -> str:
@@ -129,12 +137,20 @@ def create(wish: Wish, secret: bytes, now: int) -> Transaction[NewKey]:
     return NewKey(text, (yield from one(keys.FIND(which=key_id))))
 
 
-def revoke(key_id: str, now: int) -> Transaction[Any]:
-    """Make a key useless from now on and return its row; a revoked one stays as it is."""
+def revoke(key_id: str, now: int, *, sign_out: bool = False) -> Transaction[Any]:
+    """Make a key useless from now on and return its row; a revoked one stays as it is.
+
+    Parameters
+    ----------
+    sign_out : bool
+        End every signed address that the account was given, too: they need no key.
+    """
     yield keys.REVOKE(which=key_id, now=now)
     row = yield from one(keys.FIND(which=key_id))
     if row is None:
         raise NotFoundError(f"there is no key {key_id!r}")
+    if sign_out:
+        yield store.SIGN_OUT(which=row.account_id)
     return row
 
 
@@ -163,7 +179,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     if row.expires_at is not None and row.expires_at <= now:
         raise ExpiredApiKeyError("the API key is past its expiration date")
     payer = Payer(row.account_id, row.id, row.prefix, row.cap)
-    return Caller(payer, frozenset(row.scopes.split()), row.expires_at)
+    return Caller(payer, frozenset(row.scopes.split()), row.expires_at, row.sign_outs)
 
 
 def still_good(caller: Caller, now: int) -> Transaction[None]:

@@ -36,15 +36,20 @@ class Describer:
     ----------
     files : mapping of str to row
         The uploads that the generations used, by id.
+    sign_outs : int
+        Of their account.
     """
 
-    def __init__(self, context: Context, base: str, files: Mapping[str, Any]) -> None:
+    def __init__(
+        self, context: Context, base: str, files: Mapping[str, Any], sign_outs: int
+    ) -> None:
         self._storage = context.storage
         self._live = context.dispatcher.progress
         # To the minute, so that what is kept for a minute is good for a day.
         self._expires = context.clock() // 60_000 * 60 + 60 + ADDRESS_SECONDS
         self._base = base
         self._files = files
+        self._sign_outs = sign_outs
 
     def __call__(self, row: Any) -> dict[str, Any]:
         """Return a generation as the status and list operations answer it."""
@@ -97,7 +102,9 @@ class Describer:
         return self._address(upload_key(self._files[upload_id]))
 
     def _address(self, key: str) -> str:
-        return self._storage.read_address(self._base, key, expires=self._expires)
+        return self._storage.read_address(
+            self._base, key, expires=self._expires, sign_outs=self._sign_outs
+        )
 
 
 def media_of(rows: Iterable[Any]) -> list[str]:

@@ -212,6 +212,8 @@ def _looker(context: Context, generation_id: str, caller: Caller, base: str) -> 
         files: dict[str, Any] = {}
         if STATUSES[row.state] != "processing":
             files = await context.database.read(uploads.of_generation(media_of([row])))
-        return seen_of(row, max(live, row.progress), Describer(context, base, files))
+        return seen_of(
+            row, max(live, row.progress), Describer(context, base, files, caller.sign_outs)
+        )
 
     return look

@@ -16,6 +16,7 @@ from kit.pricing import credits
 from kit.service.domain import accounts, generations, idempotency, keys, uploads
 from kit.service.domain.generations import STATUSES, Plan
 from kit.service.domain.idempotency import Answer
+from kit.service.domain.keys import Caller
 from kit.service.http.context import (
     Context,
     Ready,
@@ -107,7 +108,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         if patience:  # whose key is revoked while it waits sees nothing more
             await context.database.read(keys.still_good(caller, context.clock()))
         row = await context.database.read(generations.version(generation_id, account_id))
-        return _Seen(row, _tag(context, row))
+        return _Seen(row, _tag(context, caller, row))
 
     def news(seen: _Seen) -> bool:
         return seen.tag not in known if known else seen.finished
@@ -121,7 +122,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         headers["Preference-Applied"] = f"wait={patience:g}"
     if seen.tag in known:
         return Response(status_code=304, headers=headers)
-    body = context.written.recall(account_id, base_of(request), seen.row, context.clock())
+    body = context.written.recall(caller, base_of(request), seen.row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _written(request, [whole])
@@ -131,15 +132,15 @@ async def get_generation(request: Request, generation_id: str) -> Response:
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
 async def cancel_generation(request: Request, generation_id: str) -> Response:
     """Cancel a generation: its credits come back if no worker had begun."""
-    context, payer = context_of(request), caller_of(request).payer
+    context, caller = context_of(request), caller_of(request)
     label = label_of(request, b"")
     now = context.clock()
     ended: list[Any] = []
 
     def work() -> Transaction[Answer]:
-        row = yield from generations.cancel(generation_id, payer, now)
+        row = yield from generations.cancel(generation_id, caller.payer, now)
         files = yield from uploads.of_generation(media_of([row]))
-        told = Describer(context, base_of(request), files)(row)
+        told = Describer(context, base_of(request), files, caller.sign_outs)(row)
         ended.append(row)
         return Answer(200, orjson.dumps(told))
 
@@ -168,25 +169,27 @@ class _Seen(NamedTuple):
         return STATUSES[self.row.state] != "processing"
 
 
-def _tag(context: Context, row: Any) -> str:
+def _tag(context: Context, caller: Caller, row: Any) -> str:
     fraction = context.dispatcher.progress.get(row.id, row.progress)
-    # The addresses in the answer run out, so a tag does so earlier.
+    # The addresses in the answer run out, so a tag does so earlier; or they are ended.
     period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
-    return f'"{row.id}.{row.updated_at}.{row.state}.{fraction:.3f}.{period}"'
+    version = f"{row.updated_at}.{row.state}.{fraction:.3f}.{period}.{caller.sign_outs}"
+    return f'"{row.id}.{version}"'
 
 
 async def _page(
     request: Request, limit: int, filters: dict[str, Any]
 ) -> tuple[str | None, list[bytes]]:
     """Return a page written out, and the id of its last generation if there are more."""
-    context, account_id = context_of(request), caller_of(request).account_id
+    context, caller = context_of(request), caller_of(request)
+    account_id = caller.account_id
     now, base = context.clock(), base_of(request)
     rows = await context.database.read(
         generations.page(account_id, most=limit + 1, whole=False, **filters)
     )
     page = rows[:limit]
     last = page[-1].id if len(rows) > limit else None
-    kept = [context.written.recall(account_id, base, row, now) for row in page]
+    kept = [context.written.recall(caller, base, row, now) for row in page]
     bodies = [body for body in kept if body is not None]
     if len(bodies) < len(kept):
         # From the same first one on: what was started meanwhile would push the last one out.
@@ -198,13 +201,12 @@ async def _page(
 
 async def _written(request: Request, rows: list[Any]) -> list[bytes]:
     """Return generations written out, and keep those that are finished."""
-    context, base = context_of(request), base_of(request)
-    account_id = caller_of(request).account_id
+    context, base, caller = context_of(request), base_of(request), caller_of(request)
     files = await context.database.read(uploads.of_generation(media_of(rows)))
-    describe, now = Describer(context, base, files), context.clock()
+    describe, now = Describer(context, base, files, caller.sign_outs), context.clock()
     bodies = [orjson.dumps(describe(row)) for row in rows]
     for row, body in zip(rows, bodies, strict=True):
-        context.written.keep(account_id, base, row, body, now)
+        context.written.keep(caller, base, row, body, now)
     return bodies
 
 

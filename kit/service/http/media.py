@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,9 +23,9 @@ from kit.errors import (
     NotFoundError,
     RangeNotSatisfiableError,
 )
-from kit.service.domain import uploads
+from kit.service.domain import accounts, uploads
 from kit.service.http.context import Context, context_of, json
-from kit.service.storage.keys import content_type, upload_key
+from kit.service.storage.keys import content_type, owner, upload_key
 from kit.service.storage.local import UPLOADS
 from kit.service.storage.signing import Grant
 from kit.service.worker.pool import JobError, LostError
@@ -45,7 +46,9 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     """Return a file; `Range`, `If-Range` and `HEAD` work."""
     context = context_of(request)
     storage = context.storage
-    storage.signer.check(Grant("GET", key, expires), signature, context.clock())
+    ended = await context.database.read(accounts.sign_outs(owner(key)))
+    grant = Grant("GET", key, expires, sign_outs=ended)
+    storage.signer.check(grant, signature, context.clock())
     _check_range(request.headers.get("range", ""))
     path = storage.path(key)
     if not path.is_file():
@@ -95,7 +98,8 @@ async def fill_ticket(
 ) -> Response:
     """Take in the file of a ticket: checked while it arrives, and decoded once it is here."""
     context = context_of(request)
-    grant = _announced(request, upload_id, expires)
+    ended = await context.database.read(accounts.sign_outs(upload_id))
+    grant = replace(_announced(request, upload_id, expires), sign_outs=ended)
     context.storage.signer.check(grant, signature, context.clock())
     row = await context.database.read(uploads.waiting(upload_id, context.clock()))
     path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)

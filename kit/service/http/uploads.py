@@ -16,16 +16,21 @@ router = APIRouter(prefix="/v1/creative-studio/media-uploads", tags=["uploads"])
 @router.post("", status_code=201, response_model=wire.Ticket)
 async def request_upload(request: Request) -> Response:
     """Return a ticket: PUT the file to `uploadUrl` with exactly the headers it names."""
-    context, payer = context_of(request), caller_of(request).payer
+    context, caller = context_of(request), caller_of(request)
     order, content = await body_of(request, wire.RequestUpload)
     label, base, now = label_of(request, content), base_of(request), context.clock()
     limits = context.settings.upload_bytes
 
     def work() -> Transaction[Answer]:
-        row = yield from uploads.ticket(context.catalog, order, payer, limits, now)
+        row = yield from uploads.ticket(context.catalog, order, caller.payer, limits, now)
         expires = row.expires_at // 1000
         ticket = context.storage.ticket(
-            base, row.id, row.content_type, row.size_bytes, expires=expires
+            base,
+            row.id,
+            row.content_type,
+            row.size_bytes,
+            expires=expires,
+            sign_outs=caller.sign_outs,
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 

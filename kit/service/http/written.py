@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.service.domain.generations import STATUSES
+from kit.service.domain.keys import Caller
 
 #: Answers that are kept; a full page of the list is a thousand.
 _MOST = 4096
@@ -22,25 +23,26 @@ class Written:
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> ada, bob = (SimpleNamespace(account_id=name, sign_outs=0) for name in ("ada", "bob"))
     >>> row = SimpleNamespace(id="gen_1", state="completed", updated_at=5)
     >>> written = Written()
-    >>> written.keep("acc_1", "http://a", row, b"{}", now=60_000)
-    >>> written.recall("acc_1", "http://a", row, now=119_999)
+    >>> written.keep(ada, "http://a", row, b"{}", now=60_000)
+    >>> written.recall(ada, "http://a", row, now=119_999)
     b'{}'
-    >>> written.recall("acc_1", "http://a", row, now=120_000)
-    >>> written.recall("acc_2", "http://a", row, now=60_000)
+    >>> written.recall(ada, "http://a", row, now=120_000)
+    >>> written.recall(bob, "http://a", row, now=60_000)
     """
 
     def __init__(self) -> None:
         self._period = -1
-        self._kept: dict[tuple[str, str, str], tuple[int, bytes]] = {}
+        self._kept: dict[tuple[str, int, str, str], tuple[int, bytes]] = {}
 
-    def recall(self, account_id: str, base: str, row: Any, now: int) -> bytes | None:
+    def recall(self, caller: Caller, base: str, row: Any, now: int) -> bytes | None:
         """Return what was written for a version of a generation, or None.
 
         Parameters
         ----------
-        account_id : str
+        caller : Caller
             Who asks.
         base : str
             What its addresses begin with.
@@ -51,10 +53,10 @@ class Written:
         """
         if now // _PERIOD_MS != self._period:
             return None
-        updated_at, body = self._kept.get((account_id, base, row.id), (-1, b""))
+        updated_at, body = self._kept.get(_label(caller, base, row), (-1, b""))
         return body if updated_at == row.updated_at else None
 
-    def keep(self, account_id: str, base: str, row: Any, body: bytes, now: int) -> None:
+    def keep(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
         """Keep what was written for a generation, if it is finished."""
         if STATUSES[row.state] == "processing":
             return
@@ -62,4 +64,8 @@ class Written:
         if period != self._period or len(self._kept) >= _MOST:
             self._kept.clear()
             self._period = period
-        self._kept[account_id, base, row.id] = (row.updated_at, body)
+        self._kept[_label(caller, base, row)] = (row.updated_at, body)
+
+
+def _label(caller: Caller, base: str, row: Any) -> tuple[str, int, str, str]:
+    return caller.account_id, caller.sign_outs, base, row.id

@@ -32,12 +32,25 @@ class Storage(Protocol):
         """Remove every file below a prefix; a missing one is no error."""
         ...
 
-    def read_address(self, base: str, key: str, *, expires: int) -> str:
-        """Return a signed address for reading a file until `expires`, in seconds since 1970."""
+    def read_address(self, base: str, key: str, *, expires: int, sign_outs: int) -> str:
+        """Return a signed address for reading a file until `expires`, in seconds since 1970.
+
+        Parameters
+        ----------
+        sign_outs : int
+            Of the account; one more ends the address where the service itself serves it.
+        """
         ...
 
     def ticket(
-        self, base: str, upload_id: str, content_type: str, length: int, *, expires: int
+        self,
+        base: str,
+        upload_id: str,
+        content_type: str,
+        length: int,
+        *,
+        expires: int,
+        sign_outs: int,
     ) -> Ticket:
         """Return the ticket for sending one file."""
         ...

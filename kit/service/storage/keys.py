@@ -38,6 +38,18 @@ def upload_key(row: Any) -> str:
     return f"uploads/{row.id}/{row.sha256}{SUFFIXES[row.content_type]}"
 
 
+def owner(key: str) -> str:
+    """Return the id of the generation or the upload that a file belongs to.
+
+    Examples
+    --------
+    >>> owner("outputs/01J8X/gen_01J8XYZ-3f2a.png"), owner("uploads/upl_01J8/3f2a.png")
+    ('gen_01J8XYZ', 'upl_01J8')
+    """
+    folder, _, rest = key.partition("/")
+    return rest.partition("/")[0 if folder == "uploads" else 2].partition("-")[0]
+
+
 def content_type(key: str) -> str:
     """Return the type that a file is served as."""
     return _TYPES.get(f".{key.rpartition('.')[2]}", "application/octet-stream")

@@ -52,15 +52,22 @@ class LocalStorage:
         """Remove a folder of files."""
         await asyncio.to_thread(shutil.rmtree, self.path(prefix), ignore_errors=True)
 
-    def read_address(self, base: str, key: str, *, expires: int) -> str:
+    def read_address(self, base: str, key: str, *, expires: int, sign_outs: int = 0) -> str:
         """Return a signed address on the service."""
-        return self.signer.address(base, Grant("GET", key, expires))
+        return self.signer.address(base, Grant("GET", key, expires, sign_outs=sign_outs))
 
     def ticket(
-        self, base: str, upload_id: str, content_type: str, length: int, *, expires: int
+        self,
+        base: str,
+        upload_id: str,
+        content_type: str,
+        length: int,
+        *,
+        expires: int,
+        sign_outs: int = 0,
     ) -> Ticket:
         """Return the ticket for one PUT to the service."""
-        grant = Grant("PUT", UPLOADS + upload_id, expires, content_type, length)
+        grant = Grant("PUT", UPLOADS + upload_id, expires, content_type, length, sign_outs)
         return Ticket(
             upload_id=upload_id,
             upload_url=self.signer.address(base, grant),

@@ -1,7 +1,7 @@
 """Signed addresses: who holds one may do one thing with one file for a while, without a key.
 
-The signature covers the method, the path, the time of expiry and, for uploads, the type and length
-of the body.
+The signature covers the method, the path, the time of expiry, how often the account was signed out
+and, for uploads, the type and length of the body.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Grant:
         Seconds since 1970.
     content_type, length : str, int
         Of the body of a PUT; empty and 0 for a GET.
+    sign_outs : int
+        Of the account that the file belongs to; one more ends the address.
     """
 
     method: str
@@ -35,6 +37,7 @@ class Grant:
     expires: int
     content_type: str = ""
     length: int = 0
+    sign_outs: int = 0
 
 
 def proof(secret: bytes, place: str, challenge: str) -> str:
@@ -80,7 +83,7 @@ class Signer:
         if not hmac.compare_digest(self._sign(grant).encode(), signature.encode()):
             raise AccessDeniedError(
                 "the signature does not match: method, address, Content-Type and Content-Length "
-                "must be exactly as they were given"
+                "must be exactly as they were given; or the address was ended: ask for a new one"
             )
         if now >= grant.expires * 1000:
             raise AccessDeniedError("the address is past its time; ask for a new one")
@@ -92,5 +95,6 @@ class Signer:
             str(grant.expires),
             grant.content_type,
             str(grant.length),
+            str(grant.sign_outs),
         )
         return hmac.digest(self.secret, "\n".join(facts).encode(), "sha256").hex()

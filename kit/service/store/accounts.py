@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, insert, select, update
 
 from kit.service.store.database import Query
-from kit.service.store.tables import accounts
+from kit.service.store.tables import accounts, generations, uploads
 
 _which = accounts.c.id == bindparam("which")
 _added = accounts.c.balance + bindparam("amount")
@@ -14,6 +14,23 @@ ADD = Query(insert(accounts))
 FIND = Query(select(accounts).where(_which))
 ALL = Query(select(accounts).order_by(accounts.c.id))
 
+SIGN_OUT = Query(
+    update(accounts)
+    .where(_which)
+    .values(sign_outs=accounts.c.sign_outs + 1)
+    .returning(accounts.c.id)
+)
+#: How often the account of a generation, or of an upload, was signed out.
+OF_GENERATION = Query(
+    select(accounts.c.sign_outs)
+    .join(generations, generations.c.account_id == accounts.c.id)
+    .where(generations.c.id == bindparam("which"))
+)
+OF_UPLOAD = Query(
+    select(accounts.c.sign_outs)
+    .join(uploads, uploads.c.account_id == accounts.c.id)
+    .where(uploads.c.id == bindparam("which"))
+)
 #: Move a balance by a signed amount, unless it would fall below zero: then no row comes back.
 MOVE = Query(
     update(accounts).where(_which, _added >= 0).values(balance=_added).returning(accounts.c.balance)

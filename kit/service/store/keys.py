@@ -5,13 +5,17 @@ from __future__ import annotations
 from sqlalchemy import BindParameter, bindparam, func, insert, or_, select, update
 
 from kit.service.store.database import Query
-from kit.service.store.tables import keys
+from kit.service.store.tables import accounts, keys
 
 _now: BindParameter[int] = bindparam("now")
 _of_account = keys.c.account_id == bindparam("account")
 
 ADD = Query(insert(keys))
-BY_DIGEST = Query(select(keys).where(keys.c.digest == bindparam("digest")))
+BY_DIGEST = Query(
+    select(keys, accounts.c.sign_outs)
+    .join(accounts, accounts.c.id == keys.c.account_id)
+    .where(keys.c.digest == bindparam("digest"))
+)
 FIND = Query(select(keys).where(keys.c.id == bindparam("which")))
 ALL = Query(select(keys).order_by(keys.c.id))
 OF_ACCOUNT = Query(select(keys).where(_of_account).order_by(keys.c.id))

@@ -33,6 +33,8 @@ accounts = Table(
     Column("email", Text, nullable=False),
     Column("balance", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    # how often all signed addresses were ended; each carries it in its signature
+    Column("sign_outs", BigInteger, nullable=False, server_default=text("0")),
     CheckConstraint("balance >= 0", name="balance_is_never_negative"),
 )
 

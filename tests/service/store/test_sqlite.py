@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def add(name: str) -> Transaction[str]:
-    yield accounts.ADD(id=name, name=name, email="a@b", balance=0, created_at=1)
+    yield accounts.ADD(id=name, name=name, email="a@b", balance=0, created_at=1, sign_outs=0)
     return name
 
 
@@ -72,9 +72,8 @@ def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
 
 def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
     def negative() -> Transaction[Any]:
-        return (
-            yield from one(accounts.ADD(id="a", name="a", email="a@b", balance=-1, created_at=1))
-        )
+        facts = {"name": "a", "email": "a@b", "created_at": 1, "sign_outs": 0}
+        return (yield from one(accounts.ADD(id="a", balance=-1, **facts)))
 
     async def work(database: SQLite) -> Any:
         await database.write(negative())

@@ -42,8 +42,10 @@ WHOLE = {
 
 
 #: Statements that are not about one account: the queue, the sweeper, the books and the estimates;
-#: and those that find a key by its secret, or what was looked at with its account before.
+#: and those that find a key by its secret, what was looked at with its account before, or the count
+#: that a signed address is checked with.
 OF_ALL = {
+    *(f"accounts.{name}" for name in ("OF_GENERATION", "OF_UPLOAD")),
     *(
         f"generations.{name}"
         for name in ("CLAIM", "CLAIM_OTHERS", "RENEW", "REPORT", "COMPLETE", "FAIL", "RETURN")
