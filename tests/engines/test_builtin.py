@@ -1,36 +1,41 @@
+"""What the built-in models say of themselves before anything is rendered or charged."""
+
 import subprocess
 import sys
-from importlib.metadata import entry_points
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from kit import parameters, pricing
-from kit.engines.base import Definition
-from kit.engines.models.drift import Drift
-from kit.engines.models.poster import Poster
-from kit.wire import CATEGORIES, Model
+from kit.engines.base import Definition, Order
+from kit.engines.model import model_of
+from kit.engines.registry import engine_for
+from kit.wire import CATEGORIES
+from tests.engines.test_models import CASES, IDS
 
-POINTS = [e for e in entry_points(group="kit.engines") if e.value.startswith("kit.engines.")]
-DEFINITIONS = [point.load().definition for point in sorted(POINTS, key=lambda point: point.name)]
+DEFINITIONS = {model: engine_for(model).definition for model in IDS}
+#: What every model's order may hold besides its own settings, for the price.
+SECONDS = {"video": 4, "audio": 4, "image": None}
 
 LISTING = """
 import sys
 from kit.engines.registry import installed
 models = installed()
 assert {"poster", "drift"} <= set(models), models
-heavy = {"numpy", "cv2", "av", "PIL"} & set(sys.modules)
+heavy = {"numpy", "cv2", "av", "PIL", "skia"} & set(sys.modules)
 assert not heavy, heavy
 """
 
 
-def model_of(definition: Definition) -> Model:
-    return Model(
-        id=definition.id,
-        asset_type=definition.asset_type,
-        setting_parameters=list(definition.settings),
-        media_parameters=list(definition.media),
-        pricing=definition.pricing,
-    )
+def price(definition: Definition, **values: Any) -> float:
+    defaults = {parameter.name: parameter.default for parameter in definition.settings}
+    media = {
+        medium.name: [pricing.Medium(medium.type, SECONDS[medium.type])]
+        for medium in definition.media
+        if medium.required
+    }
+    return float(pricing.price(definition.pricing, {**defaults, **values}, media).total)
 
 
 def test_listing_the_engines_loads_nothing_heavy() -> None:
@@ -41,34 +46,101 @@ def test_listing_the_engines_loads_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: d.id)
-def test_a_definition_is_valid_and_its_price_rule_prices_it(definition: Definition) -> None:
-    model = model_of(definition)
+@pytest.mark.parametrize("model", IDS)
+def test_a_definition_is_valid_and_its_price_rule_prices_it(model: str) -> None:
+    definition = DEFINITIONS[model]
+    offered = model_of(definition)
 
-    pricing.check_rule(model)
-    assert definition.category in CATEGORIES[definition.asset_type]
-    assert 0 < pricing.least(model) <= pricing.at_defaults(model)
+    assert offered.id == definition.id == model
+    assert 0 < pricing.least(offered) <= pricing.at_defaults(offered)
     for parameter in definition.settings:
+        assert parameter.description
         if parameter.default is not None:
             assert parameters.problem_with(parameter, parameter.default) is None
 
 
 def test_every_category_has_a_model() -> None:
-    offered = {(definition.asset_type, definition.category) for definition in DEFINITIONS}
+    offered = {(told.asset_type, told.category) for told in DEFINITIONS.values()}
 
     assert offered == {(kind, name) for kind, names in CATEGORIES.items() for name in names}
 
 
-def test_a_larger_poster_and_a_longer_or_sharper_clip_cost_more() -> None:
-    def poster(**values: object) -> float:
-        defaults = {p.name: p.default for p in Poster.definition.settings}
-        return float(pricing.price(Poster.definition.pricing, {**defaults, **values}).total)
+def growing() -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield what makes a result larger, longer or more work, from less to more."""
+    for model, definition in DEFINITIONS.items():
+        for parameter in definition.settings:
+            ends = [parameter.minimum, parameter.maximum]
+            if parameter.name in ("size", "duration") and parameter.name in {
+                unit.parameter for unit in definition.pricing.units
+            } | {multiplier.parameter for multiplier in definition.pricing.multipliers}:
+                yield model, parameter.name, ends
+            elif parameter.name == "resolution":
+                yield model, parameter.name, [v for v in parameter.enum or () if v[0].isdigit()]
+            elif parameter.name == "detail":
+                yield model, parameter.name, list(parameter.enum or ())
 
-    def drift(**values: object) -> float:
-        defaults = {p.name: p.default for p in Drift.definition.settings}
-        return float(pricing.price(Drift.definition.pricing, {**defaults, **values}).total)
 
-    assert poster(size=256) < poster() < poster(size=2048)
-    assert poster() < poster(format="png")
-    assert drift(resolution="360p") < drift() < drift(resolution="1080p")
-    assert drift(duration=8) == 2 * drift()
+@pytest.mark.parametrize(("model", "name", "values"), list(growing()))
+def test_a_larger_longer_or_finer_result_costs_more(
+    model: str, name: str, values: list[Any]
+) -> None:
+    prices = [price(DEFINITIONS[model], **{name: value}) for value in values]
+
+    assert prices == sorted(set(prices))
+
+
+def order(model: str, **changed: Any) -> Order:
+    definition, case = DEFINITIONS[model], CASES[model]
+    values = {p.name: p.default for p in definition.settings if p.default is not None}
+    known = {medium.name for medium in definition.media}
+    media = {name: len(text.split("+")) for name, text in case.media.items()}
+    media |= {name: count for name, count in changed.items() if name in known}
+    values |= {name: value for name, value in changed.items() if name not in known}
+    media = {name: count for name, count in media.items() if count}
+    prompt = values.pop("prompt", case.prompt)
+    seconds = values.pop("seconds", {})
+    return Order(prompt=prompt, parameters={**case.values, **values}, media=media, seconds=seconds)
+
+
+@pytest.mark.parametrize("model", IDS)
+def test_a_usual_order_has_no_problem(model: str) -> None:
+    assert list(engine_for(model).check(order(model, **CASES[model].values))) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "changed", "field", "sentence"),
+    [
+        ("background", {"operation": "replace", "color": "blorange"}, "color", "blorange"),
+        ("background", {"operation": "replace", "prompt": "qwertz"}, "prompt", "qwertz"),
+        ("background", {"operation": "remove", "backdrop": 1}, "backdrop", "replace"),
+        ("background", {"subject_x": 0.5}, "subject_y", "box"),
+        ("background", {"subject_x": 0.5, "mask": 1}, "subject_x", "mask"),
+        ("restyle", {"look": "none", "text": ""}, "look", ""),
+        ("restyle", {"look": "warm", "text": "\u1230\u1230"}, "text", ""),
+        ("retouch", {"operation": "erase"}, "mask", "required"),
+        ("retouch", {"operation": "upscale", "mask": 1}, "mask", "erase"),
+        ("title-card", {"prompt": "\u1230\u1230"}, "prompt", ""),
+        ("title-card", {"accent": "blorange"}, "accent", "blorange"),
+        ("title-card", {"background": "qwertz"}, "background", "qwertz"),
+        ("title-card", {"subtitle": "\u1230\u1230"}, "subtitle", ""),
+        ("lip-sync", {"portrait": 0}, "portrait", "neither"),
+        ("lip-sync", {"video": 1}, "portrait", "both"),
+        ("lip-sync", {"seconds": {"audio": [121.0]}}, "audio", "120"),
+        ("video-edit", {"start": 3, "end": 2}, "end", ""),
+        ("video-edit", {"start": 3, "seconds": {"video": [2.0]}}, "start", ""),
+        ("video-edit", {"sound": "replace"}, "sound", ""),
+        ("video-edit", {"sound": "mute", "music": 1}, "sound", "mute"),
+        ("video-edit", {"captions": "\u1230\u1230"}, "captions", ""),
+        ("video-join", {"clips": 1}, "clips", "two"),
+        ("video-join", {"seconds": {"clips": [590.0, 590.0]}}, "clips", ""),
+        ("video-join", {"sound": "replace"}, "sound", ""),
+    ],
+)
+def test_what_cannot_be_is_said_by_its_name_before_it_is_charged(
+    model: str, changed: dict[str, Any], field: str, sentence: str
+) -> None:
+    problems = dict(engine_for(model).check(order(model, **changed)))
+
+    assert field in problems, problems
+    assert sentence in problems[field]
+    assert len(problems[field].split()) >= 4

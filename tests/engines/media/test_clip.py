@@ -11,7 +11,7 @@ from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
 from kit.engines.media.encoding import Track
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.media.films import clicks
+from tests.engines.films import clicks
 
 
 def frames(count: int, width: int = 64, height: int = 48) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from kit.engines import samples
 from kit.engines.media import stills
 from kit.engines.media.crops import attention, cut, window
-from tests.engines.media.drawn import face
+from tests.engines.drawn import face
 
 
 def with_dot(x: int, y: int, width: int = 300, height: int = 120) -> np.ndarray:

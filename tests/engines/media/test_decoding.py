@@ -11,7 +11,7 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import inspect
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.media.films import WHOLE, clicks, filmed, spliced
+from tests.engines.films import WHOLE, clicks, filmed, spliced
 
 
 def shown(path: Path, **asked: Any) -> list[np.ndarray]:

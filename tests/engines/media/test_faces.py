@@ -10,7 +10,7 @@ import pytest
 from kit.engines import samples
 from kit.engines.media import stills, yunet
 from kit.engines.media.faces import Face, find
-from tests.engines.media.drawn import EYES, LINE, MOUTH_HALF, face, place
+from tests.engines.drawn import EYES, LINE, MOUTH_HALF, face, place
 
 AT = {"x": 150.0, "y": 190.0, "size": 110.0}
 

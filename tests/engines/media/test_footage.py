@@ -10,7 +10,7 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.media.films import clicks, filmed, picture, turned
+from tests.engines.films import clicks, filmed, picture, turned
 
 RED, GREEN = (200, 40, 30), (30, 160, 60)
 

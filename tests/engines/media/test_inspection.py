@@ -15,7 +15,7 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import inspect
 from kit.errors import EngineError
-from tests.engines.media.films import filmed
+from tests.engines.films import filmed
 
 
 def told(path: Path, content_type: str) -> str:

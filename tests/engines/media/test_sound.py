@@ -20,7 +20,7 @@ from kit.engines.media.sound import (
     stretched,
 )
 from kit.errors import EngineError
-from tests.engines.media.films import clicks, filmed, onsets, picture
+from tests.engines.films import clicks, filmed, onsets, picture
 
 
 def tone(seconds: float, *, pitch: float = 440.0, level: float = 0.5, channels: int = 2) -> Sound:

@@ -12,7 +12,7 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.soundfile import _Clock, _Shears, opened
 from kit.engines.media.tracks import RATE
 from kit.errors import EngineError
-from tests.engines.media.films import clicks, onsets, picture
+from tests.engines.films import clicks, onsets, picture
 
 
 def sung(path: Path, codec: str, *, cover: bool) -> Path:

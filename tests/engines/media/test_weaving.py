@@ -9,7 +9,7 @@ import pytest
 from kit.engines.media import weaving
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.footage import Footage
-from tests.engines.media.films import WHOLE, filmed, spliced, woven
+from tests.engines.films import WHOLE, filmed, spliced, woven
 
 #: Options of encoders that mark what they write as interlaced.
 HALVES = {**WHOLE, "flags": "+ildct+ilme"}

@@ -12,7 +12,7 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound
 from kit.engines.models.video_edit import Edit
-from tests.engines.media.films import clicks
+from tests.engines.films import clicks
 
 DEFAULTS = {p.name: p.default for p in Edit.definition.settings if p.default is not None}
 

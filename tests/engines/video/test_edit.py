@@ -13,7 +13,7 @@ from kit.engines.media.footage import Footage
 from kit.engines.models.video_edit import Edit
 from kit.errors import EngineError
 from kit.wire import Model
-from tests.engines.media.films import filmed, picture, turned
+from tests.engines.films import filmed, picture, turned
 from tests.engines.video.edits import DEFAULTS, flashes, render, seen
 
 

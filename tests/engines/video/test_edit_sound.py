@@ -15,7 +15,7 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.loudness import loudness
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.media.films import onsets
+from tests.engines.films import onsets
 from tests.engines.video.edits import DEFAULTS, flashes, lit, render, strength, tone, written
 
 

@@ -16,7 +16,7 @@ from kit.engines.media.sound import Sound
 from kit.engines.models.video_join import Join
 from kit.errors import EngineError
 from kit.wire import Model
-from tests.engines.media.films import filmed
+from tests.engines.films import filmed
 
 DEFAULTS = {p.name: p.default for p in Join.definition.settings if p.default is not None}
 RED, GREEN, BLUE = (200, 40, 30), (40, 170, 60), (40, 60, 200)

@@ -52,7 +52,9 @@ def edited(job: Job, progress: Progress) -> Asset:
         progress.report(0.05)
         motion, share = _motion(job, footage, plan, frame, progress.part(0.05, 0.98))
         scene = _Scene(job, plan, frame, motion, captions)
-        return scene.written(footage, sound, progress.part(0.05 + 0.93 * share, 0.98))
+        asset = scene.written(footage, sound, progress.part(0.05 + 0.93 * share, 0.98))
+    progress.report(1.0)
+    return asset
 
 
 class _Scene:

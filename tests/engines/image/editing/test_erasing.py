@@ -8,7 +8,7 @@ from kit.engines import samples
 from kit.engines.base import Progress
 from kit.engines.media import faces, stills
 from kit.engines.media.fill import erasing
-from tests.engines.media.drawn import face
+from tests.engines.drawn import face
 
 
 def test_what_only_looks_like_a_face_is_copied_like_anything_else(

@@ -7,7 +7,7 @@ from kit.engines.editing.title.setting import Title, stacked
 from kit.engines.editing.title.styles import STYLES
 from kit.engines.media.faces import find
 from kit.errors import EngineError
-from tests.engines.media.drawn import face
+from tests.engines.drawn import face
 
 TITLE = Title(headline="Above the lake", subtitle="A story")
 

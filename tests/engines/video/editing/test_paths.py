@@ -10,7 +10,7 @@ from kit.engines.editing.video.paths import followed, steadied
 from kit.engines.editing.video.plan import plan_of
 from kit.engines.editing.video.survey import Survey, shots, survey
 from kit.engines.media.footage import Footage
-from tests.engines.media.films import filmed
+from tests.engines.films import filmed
 
 VALUES = {"start": 0, "speed": 1, "aspect_ratio": "keep", "resolution": "keep"}
 FRAME = frame_of((320, 180), (320, 180), "smart_crop")

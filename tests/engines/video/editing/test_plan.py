@@ -15,7 +15,7 @@ from kit.engines.editing.video.plan import (
 )
 from kit.engines.media.footage import Footage
 from kit.errors import EngineError
-from tests.engines.media.films import filmed
+from tests.engines.films import filmed
 
 VALUES = {"start": 0, "speed": 1, "aspect_ratio": "keep", "resolution": "keep"}
 

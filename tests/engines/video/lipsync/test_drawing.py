@@ -6,8 +6,8 @@ from kit.engines.editing.lipsync.head import Posture
 from kit.engines.editing.lipsync.mouth import Shape
 from kit.engines.editing.lipsync.placing import Place, Told, place
 from kit.engines.editing.lipsync.pose import Pose
-from tests.engines.media.drawn import LINE, face
-from tests.engines.media.drawn import place as spot
+from tests.engines.drawn import LINE, face
+from tests.engines.drawn import place as spot
 
 AT = {"x": 160.0, "y": 175.0, "size": 115.0}
 PIXELS = face(**AT)

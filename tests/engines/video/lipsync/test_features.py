@@ -11,7 +11,7 @@ from kit.engines.editing.lipsync.features import aside, closer, glance_of, open_
 from kit.engines.editing.lipsync.pose import pose_of
 from kit.engines.media import stills
 from kit.engines.media.faces import Face, find
-from tests.engines.media.drawn import EYES, LINE, MOUTH_HALF, face, place
+from tests.engines.drawn import EYES, LINE, MOUTH_HALF, face, place
 
 AT = {"x": 160.0, "y": 180.0, "size": 115.0}
 

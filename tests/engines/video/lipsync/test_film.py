@@ -14,7 +14,7 @@ from kit.engines.media import sound
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.models.lip_sync import LipSync
 from kit.errors import EngineError
-from tests.engines.media.drawn import LINE, face, place
+from tests.engines.drawn import LINE, face, place
 from tests.engines.video.lipsync.speaking import pause, saved, vowel
 
 DEFAULTS = {p.name: p.default for p in LipSync.definition.settings if p.default is not None}

@@ -8,7 +8,7 @@ import pytest
 from kit.engines.editing.lipsync.lids import Eye, blinks, closable, find_eyes, lashes, shut
 from kit.engines.editing.lipsync.pose import Pose, Window, pose_of
 from kit.engines.media.faces import find
-from tests.engines.media.drawn import EYES, face, place
+from tests.engines.drawn import EYES, face, place
 
 
 def test_eyes_are_found_at_the_iris() -> None:

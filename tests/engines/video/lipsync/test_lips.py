@@ -6,7 +6,7 @@ import pytest
 from kit.engines.editing.lipsync.lips import Hint, Lips, curve_at, find_lips
 from kit.engines.editing.lipsync.pose import Pose, pose_by_mouth, pose_of
 from kit.engines.media.faces import find
-from tests.engines.media.drawn import LINE, face, place
+from tests.engines.drawn import LINE, face, place
 
 AT = {"x": 160.0, "y": 175.0, "size": 115.0}
 

@@ -6,8 +6,8 @@ import pytest
 from kit.engines.editing.lipsync import placing
 from kit.engines.editing.lipsync.placing import Told, place, told_of
 from kit.errors import EngineError
-from tests.engines.media.drawn import LINE, face
-from tests.engines.media.drawn import place as spot
+from tests.engines.drawn import LINE, face
+from tests.engines.drawn import place as spot
 
 AT = {"x": 160.0, "y": 175.0, "size": 115.0}
 SIZE = (320, 360)

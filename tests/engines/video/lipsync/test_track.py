@@ -10,7 +10,7 @@ from kit.engines.editing.lipsync.features import closer
 from kit.engines.editing.lipsync.placing import Told
 from kit.engines.editing.lipsync.track import tracked
 from kit.engines.media.faces import Face, find
-from tests.engines.media.drawn import LINE, face, place
+from tests.engines.drawn import LINE, face, place
 
 AT = {"x": 160.0, "y": 120.0, "size": 80.0}
 STILL = face(320, 240, **AT)

@@ -1,5 +1,6 @@
-"""Faces drawn well enough that a detector takes them for faces."""
+"""Pictures drawn by rule: a face that a detector takes for one, and a ball that stands out."""
 
+import cv2
 import numpy as np
 
 #: Where the drawing has its eyes and the line between its lips, in half heights of the face.
@@ -76,3 +77,21 @@ def place(
     """Return where a place of the drawing, in half heights of the face, is in the picture."""
     cos, sin = size * np.cos(tilt), size * np.sin(tilt)
     return float(x + across * cos - along * sin), float(y + across * sin + along * cos)
+
+
+def ball(width: int = 240, height: int = 180) -> np.ndarray:
+    """Return a picture of a red ball on a blue and green ground with a little noise."""
+    rng = np.random.default_rng(3)
+    rows = np.linspace(0, 1, height)[:, None, None]
+    pixels = np.array([60, 110, 190]) * (1 - rows) + np.array([70, 150, 120]) * rows
+    pixels = np.repeat(pixels, width, axis=1) + rng.normal(0, 3, (height, width, 1))
+    pixels = pixels.clip(0, 255).astype(np.uint8)
+    cv2.circle(pixels, (width // 2, height // 2), height // 4, (210, 60, 40), -1, cv2.LINE_AA)
+    return pixels
+
+
+def ball_mask(width: int = 240, height: int = 180) -> np.ndarray:
+    """Return the mask of the ball: white where it is and a little around it."""
+    mask = np.zeros((height, width), np.uint8)
+    cv2.circle(mask, (width // 2, height // 2), height // 4 + 4, 255, -1)
+    return mask

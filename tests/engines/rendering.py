@@ -1,0 +1,162 @@
+"""Jobs for the built-in models, rendered as small as they allow, and what came out of them."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from PIL import Image
+
+from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.media.sound import Sound
+from kit.engines.registry import engine_for
+from kit.wire import Parameter
+from tests.engines import drawn
+
+RATE = 48_000
+#: What a parameter is by its name where nothing else is asked for: whatever takes the least time.
+_SMALL = {"resolution": "360p", "detail": "low"}
+_LEAST = ("size", "duration")
+
+
+def definition_of(model: str) -> Definition:
+    """Return the definition of a built-in model."""
+    return engine_for(model).definition
+
+
+def parameters_of(engine: Engine, **values: Any) -> dict[str, Any]:
+    """Return the defaults of a model, small, and what else is asked for."""
+    settings = {parameter.name: parameter for parameter in engine.definition.settings}
+    known = {name: p.default for name, p in settings.items() if p.default is not None}
+    least = {name: settings[name].minimum for name in _LEAST if name in settings}
+    small = {
+        name: v for name, v in _SMALL.items() if name in settings and _may_be(settings[name], v)
+    }
+    return {**known, **least, **small, **values}
+
+
+def _may_be(parameter: Parameter, value: Any) -> bool:
+    return value in (parameter.enum or ())
+
+
+def job_for(
+    model: str | Engine,
+    folder: Path,
+    prompt: str = "",
+    *,
+    seed: int = 1,
+    media: Mapping[str, Path | list[Path]] | None = None,
+    **values: Any,
+) -> Job:
+    """Return a job of a model, named by its id, in a new folder."""
+    engine = engine_for(model) if isinstance(model, str) else model
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {n: p if isinstance(p, list) else [p] for n, p in (media or {}).items()}
+    values = parameters_of(engine, **values)
+    return Job(prompt=prompt, parameters=values, folder=folder, seed=seed, media=files)
+
+
+def render(
+    model: str | Engine,
+    folder: Path,
+    prompt: str = "",
+    *,
+    progress: Progress | None = None,
+    **order: Any,
+) -> Asset:
+    """Render a job of a model; see `job_for`."""
+    engine = engine_for(model) if isinstance(model, str) else model
+    return engine.render(job_for(engine, folder, prompt, **order), progress or Progress())
+
+
+def pixels_of(asset: Asset | Path) -> np.ndarray:
+    """Return a picture as whole numbers that can be subtracted."""
+    with Image.open(asset if isinstance(asset, Path) else asset.path) as picture:
+        return np.asarray(picture).astype(int)
+
+
+def frames_of(asset: Asset | Path) -> list[np.ndarray]:
+    """Return the frames of a clip, RGB, as whole numbers that can be subtracted."""
+    with av.open(str(asset if isinstance(asset, Path) else asset.path)) as container:
+        return [frame.to_ndarray(format="rgb24").astype(int) for frame in container.decode(video=0)]
+
+
+def seen_in(asset: Asset) -> np.ndarray:
+    """Return the picture, or the frame in the middle of the clip."""
+    if asset.content_type.startswith("image/"):
+        return pixels_of(asset)
+    frames = frames_of(asset)
+    return frames[len(frames) // 2]
+
+
+def saved(pixels: np.ndarray, path: Path, **options: Any) -> Path:
+    """Save a picture and return where."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels.astype(np.uint8)).save(path, **options)
+    return path
+
+
+def tone(seconds: float, pitch: float = 440, level: float = 0.3) -> np.ndarray:
+    """Return a tone of two channels."""
+    wave = level * np.sin(2 * np.pi * pitch * np.arange(round(seconds * RATE)) / RATE)
+    return np.stack([wave, wave]).astype(np.float32)
+
+
+def recorded(samples: np.ndarray, path: Path) -> Path:
+    """Write a sound of two channels as a WAV file and return where."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("pcm_s16le", rate=RATE, layout="stereo")
+        frame = av.AudioFrame.from_ndarray(samples, format="fltp", layout="stereo")
+        frame.sample_rate = RATE
+        container.mux(stream.encode(frame))
+    return path
+
+
+def filmed(
+    path: Path, frames: list[np.ndarray], *, fps: int = 25, heard: np.ndarray | None = None
+) -> Path:
+    """Film pictures with the kit's own encoder and return where."""
+    height, width = frames[0].shape[:2]
+    sound = None if heard is None else Sound(heard)
+    with Clip(path, width, height, fps=fps, sound=sound) as clip:
+        for frame in frames:
+            clip.add(rgb_frame(frame))
+    return path
+
+
+def _spoken(seconds: float = 1.0) -> np.ndarray:
+    """Return five syllables in a second: a voice's harmonics that swell and fade."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    voice = sum(np.cos(2 * np.pi * 120 * n * time + n * n) / n for n in range(1, 30))
+    wave = 0.15 * voice * np.sin(np.pi * 5 * time) ** 2
+    return np.stack([wave, wave]).astype(np.float32)
+
+
+def _rolling(start: int) -> list[np.ndarray]:
+    """Return a second of a ball that rolls to the right."""
+    ground = drawn.ball(320, 180)
+    return [np.roll(ground, start + 3 * number, axis=1)[10:106, 40:168] for number in range(25)]
+
+
+FILES: Mapping[str, Callable[[Path], Path]] = {
+    "ball": lambda folder: saved(drawn.ball(), folder / "ball.png"),
+    "mask": lambda folder: saved(drawn.ball_mask(), folder / "mask.png"),
+    "corner": lambda folder: saved(np.roll(drawn.ball_mask(), 60, axis=1), folder / "corner.png"),
+    "face": lambda folder: saved(drawn.face(), folder / "face.png"),
+    "smile": lambda folder: saved(drawn.face(smile=True), folder / "smile.png"),
+    "other": lambda folder: saved(drawn.ball(200, 160)[:, ::-1] // 2, folder / "other.png"),
+    "clip": lambda folder: filmed(folder / "clip.mp4", _rolling(0), heard=tone(1.0, 300)),
+    "next": lambda folder: filmed(folder / "next.mp4", _rolling(90), heard=tone(1.0, 500)),
+    "speaker": lambda folder: filmed(folder / "speaker.mp4", [drawn.face()] * 25),
+    "voice": lambda folder: recorded(_spoken(), folder / "voice.wav"),
+    "longer": lambda folder: recorded(_spoken(4.0), folder / "longer.wav"),
+    "music": lambda folder: recorded(tone(0.4, 700), folder / "music.wav"),
+}
+
+
+def library(folder: Path) -> Callable[[str], Path]:
+    """Return a function that makes each of `FILES` once and tells where it is."""
+    return cache(lambda name: FILES[name](folder))

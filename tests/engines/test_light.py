@@ -1,0 +1,154 @@
+"""What words and settings do to the light of what is painted: always one picture beside another."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+from kit.engines.base import Asset
+from tests.engines.rendering import frames_of, render, seen_in
+
+Painted: TypeAlias = Callable[..., Asset]
+PLACES = ("lake", "desert", "forest", "sea", "city", "mountains", "hills")
+#: Prompts of each family of scenes that say nothing else.
+FAMILIES = {
+    "lake": "a mountain lake",
+    "desert": "a desert",
+    "forest": "a forest",
+    "sea": "the sea",
+    "city": "a city street",
+    "space": "a planet in space",
+    "liquid": "liquid marble",
+    "flow": "flowing lines",
+}
+#: Models and a place each where one is enough: films of more would take long.
+FILMS = [("drift", "hills"), ("living-scene", "sea"), ("flythrough", "desert")]
+STILLS = [(model, place) for model in ("poster", "scene", "scene-fast") for place in PLACES]
+
+
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory: pytest.TempPathFactory) -> Painted:
+    """Paint something small with a model, each once."""
+
+    @cache
+    def made(model: str, prompt: str, values: tuple[tuple[str, Any], ...]) -> Asset:
+        return render(model, tmp_path_factory.mktemp(model), prompt, **dict(values))
+
+    return lambda model, prompt, **values: made(model, prompt, tuple(sorted(values.items())))
+
+
+def light(pixels: np.ndarray) -> float:
+    return float(pixels.mean())
+
+
+def contrast(pixels: np.ndarray) -> float:
+    """Return how much the light changes from row to row beyond the foreground."""
+    far = pixels[: pixels.shape[0] * 2 // 3].mean(axis=2)
+    return float(np.abs(np.diff(far, axis=0)).mean())
+
+
+def warmth(pixels: np.ndarray) -> float:
+    return float((pixels[..., 0] - pixels[..., 2]).mean())
+
+
+def roughness(pixels: np.ndarray) -> float:
+    return float(np.abs(np.diff(pixels, axis=1)).mean())
+
+
+@pytest.mark.parametrize(("model", "place"), [*STILLS, *FILMS])
+def test_a_night_is_darker_than_a_day(model: str, place: str, painted: Painted) -> None:
+    night, day = (seen_in(painted(model, f"{place} at {hour}")) for hour in ("night", "noon"))
+
+    assert light(night) < light(day)
+
+
+@pytest.mark.parametrize(
+    ("model", "place"),
+    [*STILLS, ("living-scene", "sea")],
+)
+def test_fog_takes_contrast_away(model: str, place: str, painted: Painted) -> None:
+    thick, clear = (seen_in(painted(model, f"{how} {place} at noon")) for how in ("foggy", "clear"))
+
+    assert contrast(thick) < contrast(clear)
+
+
+@pytest.mark.parametrize("weather", ["rainy", "snowfall over", "stormy", "hazy", "cloudy"])
+@pytest.mark.parametrize(("model", "place"), [s for s in STILLS if s[0] != "scene-fast"])
+def test_every_weather_shows_in_every_place(
+    model: str, place: str, weather: str, painted: Painted
+) -> None:
+    other = seen_in(painted(model, f"{weather} {place} at noon"))
+
+    assert (other != seen_in(painted(model, f"clear {place} at noon"))).any()
+
+
+@pytest.mark.parametrize("model", ["scene", "scene-fast", "living-scene"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_prompt_finds_its_family_and_the_setting_names_it(
+    model: str, family: str, painted: Painted
+) -> None:
+    found, named = (painted(model, FAMILIES[family], family=f) for f in ("auto", family))
+    other = painted(model, FAMILIES[family], family="flow" if family == "liquid" else "liquid")
+
+    assert found.path.read_bytes() == named.path.read_bytes() != other.path.read_bytes()
+
+
+@pytest.mark.parametrize("model", ["poster", "scene", "drift"])
+def test_a_warm_palette_is_warmer_than_a_cool_one(model: str, painted: Painted) -> None:
+    warm, cool = (
+        seen_in(painted(model, "hills at dusk", palette=name)) for name in ("ember", "lagoon")
+    )
+
+    assert warmth(warm) > warmth(cool)
+
+
+def test_mist_and_grain_do_what_they_say(painted: Painted) -> None:
+    plain, misty, grainy = (
+        seen_in(painted("poster", "clear mountains at dusk", **values))
+        for values in ({"mist": 0}, {"mist": 1}, {"mist": 0, "grain": True})
+    )
+
+    assert light(misty) > light(plain)
+    assert roughness(grainy) > roughness(plain)
+
+
+def test_stars_are_the_brightest_of_a_dark_sky(painted: Painted) -> None:
+    starry, bare = (
+        seen_in(painted("poster", "clear mountains at night", stars=stars))[:80, :90].max()
+        for stars in (True, False)
+    )
+
+    assert starry > bare
+
+
+@pytest.mark.parametrize(("hours", "sign"), [("day_to_night", 1), ("night_to_day", -1)])
+def test_hours_pass_from_light_to_dark_or_the_other_way(
+    painted: Painted, hours: str, sign: int
+) -> None:
+    frames = frames_of(painted("living-scene", "a clear desert", hours=hours))
+
+    assert sign * light(frames[0]) > sign * light(frames[-1])
+
+
+def test_a_quick_scene_is_the_scene_that_the_full_model_paints(painted: Painted) -> None:
+    def shape(asset: Asset) -> np.ndarray:
+        pixels = seen_in(asset).mean(axis=2)
+        return pixels.reshape(8, pixels.shape[0] // 8, 8, -1).mean(axis=(1, 3))
+
+    quick = shape(painted("scene-fast", "clear lake at noon", size=512))
+    same, other = (
+        shape(painted("scene", "clear lake at noon", **how)) for how in ({}, {"seed": 9})
+    )
+
+    assert np.abs(quick - same).mean() < np.abs(quick - other).mean()
+
+
+def test_a_finer_scene_is_the_same_one(painted: Painted) -> None:
+    coarse, fine = (
+        seen_in(painted("scene", "a lake at noon", detail=detail)) for detail in ("low", "high")
+    )
+    other = seen_in(painted("scene", "a lake at noon", seed=9))
+
+    assert np.abs(coarse - fine).mean() < np.abs(coarse - other).mean()

@@ -1,0 +1,134 @@
+"""How clips move, by whichever model: measured between their own frames."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.engines.rendering import frames_of, render, saved
+
+Files = Callable[[str], Path]
+PAINTED = {"drift": "hills", "living-scene": "desert", "flythrough": "desert"}
+GIVEN = ("animate", "ken-burns")
+
+
+@pytest.fixture(scope="module")
+def patches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A picture with something to see everywhere, so that every motion shows."""
+    noise = np.random.default_rng(3).integers(60, 200, (30, 40, 3)).astype(np.uint8)
+    pixels = cv2.resize(noise, (640, 480), interpolation=cv2.INTER_CUBIC)
+    return saved(pixels, tmp_path_factory.mktemp("patches") / "patches.png")
+
+
+@pytest.fixture
+def clip(patches: Path, tmp_path: Path) -> Callable[..., list[np.ndarray]]:
+    """Return the frames of a clip of a second."""
+
+    def frames(model: str, **values: object) -> list[np.ndarray]:
+        how: dict[str, object] = {"prompt": PAINTED.get(model, ""), **values}
+        if model in GIVEN:
+            how["media"] = {"image": patches}
+        if model == "animate":
+            how["technique"] = "ken_burns"
+        if model == "living-scene":
+            how |= {"clouds": False, "weather": "none"}
+        count = len(list(tmp_path.iterdir()))
+        return frames_of(render(model, tmp_path / str(count), **how))  # type: ignore[arg-type]
+
+    return frames
+
+
+Frames = Callable[..., list[np.ndarray]]
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one - other).mean())
+
+
+def shift(frames: list[np.ndarray]) -> tuple[float, float]:
+    """Return how far what is seen moves to the right and down over a clip."""
+    gray = [frame.mean(axis=2).astype(np.float32) for frame in frames]
+    window = cv2.createHanningWindow(gray[0].shape[::-1], cv2.CV_32F)
+    steps = [cv2.phaseCorrelate(*pair, window)[0] for pair in pairwise(gray)]
+    return float(sum(x for x, _ in steps)), float(sum(y for _, y in steps))
+
+
+@pytest.mark.parametrize("model", ["drift", "living-scene", "animate", "ken-burns"])
+def test_what_is_seen_moves_against_the_camera(model: str, clip: Frames) -> None:
+    left, right = (
+        shift(clip(model, camera=f"pan_{way}", motion=1)[6::12])[0] for way in ("left", "right")
+    )
+
+    assert right < 0 < left
+
+
+def test_a_camera_moves_up_and_down_too(clip: Frames) -> None:
+    up, down = (
+        shift(clip("ken-burns", camera=f"pan_{way}", motion=1)[6::12])[1] for way in ("up", "down")
+    )
+
+    assert down < 0 < up
+
+
+@pytest.mark.parametrize(
+    ("model", "nearer", "wider"),
+    [
+        ("ken-burns", "zoom_in", "zoom_out"),
+        ("animate", "push", "pull"),
+        ("drift", "push", "pull"),
+        ("living-scene", "push", "pull"),
+    ],
+)
+def test_going_nearer_enlarges_what_is_seen(
+    model: str, nearer: str, wider: str, clip: Frames
+) -> None:
+    def growth(camera: str) -> float:
+        """Return how far the right of the picture moves to the right more than the left does."""
+        frames = clip(model, camera=camera, motion=1)
+        half = frames[0].shape[1] // 2
+        sides = (slice(None, half), slice(half, None))
+        left, right = (shift([frame[:, side] for frame in frames])[0] for side in sides)
+        return right - left
+
+    assert growth(nearer) > 0 > growth(wider)
+
+
+@pytest.mark.parametrize("model", ["drift", "living-scene", "ken-burns", "animate", "flythrough"])
+def test_more_motion_moves_more_and_a_still_camera_does_not(model: str, clip: Frames) -> None:
+    moves = {"flythrough": "forward", "ken-burns": "zoom_in"}
+    still, little, much = (
+        apart(frames[0], frames[-1])
+        for frames in (
+            clip(model, camera="still", motion=0),
+            clip(model, camera=moves.get(model, "push"), motion=0.2),
+            clip(model, camera=moves.get(model, "push"), motion=1),
+        )
+    )
+
+    assert still < little < much
+
+
+@pytest.mark.parametrize("model", ["drift", "living-scene", "ken-burns", "animate", "flythrough"])
+def test_a_loop_ends_where_it_began(model: str, clip: Frames) -> None:
+    def seam(loop: bool) -> float:
+        """Return how large the step from the last frame to the first is beside the others."""
+        frames = clip(model, loop=loop, motion=1)
+        return apart(frames[-1], frames[0]) / max(apart(*pair) for pair in pairwise(frames))
+
+    assert seam(True) < seam(False)
+
+
+@pytest.mark.parametrize("weather", ["rain", "snow", "fog", "fireflies", "embers"])
+def test_weather_moves_before_a_picture_that_does_not(
+    weather: str, patches: Path, tmp_path: Path
+) -> None:
+    def flicker(kind: str) -> float:
+        values = {"camera": "still", "motion": 0, "weather": kind, "technique": "ken_burns"}
+        asset = render("animate", tmp_path / kind, media={"image": patches}, **values)
+        frames = frames_of(asset)
+        return sum(apart(frames[n], frames[n + 4]) for n in range(0, 20, 4))
+
+    assert flicker(weather) > flicker("none")
