@@ -18,7 +18,7 @@ from kit import wire
 from kit.client import calls, flows, kinds
 from kit.client.files import Unwritten, unwritten
 from kit.client.flows import PATIENT, Policy, Tries
-from kit.client.settings import origin
+from kit.client.settings import origin, whole
 from kit.client.steps import Fetch, Flow, Lost, Reply
 from kit.errors import KitError, NoAnswerError
 
@@ -164,7 +164,7 @@ def _patiently(
     tag = "" if sha256 else None
     try:
         while True:
-            outcome = yield from _follow(cache, urljoin(f"{cache.base_url}/", url), part, tag)
+            outcome = yield from _follow(cache, whole(cache.base_url, url), part, tag)
             if isinstance(outcome, Reply) and outcome.fine:
                 if outcome.sha256 and sha256 in (None, outcome.sha256):
                     part.replace(path)

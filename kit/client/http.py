@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -20,7 +19,7 @@ from kit.client.calls import Call
 from kit.client.files import Sink, Tap, unwritten
 from kit.client.lines import C, Lines, lent, lent_async
 from kit.client.proving import OPENED, Proof, asked, prove, prove_async
-from kit.client.settings import Settings, mask, origin
+from kit.client.settings import Settings, mask, origin, whole
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
 
@@ -67,17 +66,8 @@ class Connection(Generic[C]):
         return self._settings.at(self._settings.base_url)
 
     def address(self, path: str) -> str:
-        """Return the whole address of a call's path, which may be one already.
-
-        A path out of an answer may or may not repeat the prefix under which the service is mounted.
-        """
-        if path.startswith(("http://", "https://")):
-            return self._settings.at(path)
-        base = self._base
-        prefix = urlsplit(base).path
-        if prefix and path.startswith(f"{prefix}/"):
-            path = path.removeprefix(prefix)
-        return f"{base}/{path.lstrip('/')}"
+        """Return the whole address of a call's path, which may be one already."""
+        return self._settings.at(whole(self._base, path))
 
     def request(self, step: Ask, url: str) -> httpx.Request:
         """Build the request of a call."""

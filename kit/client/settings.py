@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kit.client.moving import Whereabouts
 
 _APP = "creative-studio-kit"
+_WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 _OFF = frozenset({"0", "false", "no", "off"})
 
 
@@ -142,6 +143,26 @@ def data_folder(
     from platformdirs import user_data_path
 
     return user_data_path(_APP)
+
+
+def whole(base_url: str, url: str) -> str:
+    """Return the whole address of what an answer names, which may be one already.
+
+    One that begins with a slash may or may not repeat the prefix under which a service is mounted.
+
+    Examples
+    --------
+    >>> whole("https://host/api", "/api/v1/x"), whole("https://host/api", "/v1/x")
+    ('https://host/api/v1/x', 'https://host/api/v1/x')
+    """
+    if _WHOLE.match(url):
+        return url
+    if url.startswith("//"):  # in its scheme
+        return f"{base_url.partition(':')[0]}:{url}"
+    prefix = urlsplit(base_url).path
+    if prefix and url.startswith(f"{prefix}/"):
+        url = url.removeprefix(prefix)
+    return f"{base_url}/{url.lstrip('/')}"
 
 
 def mask(key: str) -> str:

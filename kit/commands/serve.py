@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -45,6 +46,8 @@ def command(
     settings = settings_of(data, database, storage_url=storage, workers=workers)
     listener = server.bind(host, port)
     url = server.url_of(listener)
+    # Whoever is told this name calls the service by it.
+    settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, host.lower()))
     typer.echo(f"Creative Studio at {url}  (docs: {url}/docs)")
     typer.echo(f"Data in {settings.data}, {settings.workers} worker(s). Ctrl-C stops it.")
     if not transact(settings, accounts.every_one()):

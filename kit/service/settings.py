@@ -31,6 +31,9 @@ class Settings:
         Empty for SQLite and files inside `data`.
     public_url : str
         What absolute addresses begin with; empty to take it from each request.
+    allowed_hosts : tuple of str
+        By which names requests may call this service, besides those of the loopback and the address
+        that it was reached at; who calls it otherwise gets relative addresses.
     workers : int
         Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
         the processors and the memory that it may use are good for, when left out.
@@ -68,6 +71,7 @@ class Settings:
     database_url: str = ""
     storage_url: str = ""
     public_url: str = ""
+    allowed_hosts: tuple[str, ...] = ()
     engines: str = ""
     workers: int = field(default_factory=machine.workers)
     requests_per_minute: int = 600
@@ -202,6 +206,12 @@ def write_private(path: Path, text: str) -> None:
     draft.replace(path)
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas, as they are compared."""
+    names = (name.strip().strip("[]").lower() for name in text.split(","))
+    return tuple(name for name in names if name)
+
+
 def _flag(text: str) -> bool:
     return {"1": True, "true": True, "0": False, "false": False}[text.strip().lower()]
 
@@ -211,6 +221,7 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "database_url": ("KIT_DATABASE_URL", str),
     "storage_url": ("KIT_STORAGE_URL", str),
     "public_url": ("KIT_PUBLIC_URL", str),
+    "allowed_hosts": ("KIT_ALLOWED_HOSTS", _names),
     "engines": ("KIT_ENGINES", str),
     "job_memory_bytes": ("KIT_JOB_MEMORY_BYTES", int),
     "workers": ("KIT_WORKERS", int),

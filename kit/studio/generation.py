@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import downloads
+from kit.client.settings import whole
 from kit.client.steps import Flow, then
 from kit.errors import KitError, NoAnswerError
 from kit.studio import showing
@@ -203,7 +204,7 @@ class Output:
     @property
     def url(self) -> str | None:
         """Where the service serves it; signed, and valid for a while only."""
-        return self.generation.facts.output_url
+        return _address(self.generation)
 
     @property
     def facts(self) -> wire.Output:
@@ -244,7 +245,7 @@ class AsyncOutput:
     @property
     def url(self) -> str | None:
         """Where the service serves it; signed, and valid for a while only."""
-        return self.generation.facts.output_url
+        return _address(self.generation)
 
     @property
     def facts(self) -> wire.Output:
@@ -292,3 +293,9 @@ def _described(generation: Held) -> str:
     facts = generation.facts.output or wire.Output()
     size = f" {facts.width}×{facts.height}" if facts.width and facts.height else ""
     return f"<Output {facts.content_type or generation.asset_type or 'media'}{size}>"
+
+
+def _address(generation: Held) -> str | None:
+    """Return the whole address of an output, where its service is now."""
+    url, settings = generation.facts.output_url, generation.client.settings
+    return settings.at(whole(settings.base_url, url)) if url else None

@@ -86,12 +86,15 @@ async def filled(folder: Path, count: int) -> str:
 def seconds(http: httpx.Client, kind: dict[str, str], last: list[str], turn: int) -> float:
     """Return the processor time of one page; `last` holds where the next begins.
 
-    Each turn calls the service by another name: answers that were kept hold other addresses.
+    Each turn calls the service at another port: answers that were kept hold other addresses.
     """
     cursor = {"cursor": last[0]} if last[0] else {}
+    called = {"Host": f"localhost:{turn}"}
     begun = time.process_time()
     answer = http.get(
-        "/v1/creative-studio/generations", params={**kind, **cursor}, headers={"Host": f"h{turn}"}
+        "/v1/creative-studio/generations",
+        params={**kind, **cursor},
+        headers=called,
     )
     took = time.process_time() - begun
     found = answer.raise_for_status().json()

@@ -79,26 +79,30 @@ def caller_of(request: Request) -> Caller:
 
 
 def base_of(request: Request) -> str:
-    """Return what absolute addresses begin with, without a slash at the end."""
-    public = context_of(request).settings.public_url
-    if public:
-        return public.rstrip("/")
+    """Return what addresses begin with, without a slash at the end.
+
+    Whoever calls the service by a name that is not known to be its own gets relative addresses.
+    """
+    settings = context_of(request).settings
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
     scope = request.scope
     host = next((value for name, value in scope["headers"] if name == b"host"), b"")
     prefix = scope.get("app_root_path", scope.get("root_path", ""))
-    return _base(scope["scheme"], host, scope.get("server"), prefix)
+    here = (scope.get("server") or ("",))[0]
+    return _base(scope["scheme"], host, prefix, frozenset({here, *settings.allowed_hosts}))
 
 
 @lru_cache(256)
-def _base(scheme: str, host: bytes, server: tuple[str, int] | None, prefix: str) -> str:
-    # What a client calls this service is taken over only when it can be a name and a port.
-    name = host.decode("latin-1") if _HOST.fullmatch(host) else ""
-    if not name and server:
-        name = f"{server[0]}:{server[1]}"
-    return f"{scheme}://{name}{prefix}".rstrip("/")
+def _base(scheme: str, host: bytes, prefix: str, names: frozenset[str]) -> str:
+    called = _HOST.fullmatch(host.decode("latin-1"))
+    known = called and called[1].strip("[]").lower() in _LOOPBACK | names
+    return f"{scheme}://{called[0]}{prefix}".rstrip("/") if called and known else prefix.rstrip("/")
 
 
-_HOST = re.compile(rb"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
+#: A name or an address, and a port.
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:

@@ -27,7 +27,9 @@ async def read_docs(request: Request) -> Response:
     if not hasattr(state, "docs"):
         state.docs = await asyncio.to_thread(_made, request.app)
     nonce = secrets.token_urlsafe(16)
-    text = state.docs.replace(NONCE, nonce).replace(BASE, escape(base_of(request)))
+    base = base_of(request)
+    shown = base if "://" in base else f"https://SERVICE{base}"
+    text = state.docs.replace(NONCE, nonce).replace(BASE, escape(shown))
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
