@@ -1,115 +1,154 @@
-"""What a page of the history costs when there are a thousand generations, and a million.
+"""What reads cost when there are a thousand generations, and a million: every filter, and credits.
 
     python tests/benchmarks/bench_pages.py [SMALL] [LARGE]
 
 Two services run side by side; both are asked for the same kinds of pages in turn, each time for
 another page and by another name, so that nothing kept from before answers. Client and services
-share a process, whose processor time is compared; the ratio of the medians is printed.
+share a process, whose processor time is compared; the ratio of the medians is printed. What a
+filter finds is always the oldest of the history, behind all that it leaves out.
 """
 
 import asyncio
-import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import httpx
 
 from kit.service import server, settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
-from kit.service.store import generations, ids
-from kit.service.store.database import Transaction
+from kit.service.store import ids
 
+#: A path and its query.
+Asked = tuple[str, dict[str, str]]
 ASKED = 300
 DAY_MS = 24 * 3600 * 1000
-STATES = ("completed",) * 18 + ("failed", "canceled")
+GENERATIONS = "/v1/creative-studio/generations"
+#: So many of each kind that is not the usual one, at the beginning of a history.
+RARE = 60
+_KIND = f"CASE WHEN n < 6 * {RARE} THEN n / {RARE} ELSE 6 END"
+_GENERATIONS = f"""
+INSERT INTO generations (id, account_id, key_id, state, asset_type, generation_type, model_id,
+    model_name, prompt, parameters, media, seed, millicredits, refunded, progress, attempt, losses,
+    created_at, updated_at, started_at, completed_at)
+WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < :count),
+kinds AS (SELECT n, {_KIND} AS kind, :first + n * :span / :count AS moment FROM numbers)
+SELECT made_id('gen', moment, n), :account, '',
+    CASE kind WHEN 0 THEN 'failed' WHEN 1 THEN 'canceled' WHEN 4 THEN 'failed' ELSE 'completed' END,
+    CASE kind WHEN 2 THEN 'video' WHEN 4 THEN 'video' ELSE 'image' END, 'text-to-image',
+    CASE kind WHEN 3 THEN 'drift' WHEN 4 THEN 'drift' ELSE 'poster' END, 'Poster',
+    'a lake between mountains, golden hour', '{{"size":1024,"seed":7}}', '{{}}',
+    7, 20, 0, 1.0, 1, 0, moment, moment + 900, moment + 100, moment + 900
+FROM kinds
+"""
+_LEDGER = """
+INSERT INTO ledger (id, account_id, kind, subject, millicredits, balance_after, generation_id,
+    model_id, created_at, charged_after, refunded_after)
+SELECT replace(id, 'gen_', 'led_'), account_id, 'generation', id, -20,
+    :balance - 20 * row_number() OVER (ORDER BY id), id, model_id, created_at,
+    20 * row_number() OVER (ORDER BY id), 0
+FROM generations WHERE account_id = :account
+"""
 
 
-def rows(count: int, account: str, first: int) -> Iterator[dict[str, object]]:
-    """Yield generations of the year before `first`, oldest first."""
-    draw = random.Random(1)
-    for number in range(count):
-        moment = first + number * 365 * DAY_MS // count
-        yield {
-            "id": ids.floor("gen", moment)[:-8] + f"{number:08d}",
-            "account_id": account,
-            "key_id": "",
-            "state": draw.choice(STATES),
-            "asset_type": draw.choice(("image", "video")),
-            "generation_type": "text-to-image",
-            "model_id": draw.choice(("poster", "drift")),
-            "model_name": "Poster",
-            "prompt": "a lake between mountains, golden hour",
-            "parameters": '{"size":1024,"seed":7}',
-            "media": "{}",
-            "seed": 7,
-            "millicredits": 20,
-            "refunded": 0,
-            "progress": 1.0,
-            "attempt": 1,
-            "losses": 0,
-            "queue_round": 0,
-            "owner": None,
-            "lease_until": None,
-            "error": None,
-            "error_code": None,
-            "output": None,
-            "created_at": moment,
-            "updated_at": moment + 900,
-            "started_at": moment + 100,
-            "completed_at": moment + 900,
-        }
+def write_history(path: Path, account: str, count: int, until: int, days: int = 60) -> None:
+    """Write so many generations of the days before a moment, with their charges.
+
+    Parameters
+    ----------
+    until : int
+        Milliseconds since 1970.
+    """
+
+    def made_id(prefix: str, moment: int, number: int) -> str:
+        return f"{ids.floor(prefix, moment)[:-8]}{number:08d}"
+
+    connection = apsw.Connection(str(path))
+    connection.create_scalar_function("made_id", made_id, 3)
+    connection.execute("BEGIN IMMEDIATE")
+    values = {"account": account, "count": count, "span": days * DAY_MS}
+    connection.execute(_GENERATIONS, {**values, "first": until - days * DAY_MS})
+    find = "SELECT balance FROM accounts WHERE id = ?"
+    ((balance,),) = connection.execute(find, (account,)).fetchall()
+    connection.execute(_LEDGER, {"account": account, "balance": balance})
+    spend = "UPDATE accounts SET balance = balance - ?1, charged = charged + ?1 WHERE id = ?2"
+    connection.execute(spend, (20 * count, account))
+    connection.execute("COMMIT")
+    connection.close()
 
 
 async def filled(folder: Path, count: int) -> str:
     """Make a data folder with a history and return a key for it."""
     config = settings.load({}, data=folder)
     database = open_database(config)
-    account = await database.write(accounts.create("Bench", "bench@localhost", 10**6, clock()))
+    account = await database.write(accounts.create("Bench", "bench@localhost", 10**9, clock()))
     wish = keys.Wish(account_id=account.id, name="bench", scopes=("creative:generate",))
     made = await database.write(keys.create(wish, config.secret(), clock()))
-
-    def add() -> Transaction[None]:
-        for row in rows(count, account.id, clock() - 365 * DAY_MS):
-            yield generations.ADD(**row)
-
-    await database.write(add())
     await database.close()
+    write_history(config.database_path, account.id, count, clock())
     return str(made.text)
 
 
-def seconds(http: httpx.Client, kind: dict[str, str], last: list[str], turn: int) -> float:
+def seconds(http: httpx.Client, asked: Asked, last: list[str], turn: int) -> float:
     """Return the processor time of one page; `last` holds where the next begins.
 
     Each turn calls the service at another port: answers that were kept hold other addresses.
     """
     cursor = {"cursor": last[0]} if last[0] else {}
-    called = {"Host": f"localhost:{turn}"}
+    called = {"Host": f"localhost:{turn + 1}"}
     begun = time.process_time()
-    answer = http.get(
-        "/v1/creative-studio/generations",
-        params={**kind, **cursor},
-        headers=called,
-    )
+    answer = http.get(asked[0], params={**asked[1], **cursor}, headers=called)
     took = time.process_time() - begun
     found = answer.raise_for_status().json()
     last[0] = found[-1]["id"] if answer.links.get("next") else ""
     return took
 
 
+def kinds() -> dict[str, Asked]:
+    """Return what is asked for, by what it is called."""
+
+    def ago(days: float) -> str:
+        return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+
+    filters = {
+        "all": {},
+        "completed": {"status": "completed"},
+        "failed": {"status": "failed"},
+        "canceled": {"status": "canceled"},
+        "processing": {"status": "processing"},
+        "images": {"assetType": "image"},
+        "videos": {"assetType": "video"},
+        "usual model": {"modelId": "poster"},
+        "rare model": {"modelId": "drift"},
+        "no such model": {"modelId": "none"},
+        "failed images": {"status": "failed", "assetType": "image"},
+        "canceled videos": {"status": "canceled", "assetType": "video"},
+        "failed of a model": {"status": "failed", "modelId": "drift"},
+        "videos of a model": {"assetType": "video", "modelId": "drift"},
+        "images of the other": {"assetType": "image", "modelId": "drift"},
+        "all three": {"status": "failed", "assetType": "video", "modelId": "drift"},
+        "created after": {"createdAfter": ago(30)},
+        "created before": {"createdBefore": ago(30)},
+        "failed before": {"status": "failed", "createdBefore": ago(1)},
+        "videos in a week": {
+            "assetType": "video",
+            "createdAfter": ago(20),
+            "createdBefore": ago(13),
+        },
+    }
+    lists = {name: (GENERATIONS, kind) for name, kind in filters.items()}
+    others = {"usage": "/v1/usage", "account": "/v1/account", "credits": "/v1/account/credits"}
+    return {**lists, **{name: (path, {}) for name, path in others.items()}}
+
+
 def main(small: int = 1_000, large: int = 1_000_000) -> None:
     """Print a line for each kind of page."""
-    kinds = {
-        "all": {},
-        "failed": {"status": "failed"},
-        "one model": {"modelId": "drift"},
-        "videos": {"assetType": "video"},
-    }
     with tempfile.TemporaryDirectory() as folder:
         services = []
         for count in (small, large):
@@ -120,12 +159,13 @@ def main(small: int = 1_000, large: int = 1_000_000) -> None:
             head = {"Authorization": f"Bearer {key}"}
             services.append((running, httpx.Client(base_url=running.url, headers=head)))
         print(f"page of 50            {small:>12,} {large:>12,}  ratio")
-        for name, kind in kinds.items():
+        for name, asked in kinds().items():
             took: list[list[float]] = [[], []]
             cursors = [[""], [""]]
             for turn in range(ASKED):
-                for number, (_, http) in enumerate(services):
-                    took[number].append(seconds(http, kind, cursors[number], turn))
+                for number in (0, 1) if turn % 2 else (1, 0):
+                    http = services[number][1]
+                    took[number].append(seconds(http, asked, cursors[number], turn))
             few, many = (statistics.median(times) * 1000 for times in took)
             print(f"{name:<20} {few:>10.2f} ms {many:>9.2f} ms  x{many / few:.2f}")
         for running, http in services:

@@ -207,7 +207,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
 
 
 def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_path: Path) -> None:
-    service.write(every(accounts.MOVE(which=account, amount=5)))
+    service.write(every(accounts.MOVE(which=account, amount=5, charge=0, back=0)))
     backup(service.settings, tmp_path / "copy")
 
     with pytest.raises(ConfigError, match=f"the ledger is wrong: {account}: balance 100.005"):

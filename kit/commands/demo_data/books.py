@@ -54,18 +54,19 @@ def written(
             subject = f"{kind}_demo_{number}"
             yield book.entry(event.created, kind, -price, subject=subject)
             yield _text(kind, subject, account_id, event)
-    yield accounts.MOVE(which=account_id, amount=book.balance)
+    sums = {"amount": book.balance, "charge": book.charged, "back": book.refunded}
+    yield accounts.MOVE(which=account_id, **sums)
     return number, book.balance
 
 
 class _Book:
-    """The balance as it goes, and the entries that lead there."""
+    """The balance and the totals as they go, and the entries that lead there."""
 
     def __init__(self, account_id: str, key: Any) -> None:
         self._account_id = account_id
         self._key = key
         self._number = 0
-        self.balance = 0
+        self.balance = self.charged = self.refunded = 0
 
     def entry(
         self,
@@ -81,6 +82,8 @@ class _Book:
         """Return the statement of the next entry."""
         self._number += 1
         self.balance += amount
+        self.charged += max(-amount, 0)
+        self.refunded += amount if kind == "refund" else 0
         granted = kind == "grant"
         details = {"note" if granted else "reason": note}
         return ledger.ADD(
@@ -96,6 +99,8 @@ class _Book:
             key_prefix=None if granted else self._key.prefix,
             details=json.dumps(details) if note else None,
             created_at=moment,
+            charged_after=self.charged,
+            refunded_after=self.refunded,
         )
 
 

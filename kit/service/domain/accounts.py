@@ -30,9 +30,8 @@ def create(name: str, email: str, millicredits: int, now: int) -> Transaction[An
     if millicredits < 0:
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)
-    yield accounts.ADD(
-        id=account_id, name=name, email=email, balance=0, created_at=now, sign_outs=0
-    )
+    counts = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0}
+    yield accounts.ADD(id=account_id, name=name, email=email, created_at=now, **counts)
     if millicredits:
         yield from credits.grant(account_id, millicredits, now)
     return (yield from get(account_id))

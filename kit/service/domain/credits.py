@@ -67,23 +67,30 @@ def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
     # First, because it locks the account: whoever comes second sees what the first has spent.
     row = None
     if amount <= _MOST:
-        row = yield from one(accounts.MOVE(which=payer.account_id, amount=-amount))
+        row = yield from one(
+            accounts.MOVE(which=payer.account_id, amount=-amount, charge=amount, back=0)
+        )
     if row is None:
         account = yield from one(accounts.FIND(which=payer.account_id))
         raise InsufficientCreditsError.short(
             required=credits(amount), available=credits(account.balance)
         )
-    yield from _check_cap(payer, amount, now)
-    yield from _enter(payer, -amount, row.balance, reason, now)
+    if payer.cap is not None:
+        month = _month_start(now)
+        counted = keys.SPEND(which=payer.key_id, amount=amount, month=month)
+        if (yield from one(counted)) is None:
+            yield from _check_cap(payer, amount, now)
+    yield from _enter(payer, -amount, row, reason, now)
     return int(row.balance)
 
 
 def give(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Add millicredits, as a grant or a refund, and return the new balance."""
-    row = yield from one(accounts.MOVE(which=payer.account_id, amount=amount))
+    back = amount if reason.kind == "refund" else 0
+    row = yield from one(accounts.MOVE(which=payer.account_id, amount=amount, charge=0, back=back))
     if row is None:
         raise NotFoundError(f"there is no account {payer.account_id!r}")
-    yield from _enter(payer, amount, row.balance, reason, now)
+    yield from _enter(payer, amount, row, reason, now)
     return int(row.balance)
 
 
@@ -98,6 +105,9 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
     )
     key = (yield from one(keys.FIND(which=row.key_id))) if row.key_id else None
     payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
+    # What was charged in an earlier month is no longer counted.
+    if key and key.cap is not None and row.id >= ids.floor("gen", key.spent_since):
+        yield keys.UNSPEND(which=key.id, amount=row.millicredits)
     yield from give(payer, row.millicredits, reason, now)
 
 
@@ -123,12 +133,12 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
     account = yield from one(accounts.FIND(which=account_id))
     reserved = yield from one(generations.RESERVED(account=account_id))
     since = ids.floor("led", now - _MONTH_MS)
-    turnover = yield from one(ledger.TURNOVER(account=account_id, since=since))
+    before = yield from one(ledger.TOTALS_BEFORE(account=account_id, since=since))
     return {
         "balance": account.balance,
         "reserved": reserved.total,
-        "charged30d": turnover.charged,
-        "refunded30d": turnover.refunded,
+        "charged30d": account.charged - (before.charged_after if before else 0),
+        "refunded30d": account.refunded - (before.refunded_after if before else 0),
     }
 
 
@@ -191,14 +201,20 @@ class Mistake:
 def verify() -> Transaction[list[Mistake]]:
     """Return what is wrong in the ledger: nothing, ever.
 
-    Every balance is the sum of its entries, every entry goes on from the balance that another one
-    left, every generation was charged once and refunded as its row says (in full when it failed),
-    and every charge is for something that the account has.
+    Every balance and total is the sum of its entries, every entry goes on from the balance that
+    another one left, every generation was charged once and refunded as its row says (in full when
+    it failed), and every charge is for something that the account has.
     """
     found = []
     for row in (yield from every(ledger.UNBALANCED())):
-        problem = f"balance {credits(row.balance):f}, ledger {credits(row.total):f}"
-        found.append(Mistake(row.id, row.id, problem))
+        for name, kept, summed in (
+            ("balance", row.balance, row.total),
+            ("charged in all", row.charged, row.debits),
+            ("refunded in all", row.refunded, row.refunds),
+        ):
+            if kept != summed:
+                problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
+                found.append(Mistake(row.id, row.id, problem))
     for row in (yield from every(ledger.BROKEN())):
         how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
         problem = f"{how} a balance of {credits(row.value):f}"
@@ -220,16 +236,14 @@ def verify() -> Transaction[list[Mistake]]:
 def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
-    since = _month_start(now)
-    first = ids.floor("gen", since)
-    spent = yield from one(ledger.SPENT_BY_KEY(key=payer.key_id, since=since, first=first))
-    left = max(payer.cap + spent.total, 0)
+    key = yield from one(keys.FIND(which=payer.key_id))
+    spent = key.spent if key.spent_since >= _month_start(now) else 0
+    left = max(key.cap - spent, 0)
     if amount > left:
         raise InsufficientCreditsError.short(
             required=credits(amount),
             available=credits(left),
-            where=f" this month for the key {payer.key_prefix}…, whose cap is "
-            f"{credits(payer.cap):f}",
+            where=f" this month for the key {payer.key_prefix}…, whose cap is {credits(key.cap):f}",
         )
 
 
@@ -239,20 +253,20 @@ def _month_start(now: int) -> int:
     return int(start.timestamp() * 1000)
 
 
-def _enter(
-    payer: Payer, amount: int, balance_after: int, reason: Reason, now: int
-) -> Transaction[None]:
+def _enter(payer: Payer, amount: int, account: Any, reason: Reason, now: int) -> Transaction[None]:
     yield ledger.ADD(
         id=ids.new("led", now),
         account_id=payer.account_id,
         kind=reason.kind,
         subject=reason.subject,
         millicredits=amount,
-        balance_after=balance_after,
+        balance_after=account.balance,
         generation_id=reason.generation_id,
         model_id=reason.model_id,
         key_id=payer.key_id,
         key_prefix=payer.key_prefix,
         details=orjson.dumps(reason.details).decode() if reason.details else None,
         created_at=now,
+        charged_after=account.charged,
+        refunded_after=account.refunded,
     )

@@ -6,7 +6,7 @@ The row is the order, the queue and the result. What a start answers is on disk 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
@@ -170,7 +170,15 @@ def version(generation_id: str, account_id: str) -> Transaction[Any]:
     return row
 
 
-def page(account_id: str, *, most: int, whole: bool = True, **filters: Any) -> Transaction[Rows]:
+def page(
+    account_id: str,
+    *,
+    most: int,
+    whole: bool = True,
+    after: str | None = None,
+    until: Iterable[str | None] = (),
+    **filters: Any,
+) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
     Parameters
@@ -179,6 +187,10 @@ def page(account_id: str, *, most: int, whole: bool = True, **filters: Any) -> T
         Rows at most.
     whole : bool
         Whole rows, or only their ids, states and times of change.
+    after : str, optional
+        The first id that counts.
+    until : iterable of str or None
+        Ids that all that count come before.
     **filters
         Names of `kit.service.store.generations.FILTERS`; None counts as not given.
     """
@@ -187,6 +199,8 @@ def page(account_id: str, *, most: int, whole: bool = True, **filters: Any) -> T
         given["processing"] = given.pop("state")
     query = generations.page(frozenset(given), whole=whole)
     given.pop("processing", None)
+    given["after"] = after or ids.floor("gen", 0)
+    given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
     return (yield from every(query(account=account_id, most=most, **given)))
 
 

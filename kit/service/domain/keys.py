@@ -133,6 +133,8 @@ def create(wish: Wish, secret: bytes, now: int) -> Transaction[NewKey]:
         expires_at=wish.expires_at,
         last_used_at=None,
         revoked_at=None,
+        spent=0,
+        spent_since=0,
     )
     return NewKey(text, (yield from one(keys.FIND(which=key_id))))
 

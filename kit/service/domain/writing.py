@@ -21,6 +21,8 @@ SCRIPT_PRICE = 150
 SHORTEST, LONGEST = 10, 180
 _TITLE_LIMIT = 200
 _HOOK_LIMIT = 300
+#: How many of the titles that were given count as given.
+_TITLES_SEEN = 500
 _DURATION = re.compile("[0-9]{2,3}")
 
 
@@ -112,9 +114,12 @@ def brief_of(order: WriteScripts) -> Brief:
 
 
 def titles_given(account_id: str, topic: str) -> Transaction[list[str]]:
-    """Return the titles of a topic that an account was given before, oldest first."""
-    rows = yield from every(writing.TITLES(account=account_id, subject=topic))
-    return [row.title for row in rows]
+    """Return the titles of a topic that an account was given last, oldest first.
+
+    They are more than the built-in writer knows of any topic, and no more than can be read at once.
+    """
+    rows = yield from every(writing.TITLES(account=account_id, subject=topic, most=_TITLES_SEEN))
+    return [row.title for row in reversed(rows)]
 
 
 def deliver_title(

@@ -84,12 +84,11 @@ async def list_generations(
 ) -> Response:
     """Return the account's generations, newest first; the Link header leads to the next page."""
     filters = {
-        "before": _cursor(cursor),
         "state": status,
         "asset_type": asset_type,
         "model": model_id,
         "after": _floor(created_after),
-        "until": _floor(created_before),
+        "until": [_cursor(cursor), _floor(created_before)],
     }
     last, bodies = await _page(request, limit, filters)
     headers = {"Link": _next(request, last)} if last else None
@@ -193,7 +192,7 @@ async def _page(
     bodies = [body for body in kept if body is not None]
     if len(bodies) < len(kept):
         # From the same first one on: what was started meanwhile would push the last one out.
-        filters["first"] = page[0].id
+        filters["until"] = [ids.next_to(page[0].id)]
         whole = await context.database.read(generations.page(account_id, most=limit, **filters))
         bodies = await _written(request, whole)
     return last, bodies

@@ -32,6 +32,14 @@ OF_UPLOAD = Query(
     .where(uploads.c.id == bindparam("which"))
 )
 #: Move a balance by a signed amount, unless it would fall below zero: then no row comes back.
+#: `charge` and `back` are how much of it was charged or given back.
 MOVE = Query(
-    update(accounts).where(_which, _added >= 0).values(balance=_added).returning(accounts.c.balance)
+    update(accounts)
+    .where(_which, _added >= 0)
+    .values(
+        balance=_added,
+        charged=accounts.c.charged + bindparam("charge"),
+        refunded=accounts.c.refunded + bindparam("back"),
+    )
+    .returning(accounts.c.balance, accounts.c.charged, accounts.c.refunded)
 )

@@ -5,17 +5,22 @@ What a worker may write is fenced by the attempt that it claimed: a stale worker
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from sqlalchemy import (
     BindParameter,
+    Column,
     ColumnElement,
     String,
+    Text,
     bindparam,
     func,
     insert,
+    literal_column,
     or_,
     select,
+    union_all,
     update,
 )
 
@@ -49,16 +54,29 @@ _first_round = (
     .limit(1)
     .scalar_subquery()
 )
+_STATES = ("queued", "running", "completed", "failed", "canceled")
+_ASSET_TYPES = ("image", "video")
+
+
+def _values(column: Column[str], known: Sequence[str], *, given: bool) -> list[ColumnElement[bool]]:
+    """Return the condition for a given value of a column, or those for each that it can have."""
+    if given:
+        return [column == bindparam(column.name)]
+    return [column == literal_column(f"'{value}'", Text) for value in known]
+
+
+_own = union_all(
+    *(
+        select(table.c.id, table.c.queue_round).where(_of_account, _queued, by_type)
+        for by_type in _values(table.c.asset_type, _ASSET_TYPES, given=False)
+    )
+)
+_newest = _own.order_by(_own.selected_columns.id.desc()).limit(1).subquery("newest")
 #: The same, and the round of an account's newest that waits.
 ROUNDS = Query(
     select(
         _first_round.label("first"),
-        select(table.c.queue_round)
-        .where(_of_account, _queued)
-        .order_by(table.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-        .label("own"),
+        select(_newest.c.queue_round).scalar_subquery().label("own"),
     )
 )
 
@@ -202,29 +220,39 @@ RECENT_CHARGES = Query(
     )
 )
 
-#: Filter of the list operation -> its condition.
-FILTERS: dict[str, ColumnElement[bool]] = {
-    "state": table.c.state == bindparam("state"),
-    "processing": or_(_queued, _running),
-    "asset_type": table.c.asset_type == bindparam("asset_type"),
-    "model": table.c.model_id == bindparam("model"),
-    "after": table.c.id >= bindparam("after"),
-    "until": table.c.id < bindparam("until"),
-    "before": table.c.id < bindparam("before"),
-    "first": table.c.id <= bindparam("first"),
-}
+#: Filters of the list operation; `processing` is two states, the others have a value.
+FILTERS = ("state", "processing", "asset_type", "model")
 
 
 @cache
 def page(filters: frozenset[str], *, whole: bool = True) -> Query:
-    """Return the statement for a page of an account's generations, newest first.
+    """Return the statement for a page of an account's generations between two ids, newest first.
+
+    Where an index has a column before the id that no filter fixes, one select for each of its
+    values reads in the order of the ids and the database merges them. So a page costs the same
+    however many rows there are that it leaves out.
 
     Parameters
     ----------
     whole : bool
         Whole rows, or only their versions.
     """
-    conditions = [FILTERS[name] for name in sorted(filters)]
     columns = [table] if whole else [table.c.id, table.c.state, table.c.updated_at]
-    statement = select(*columns).where(_of_account, *conditions)
-    return Query(statement.order_by(table.c.id.desc()).limit(bindparam("most")))
+    between = (table.c.id >= bindparam("after"), table.c.id < bindparam("until"))
+    selects = [select(*columns).where(_of_account, *which, *between) for which in _runs(filters)]
+    if len(selects) == 1:
+        return Query(selects[0].order_by(table.c.id.desc()).limit(bindparam("most")))
+    merged = union_all(*selects)
+    return Query(merged.order_by(merged.selected_columns.id.desc()).limit(bindparam("most")))
+
+
+def _runs(filters: frozenset[str]) -> Iterator[list[ColumnElement[bool]]]:
+    """Yield what fixes every column of an index before the id, once for each run of ids in it."""
+    if not filters:
+        yield []
+        return
+    model = [table.c.model_id == bindparam("model")] if "model" in filters else []
+    states = ("queued", "running") if "processing" in filters else _STATES
+    for by_state in _values(table.c.state, states, given="state" in filters):
+        for by_type in _values(table.c.asset_type, _ASSET_TYPES, given="asset_type" in filters):
+            yield [*model, by_state, by_type]

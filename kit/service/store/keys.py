@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BindParameter, bindparam, func, insert, or_, select, update
+from sqlalchemy import BindParameter, bindparam, case, func, insert, or_, select, update
 
 from kit.service.store.database import Query
 from kit.service.store.tables import accounts, keys
@@ -35,3 +35,20 @@ REVOKE = Query(
     .returning(keys.c.id)
 )
 TOUCH = Query(update(keys).where(keys.c.id == bindparam("which")).values(last_used_at=_now))
+
+_month: BindParameter[int] = bindparam("month")
+_this_month = keys.c.spent_since >= _month
+_spent = case((_this_month, keys.c.spent), else_=0) + bindparam("amount")
+#: Count what a key spends in a month that began then; no row comes back when its cap is below that.
+SPEND = Query(
+    update(keys)
+    .where(keys.c.id == bindparam("which"), _spent <= keys.c.cap)
+    .values(spent=_spent, spent_since=case((_this_month, keys.c.spent_since), else_=_month))
+    .returning(keys.c.spent)
+)
+#: Take off what is given back.
+UNSPEND = Query(
+    update(keys)
+    .where(keys.c.id == bindparam("which"))
+    .values(spent=keys.c.spent - bindparam("amount"))
+)

@@ -24,30 +24,15 @@ from kit.service.store.database import Query
 from kit.service.store.tables import accounts, generations, ledger, scripts, titles
 
 _of_account = ledger.c.account_id == bindparam("account")
-_since = ledger.c.created_at >= bindparam("since")
 _refund = ledger.c.kind == "refund"
 
 ADD = Query(insert(ledger))
-#: What a key has spent since a moment; negative figures are spending. Refunds are taken off, if
-#: what they give back was spent since then too: `first` is the least id of such a generation.
-SPENT_BY_KEY = Query(
-    select(func.coalesce(func.sum(ledger.c.millicredits), 0).label("total")).where(
-        ledger.c.key_id == bindparam("key"),
-        _since,
-        or_(~_refund, ledger.c.generation_id >= bindparam("first")),
-    )
-)
-
-#: Charged and refunded since a moment, both positive.
-TURNOVER = Query(
-    select(
-        func.coalesce(
-            func.sum(case((ledger.c.millicredits < 0, -ledger.c.millicredits), else_=0)), 0
-        ).label("charged"),
-        func.coalesce(func.sum(case((_refund, ledger.c.millicredits), else_=0)), 0).label(
-            "refunded"
-        ),
-    ).where(_of_account, ledger.c.id >= bindparam("since"))
+#: The totals after an account's last entry before an id.
+TOTALS_BEFORE = Query(
+    select(ledger.c.charged_after, ledger.c.refunded_after)
+    .where(_of_account, ledger.c.id < bindparam("since"))
+    .order_by(ledger.c.id.desc())
+    .limit(1)
 )
 
 _span = (
@@ -66,16 +51,31 @@ SUMS = Query(
     ).group_by(_span.c.kind)
 )
 
-#: Accounts whose balance is not the sum of their entries; there are none, ever.
+_debits = func.coalesce(
+    func.sum(case((ledger.c.millicredits < 0, -ledger.c.millicredits), else_=0)), 0
+)
+_refunds = func.coalesce(func.sum(case((_refund, ledger.c.millicredits), else_=0)), 0)
+_total = func.coalesce(func.sum(ledger.c.millicredits), 0)
+#: Accounts whose balance or totals are not the sums of their entries; there are none, ever.
 UNBALANCED = Query(
     select(
         accounts.c.id,
         accounts.c.balance,
-        func.coalesce(func.sum(ledger.c.millicredits), 0).label("total"),
+        accounts.c.charged,
+        accounts.c.refunded,
+        _total.label("total"),
+        _debits.label("debits"),
+        _refunds.label("refunds"),
     )
     .select_from(accounts.outerjoin(ledger, ledger.c.account_id == accounts.c.id))
-    .group_by(accounts.c.id, accounts.c.balance)
-    .having(accounts.c.balance != func.coalesce(func.sum(ledger.c.millicredits), 0))
+    .group_by(accounts.c.id, accounts.c.balance, accounts.c.charged, accounts.c.refunded)
+    .having(
+        or_(
+            accounts.c.balance != _total,
+            accounts.c.charged != _debits,
+            accounts.c.refunded != _refunds,
+        )
+    )
 )
 
 
@@ -104,7 +104,6 @@ BROKEN = Query(
 
 _charge = ledger.c.kind == "generation"
 _charged = func.coalesce(func.sum(case((_charge, -ledger.c.millicredits), else_=0)), 0)
-_given = func.coalesce(func.sum(case((_refund, ledger.c.millicredits), else_=0)), 0)
 _unpaid = and_(
     generations.c.state == "failed", generations.c.refunded != generations.c.millicredits
 )
@@ -118,7 +117,7 @@ MISCHARGED = Query(
         generations.c.refunded,
         generations.c.state,
         _charged.label("charged"),
-        _given.label("given"),
+        _refunds.label("given"),
     )
     .select_from(
         generations.outerjoin(
@@ -130,7 +129,9 @@ MISCHARGED = Query(
         )
     )
     .group_by(generations.c.id)
-    .having(or_(_charged != generations.c.millicredits, _given != generations.c.refunded, _unpaid))
+    .having(
+        or_(_charged != generations.c.millicredits, _refunds != generations.c.refunded, _unpaid)
+    )
     .order_by(generations.c.id)
 )
 

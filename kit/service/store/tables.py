@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-#: Who pays. The balance is kept beside the ledger and is always its sum.
+#: Who pays. Balance and totals are kept beside the ledger and are always its sums.
 accounts = Table(
     "accounts",
     metadata,
@@ -33,6 +33,8 @@ accounts = Table(
     Column("email", Text, nullable=False),
     Column("balance", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    Column("charged", BigInteger, nullable=False, server_default=text("0")),
+    Column("refunded", BigInteger, nullable=False, server_default=text("0")),
     # how often all signed addresses were ended; each carries it in its signature
     Column("sign_outs", BigInteger, nullable=False, server_default=text("0")),
     CheckConstraint("balance >= 0", name="balance_is_never_negative"),
@@ -53,10 +55,14 @@ keys = Table(
     Column("expires_at", BigInteger),
     Column("last_used_at", BigInteger),
     Column("revoked_at", BigInteger),
+    # What a key with a cap has spent in the month that began then, less what was given back of it.
+    Column("spent", BigInteger, nullable=False, server_default=text("0")),
+    Column("spent_since", BigInteger, nullable=False, server_default=text("0")),
     Index("keys_by_account", "account_id", "id"),
 )
 
 #: Entries are added and never changed. A subject has one entry of a kind: nothing is paid twice.
+#: Each has the account's totals after it, so that a span of time is a difference of two entries.
 ledger = Table(
     "ledger",
     metadata,
@@ -72,9 +78,10 @@ ledger = Table(
     Column("key_prefix", Text),
     Column("details", Text),
     Column("created_at", BigInteger, nullable=False),
+    Column("charged_after", BigInteger, nullable=False, server_default=text("0")),
+    Column("refunded_after", BigInteger, nullable=False, server_default=text("0")),
     UniqueConstraint("subject", "kind", name="paid_once"),
     Index("ledger_by_account", "account_id", "id"),
-    Index("ledger_by_key", "key_id", "created_at"),
 )
 
 #: The orders, and at the same time the queue: `queued` and `running` are `processing` outside.
@@ -110,7 +117,8 @@ generations = Table(
     Column("started_at", BigInteger),
     Column("completed_at", BigInteger),
     Index("generations_by_account", "account_id", "id"),
-    Index("generations_by_state", "account_id", "state", "id"),
+    Index("generations_by_state", "account_id", "state", "asset_type", "id"),
+    Index("generations_by_model_and_state", "account_id", "model_id", "state", "asset_type", "id"),
     Index("generations_by_model", "model_id", "id"),
 )
 
@@ -164,7 +172,7 @@ titles = Table(
     Column("topic", Text, nullable=False),
     Column("title", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    Index("titles_by_topic", "account_id", "topic"),
+    Index("titles_by_topic", "account_id", "topic", "id"),
 )
 
 #: Delivered scripts.

@@ -143,3 +143,22 @@ def test_the_figures_look_back_thirty_days(write: Write, payer: Payer) -> None:
 
     assert today == {"balance": 9000, "reserved": 0, "charged30d": 1000, "refunded30d": 0}
     assert later == {**today, "charged30d": 0}
+
+
+def test_the_figures_are_the_sums_of_thirty_days(write: Write, payer: Payer) -> None:
+    days = [0, 1, 10, 29, 30, 31, 50, 60]
+    first = max(clock(), ids.moment_of(ids.new("led", 0)) or 0)
+    for day in days:
+        now = first + day * DAY
+        spent = ids.floor("gen", now)
+        write(credits.take(payer, 100 + day, reason(spent, "generation"), now))
+        row = charged(spent, payer)
+        row.millicredits = 10 + day
+        write(credits.refund(row, "the engine failed", now + 1))
+
+    for today in range(95):
+        now = first + today * DAY + DAY // 2
+        recent = [day for day in days if now - 30 * DAY < first + day * DAY]
+        figures = write(credits.balance(payer.account_id, now))
+        assert figures["charged30d"] == sum(100 + day for day in recent), today
+        assert figures["refunded30d"] == sum(10 + day for day in recent), today

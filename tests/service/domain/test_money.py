@@ -119,6 +119,10 @@ class Money(RuleBasedStateMachine):
         figures = self.write(credits.balance(self.payer.account_id, self.now))
         assert figures["balance"] == self.expected >= 0
         assert figures["reserved"] == sum(self.charged.values())
+        entries = self.write(credits.usage(self.payer.account_id, most=1000, before=None))
+        paid = [entry.millicredits for entry in entries if entry.millicredits < 0]
+        back = [entry.millicredits for entry in entries if entry.kind == "refund"]
+        assert (figures["charged30d"], figures["refunded30d"]) == (-sum(paid), sum(back))
 
     @invariant()
     def the_ledger_is_the_balance(self) -> None:

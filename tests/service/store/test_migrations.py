@@ -1,5 +1,6 @@
 """The schema as it is made and as it is migrated to are one."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from sqlalchemy.dialects import postgresql
 
 from kit.errors import ConfigError
+from kit.service.http.context import clock
 from kit.service.store import migrations
 from kit.service.store.sqlite import SQLite, dialect
 
@@ -116,3 +118,43 @@ def test_a_process_that_comes_second_finds_the_work_done() -> None:
     migrations.upgrade(schema, dialect)
 
     assert schema.ran == []
+
+
+_OLD = """
+INSERT INTO accounts VALUES ('acc_1', 'Ada', 'a@b', 850, 1), ('acc_2', 'Bo', 'b@b', 0, 1);
+INSERT INTO keys VALUES
+    ('key_1', 'acc_1', 'k', 'cs_live_1234', 'd', 'read', 500, 1, NULL, NULL, NULL);
+INSERT INTO ledger VALUES
+    ('led_1', 'acc_1', 'grant', 'g', 1000, 1000, NULL, NULL, NULL, NULL, NULL, 1),
+    ('led_2', 'acc_1', 'generation', 'gen_Z1', -100, 900, 'gen_Z1', 'm', 'key_1', NULL, NULL, 2),
+    ('led_3', 'acc_1', 'refund', 'gen_Z1', 100, 1000, 'gen_Z1', 'm', 'key_1', NULL, NULL, {now}),
+    ('led_4', 'acc_1', 'generation', 'gen_Z2', -150, 850, NULL, 'm', 'key_1', NULL, NULL, {now});
+"""
+
+
+def test_an_older_database_is_brought_here_with_its_totals(tmp_path: Path) -> None:
+    path, now = tmp_path / "kit.db", clock()
+    first, _, _ = migrations.migrated("base", dialect()).partition(
+        "-- Running upgrade 0001 -> 0002"
+    )
+    connection = apsw.Connection(str(path))
+    connection.execute(first).fetchall()
+    connection.execute(_OLD.format(now=now)).fetchall()
+    connection.close()
+    asyncio.run(SQLite(path).close())
+
+    connection = apsw.Connection(str(path))
+    read = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
+    assert read("SELECT version_num FROM alembic_version") == [(migrations.HEAD,)]
+    assert read("SELECT charged, refunded FROM accounts ORDER BY id") == [(250, 100), (0, 0)]
+    assert read("SELECT charged_after, refunded_after FROM ledger ORDER BY id") == [
+        (0, 0),
+        (100, 0),
+        (100, 100),
+        (250, 100),
+    ]
+    # What was given back this month was spent in it as far as its id tells.
+    ((spent, since),) = read("SELECT spent, spent_since FROM keys")
+    assert spent == 50
+    assert now - 32 * 24 * 3600 * 1000 < since <= now
+    connection.close()

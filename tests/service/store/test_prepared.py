@@ -60,7 +60,7 @@ def test_a_name_that_the_module_lacks_is_no_attribute() -> None:
 
 def test_a_page_that_nobody_wrote_down_is_composed_and_runs(tmp_path: Path) -> None:
     filters = frozenset({"state", "processing", "model"})
-    values = dict.fromkeys(("account", "state", "model"), "x")
+    values = dict.fromkeys(("account", "state", "model", "after", "until"), "x")
     assert prepared.label("generations", "page", filters) not in prepared.texts("sqlite")
 
     async def rows() -> list[Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from kit.errors import ConfigError, UnavailableError
 from kit.service.store import accounts
-from kit.service.store.database import DuplicateError, Transaction, every, one
+from kit.service.store.database import DuplicateError, Step, Transaction, every, one
 from kit.service.store.sqlite import SQLite
 
 
@@ -18,8 +18,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "kit.db"
 
 
+def account(name: str, balance: int = 0) -> Step:
+    counts = {"charged": 0, "refunded": 0, "sign_outs": 0}
+    return accounts.ADD(id=name, name=name, email="a@b", created_at=1, balance=balance, **counts)
+
+
 def add(name: str) -> Transaction[str]:
-    yield accounts.ADD(id=name, name=name, email="a@b", balance=0, created_at=1, sign_outs=0)
+    yield account(name)
     return name
 
 
@@ -72,8 +77,7 @@ def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
 
 def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
     def negative() -> Transaction[Any]:
-        facts = {"name": "a", "email": "a@b", "created_at": 1, "sign_outs": 0}
-        return (yield from one(accounts.ADD(id="a", balance=-1, **facts)))
+        return (yield from one(account("a", balance=-1)))
 
     async def work(database: SQLite) -> Any:
         await database.write(negative())

@@ -23,9 +23,12 @@ NAMED = {
     if isinstance(value, Query)
 }
 PAGES = {
-    f"generations.page({'+'.join(chosen)})": generations.page(frozenset(chosen))
-    for size in range(3)
+    f"generations.page({'+'.join(chosen)}, {whole})": generations.page(
+        frozenset(chosen), whole=whole
+    )
+    for size in range(5)
     for chosen in itertools.combinations(generations.FILTERS, size)
+    for whole in (True, False)
 }
 LEDGER = {f"ledger.page({before})": ledger.page(before=before) for before in (True, False)}
 STATEMENTS = {**NAMED, **PAGES, **LEDGER}
@@ -39,6 +42,9 @@ WHOLE = {
     "ledger.MISCHARGED",
     "ledger.UNFOUNDED",
 }
+#: Indexes on rows that are not finished, and what a statement calls its own bounded part.
+QUEUE = {"generations_queued", "generations_running"}
+SPANS = {"anon_1", "newest", "ROW"}
 
 
 #: Statements that are not about one account: the queue, the sweeper, the books and the estimates;
@@ -52,8 +58,11 @@ OF_ALL = {
     ),
     *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
     *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES")),
-    *(f"keys.{name}" for name in ("ALL", "BY_DIGEST", "FIND", "REVOKE", "TOUCH")),
-    *(f"ledger.{name}" for name in ("SPENT_BY_KEY", "SUMS", "UNBALANCED", "BROKEN")),
+    *(
+        f"keys.{name}"
+        for name in ("ALL", "BY_DIGEST", "FIND", "REVOKE", "TOUCH", "SPEND", "UNSPEND")
+    ),
+    *(f"ledger.{name}" for name in ("SUMS", "UNBALANCED", "BROKEN")),
     *(f"ledger.{name}" for name in ("MISCHARGED", "UNFOUNDED")),
     *(f"uploads.{name}" for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "REMOVE")),
     *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED")),
@@ -67,6 +76,8 @@ def test_a_statement_on_what_accounts_own_names_the_account(name: str) -> None:
     bound = re.search(r"\baccount_id = :account\b", text) or ":account_id" in text
 
     assert bool(bound) == (owned and name not in OF_ALL), text
+    if name in PAGES:  # which may be merged from several selects
+        assert text.count("FROM generations") == text.count("account_id = :account")
 
 
 @pytest.mark.parametrize("query", STATEMENTS.values(), ids=STATEMENTS.keys())
@@ -97,10 +108,10 @@ def plan(connection: apsw.Connection, query: Query) -> list[str]:
     "name", [name for name in STATEMENTS if name not in WHOLE and not name.endswith("ADD")]
 )
 def test_a_statement_reads_by_an_index(connection: apsw.Connection, name: str) -> None:
-    steps = plan(connection, STATEMENTS[name])
-    bare = [step for step in steps if "INDEX" not in step]
+    scanned = [step for step in plan(connection, STATEMENTS[name]) if step.startswith("SCAN ")]
 
-    assert [step for step in bare if step.removeprefix("SCAN ") in metadata.tables] == []
+    # What waits or runs is read as a whole now and then; it has an index of its own.
+    assert [step for step in scanned if step.split()[-1] not in QUEUE | SPANS] == []
 
 
 def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
@@ -118,13 +129,14 @@ def test_claiming_uses_the_index_of_what_waits(connection: apsw.Connection) -> N
     assert any("generations_running" in step for step in plan(connection, generations.LOST))
 
 
-def test_a_round_of_the_queue_is_found_by_two_reads_of_an_index(
+def test_a_round_of_the_queue_is_found_by_three_reads_of_an_index(
     connection: apsw.Connection,
 ) -> None:
     reads = [step for step in plan(connection, generations.ROUNDS) if "INDEX" in step]
+    by_type = "(account_id=? AND state=? AND asset_type=?)"
 
     assert reads == [
         "SCAN waiting USING COVERING INDEX generations_queued",
-        "SEARCH generations USING INDEX generations_by_state (account_id=? AND state=?)",
+        *["SEARCH generations USING INDEX generations_by_state " + by_type] * 2,
     ]
     assert not [step for step in plan(connection, generations.ROUNDS) if "TEMP B-TREE" in step]

@@ -59,8 +59,8 @@ def label(module: str, name: str, *args: Any, **how: Any) -> str:
     --------
     >>> label("keys", "ADD")
     'keys.ADD'
-    >>> label("generations", "page", frozenset({"state", "before"}), whole=False)
-    'generations.page(before+state, whole=False)'
+    >>> label("generations", "page", frozenset({"state", "model"}), whole=False)
+    'generations.page(model+state, whole=False)'
     """
     told = [_told(value) for value in args]
     told += [f"{key}={_told(value)}" for key, value in sorted(how.items())]

@@ -43,13 +43,13 @@ def _statements() -> Iterator[tuple[str, Query]]:
         yield label("ledger", "page", before=before), loaded("ledger").page(before=before)
     page = loaded("generations").page
     for filters in _asked():
-        for chosen, how in ((filters, {"whole": False}), (filters | {"first"}, {"whole": True})):
-            yield label("generations", "page", chosen, **how), page(chosen, **how)
+        for whole in (False, True):
+            yield label("generations", "page", filters, whole=whole), page(filters, whole=whole)
 
 
 def _asked() -> Iterator[frozenset[str]]:
     """Yield the filters of every list that can be asked for; no one asks for two states."""
-    filters = loaded("generations").FILTERS.keys() - {"first"}
+    filters = loaded("generations").FILTERS
     for size in range(len(filters) + 1):
         for chosen in combinations(sorted(filters), size):
             if not {"state", "processing"} <= {*chosen}:

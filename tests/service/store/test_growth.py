@@ -1,0 +1,139 @@
+"""What is read for a request costs the same however long the history is.
+
+Counted are the steps of the database's own machine, which no other load of the computer changes.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from kit.service.domain import accounts, credits, generations, idempotency, keys, queue, writing
+from kit.service.domain.credits import Payer, Reason
+from kit.service.store import ids
+from kit.service.store.database import Transaction, one
+from kit.service.store.prepared import loaded
+from kit.service.store.sqlite import NAME, SQLite, dialect
+from tests.benchmarks.bench_pages import DAY_MS, write_history
+
+NOW = 1_700_000_000_000
+SMALL, LARGE = 600, 6_000
+SECRET = b"s" * 32
+_TITLES = """
+INSERT INTO titles (id, account_id, topic, title, created_at)
+SELECT replace(id, 'gen_', 'ttl_'), account_id, 'SPACE', id, created_at FROM generations
+"""
+
+
+class History:
+    """A database with so many generations, charges and titles, and a key that paid for them."""
+
+    def __init__(self, path: Path, count: int) -> None:
+        self.payer, self.text = asyncio.run(_begun(path))
+        write_history(path, self.payer.account_id, count, NOW)
+        self.connection = apsw.Connection(str(path))
+        self.connection.execute("UPDATE ledger SET key_id = ?", (self.payer.key_id,))
+        self.connection.execute(_TITLES)
+
+    def steps(self, work: Transaction[Any]) -> int:
+        """Return how many steps a transaction takes; nothing of it stays."""
+        taken: list[int] = []
+
+        def note(event: Any) -> None:
+            taken.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
+        self.connection.execute("BEGIN")
+        self.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
+        try:
+            step = next(work)
+            while True:
+                compiled = step.query.compiled(NAME, dialect)
+                found = self.connection.execute(
+                    compiled.text, {**compiled.constants, **step.values}
+                )
+                step = work.send([compiled.row(row) for row in found] if compiled.row else [*found])
+        except StopIteration:
+            return sum(taken)
+        finally:
+            self.connection.trace_v2(0, None)
+            self.connection.execute("ROLLBACK")
+
+
+async def _begun(path: Path) -> tuple[Payer, str]:
+    database = SQLite(path)
+    account = await database.write(accounts.create("Ada", "a@b", 10**9, NOW))
+    wish = keys.Wish(account_id=account.id, name="capped", cap=10**9)
+    made = await database.write(keys.create(wish, SECRET, NOW))
+    await database.close()
+    return Payer(account.id, made.row.id, made.row.prefix, made.row.cap), made.text
+
+
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[History, History]]:
+    """A short history and a long one of the same kind."""
+    folder = tmp_path_factory.mktemp("growth")
+    small, large = (History(folder / f"{count}.db", count) for count in (SMALL, LARGE))
+    yield small, large
+    small.connection.close()
+    large.connection.close()
+
+
+_VALUES: dict[str, tuple[Any, ...]] = {
+    "state": (None, "processing", "completed", "failed", "canceled"),
+    "asset_type": (None, "image", "video"),
+    "model": (None, "poster", "drift", "none"),
+    "after": (None, ids.floor("gen", NOW - 30 * DAY_MS)),
+    "until": ((), (ids.floor("gen", NOW - DAY_MS),)),
+}
+_PAGES = [
+    dict(zip(_VALUES, values, strict=True)) for values in itertools.product(*_VALUES.values())
+]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_page_of_any_filter_takes_as_many_steps(
+    histories: tuple[History, History], whole: bool
+) -> None:
+    for filters in _PAGES:
+        few, many = (
+            it.steps(generations.page(it.payer.account_id, most=51, whole=whole, **filters))
+            for it in histories
+        )
+        assert many <= 1.05 * few + 200, filters
+
+
+_READS: dict[str, Callable[[History], Transaction[Any]]] = {
+    "who calls": lambda it: keys.caller(it.text, SECRET, NOW),
+    "the account": lambda it: accounts.get(it.payer.account_id),
+    "the credits": lambda it: credits.balance(it.payer.account_id, NOW),
+    "what may be spent": lambda it: credits.check(it.payer, 50, NOW),
+    "a charge": lambda it: credits.take(it.payer, 50, Reason(kind="title", subject="x"), NOW),
+    "the usage": lambda it: credits.usage(it.payer.account_id, most=51, before=None),
+    "older usage": lambda it: credits.usage(
+        it.payer.account_id, most=51, before=ids.floor("led", NOW - DAY_MS)
+    ),
+    "the titles": lambda it: writing.titles_given(it.payer.account_id, "SPACE"),
+    "the mean charge": lambda it: one(loaded("generations").RECENT_CHARGES(model="poster")),
+    "the queue": lambda it: queue.states(),
+    "a place in the queue": lambda it: queue.next_round(it.payer.account_id),
+    "a claim": lambda it: queue.claim("worker", 4, lease=NOW, now=NOW),
+    "lost claims": lambda it: queue.expire(attempts=3, now=NOW),
+    "workers": lambda it: queue.owners(),
+    "own claims": lambda it: queue.held("worker"),
+    "a kept answer": lambda it: idempotency.kept(
+        idempotency.Label(it.payer.account_id, "key", "print"), NOW
+    ),
+}
+
+
+@pytest.mark.parametrize("read", _READS.values(), ids=_READS)
+def test_what_a_request_reads_takes_as_many_steps(
+    histories: tuple[History, History], read: Callable[[History], Transaction[Any]]
+) -> None:
+    few, many = (it.steps(read(it)) for it in histories)
+
+    assert 0 < many <= 1.05 * few + 20
