@@ -56,7 +56,9 @@ class Definition:
     description : str
         What the model can and cannot do, honestly, in one or two sentences.
     settings, media : sequence of Parameter
-        Non-media and media inputs, in the order in which a form shows them.
+        Non-media and media inputs, in the order in which a form shows them. A model takes a picture
+        by ``media=[Parameter(name="image", type="image", media=True, required=True)]``; ``video``
+        and ``audio`` likewise, and ``max_items`` for several files.
     pricing : Rule
         Its price as data; the service refuses a model without a valid one.
 
@@ -84,7 +86,7 @@ class Job:
     parameters : mapping
         Settings by name. The seed is not among the things a renderer must look for: see `seed`.
     media : mapping of str to sequence of Path
-        Input files by parameter name.
+        Input files by parameter name, a list even of one file: `job.media["image"][0]`.
     folder : Path
         Private and empty; whatever is left there and is not in the asset is thrown away.
     seed : int

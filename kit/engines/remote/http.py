@@ -9,6 +9,7 @@ is logged; what whoever ordered may read of it, `kit.engines.remote.reasons` dec
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ ANSWER_BYTES = 96_000_000
 FILE_BYTES = 1_000_000_000
 _CHUNK = 1 << 16
 _TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
+#: Seconds that a site has for its first connection, before anything is being made there.
+_FIRST_CONTACT = 4.0
 _AGENT = f"creative-studio-kit/{__version__}"
 
 #: Answers that say where a file is, and how often that is believed.
@@ -49,6 +52,7 @@ class Caller:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._key = site.key()
+        self._reached = False
         # Asked for as it is; what comes packed all the same is bounded by what it unpacks to.
         headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
         self._client = httpx.AsyncClient(follow_redirects=False, headers=headers)
@@ -190,14 +194,26 @@ class Caller:
     async def _attempted(
         self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]
     ) -> Reply | Lost:
-        outcome = await send(ask)
+        started = time.monotonic()
+        outcome = await self._sent(ask, send)
         for attempt in range(0 if ask.once else PATIENT - 1):
             wait = wait_before(ask, outcome, attempt, self._site.pause)
             if wait is None:
                 break
+            if self._is_first_contact(ask) and time.monotonic() - started + wait > _FIRST_CONTACT:
+                break
             await asyncio.sleep(wait)
-            outcome = await send(ask)
+            outcome = await self._sent(ask, send)
         return outcome
+
+    async def _sent(self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]) -> Reply | Lost:
+        outcome = await send(ask)
+        self._reached = self._reached or isinstance(outcome, Reply) or outcome.sent
+        return outcome
+
+    def _is_first_contact(self, ask: Ask) -> bool:
+        """Whether the site may simply not be there: what is paid for is waited for longer."""
+        return not self._reached and ask.tries <= TRIES
 
     async def _once(self, ask: Ask) -> Reply | Lost:
         try:
@@ -223,6 +239,9 @@ class Caller:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return _lost(error)
 
+    def _connect_timeout(self, ask: Ask) -> dict[str, float]:
+        return {"connect": _FIRST_CONTACT - 0.5} if self._is_first_contact(ask) else {}
+
     def _opened(self, ask: Ask) -> Any:
         url = self.address(ask.path)
         headers = dict(ask.headers)
@@ -236,7 +255,7 @@ class Caller:
             files=ask.files,
             content=_chunks(ask.upload) if ask.upload else None,
             headers=headers,
-            timeout=httpx.Timeout(read=ask.quiet, **_TIMEOUT),
+            timeout=httpx.Timeout(read=ask.quiet, **_TIMEOUT | self._connect_timeout(ask)),
         )
 
 

@@ -80,10 +80,9 @@ class Site:
         key = os.environ.get(self.key_env, "").strip()
         if not key or not key.isascii() or not key.isprintable():
             raise EngineError(
-                "this model is not set up: its key is missing, which only whoever runs the service"
-                " can give it",
+                f"the environment variable {self.key_env} of the service, which should hold the key"
+                " of this model, holds none",
                 code="not_configured",
-                detail=f"the variable {self.key_env}, which should hold a key, holds none",
             )
         return key
 

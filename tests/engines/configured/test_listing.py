@@ -158,7 +158,7 @@ def test_a_key_that_is_missing_is_said_before_anyone_orders(
 
     assert "keyed" in found.engines
     [remark] = found.remarks
-    assert "images 1 (keyed) cannot be used yet: the variable KEYED_KEY" in remark
+    assert "images 1 (keyed) cannot be used yet: the environment variable KEYED_KEY" in remark
     assert remark in caplog.text
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import time
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -119,10 +120,8 @@ def test_an_answer_that_is_nested_without_end_is_a_clear_error() -> None:
 def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", key)
 
-    with pytest.raises(EngineError, match="its key is missing") as caught:
+    with pytest.raises(EngineError, match="variable SOME_KEY of the service, which") as caught:
         Caller(Site("https://host", "SOME_KEY"))
-    assert "SOME_KEY" in caught.value.detail
-    assert "SOME_KEY" not in str(caught.value)
     assert caught.value.code == "not_configured"
     assert key.strip() == "" or key not in str(caught.value)
 
@@ -321,3 +320,14 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
         ("http://host/v1/x", "Bearer secret"),
         ("https://store.example.org/x?signed=1", None),
     ]
+
+
+def test_a_server_that_is_not_there_is_said_within_five_seconds() -> None:
+    async def asked() -> None:
+        async with Caller(Site("http://127.0.0.1:9", pause=1.0)) as caller:
+            await caller.ask(Ask(method="POST", path="v1/images/generations", json={}))
+
+    start = time.monotonic()
+    with pytest.raises(EngineError, match="does not answer"):
+        asyncio.run(asked())
+    assert time.monotonic() - start < 5.0

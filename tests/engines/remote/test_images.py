@@ -319,7 +319,7 @@ def test_without_the_variable_nothing_is_sent(
 ) -> None:
     monkeypatch.delenv("PICTURES_KEY")
 
-    with pytest.raises(EngineError, match="its key is missing") as caught:
+    with pytest.raises(EngineError, match="variable PICTURES_KEY of the service, which") as caught:
         render(entry(server), job())
     assert caught.value.code == "not_configured"
     assert server.asked == []
