@@ -18,12 +18,14 @@
         ├── AccessDeniedError          403  access_denied
         ├── NotFoundError              404  not_found
         ├── MethodNotAllowedError      405  method_not_allowed
+        ├── RequestTimeoutError        408  request_timeout
         ├── ConflictError              409  conflict
         ├── PayloadTooLargeError       413  payload_too_large
         ├── UnsupportedMediaTypeError  415  unsupported_media_type
         ├── RangeNotSatisfiableError   416  range_not_satisfiable
         ├── IdempotencyMismatchError   422  idempotency_mismatch
         ├── RateLimitError             429  rate_limited
+        ├── HeadTooLargeError          431  head_too_large
         ├── InternalError              500  internal_error
         └── UnavailableError           503  unavailable
 
@@ -243,6 +245,13 @@ class MethodNotAllowedError(ApiError):
     code = "method_not_allowed"
 
 
+class RequestTimeoutError(ApiError):
+    """The request did not come in time; nothing was done."""
+
+    status = 408
+    code = "request_timeout"
+
+
 class ConflictError(ApiError):
     """The request cannot be done in the state that the resource is in."""
 
@@ -283,6 +292,13 @@ class RateLimitError(ApiError):
 
     status = 429
     code = "rate_limited"
+
+
+class HeadTooLargeError(ApiError):
+    """The address and the headers of a request are larger than the service takes."""
+
+    status = 431
+    code = "head_too_large"
 
 
 class InternalError(ApiError):

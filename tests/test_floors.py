@@ -77,9 +77,10 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
     | {"kit.service.metrics"},
-    "kit.service.gathering": set(),
+    "kit.service.connections": SERVICE | {"kit.service.http"},
     "kit.service.server": SERVICE
-    | {"kit.service.app", "kit.service.gathering", "kit.service.storage"},
+    | {"kit.service.app", "kit.service.connections", "kit.service.storage"}
+    | {"kit.service.machine"},
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")

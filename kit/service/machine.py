@@ -46,6 +46,28 @@ def workers(root: Path = _ROOT, *, most: int = 4) -> int:
     return max(1, min(most, processors(root), most if room is None else round(room / GIB)))
 
 
+def open_files(wanted: int) -> int | None:
+    """Let this process have so many files and sockets open, as far as the system allows.
+
+    Returns how many it may have; None where there is no such limit.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    better = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if better <= soft:
+        return soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (better, hard))
+    except (OSError, ValueError):  # macOS has another limit that it does not tell
+        return soft
+    return better
+
+
 def _quotas(root: Path) -> Iterator[float]:
     for group in _groups(root, ""):
         quota, _, period = _text(group / "cpu.max").partition(" ")

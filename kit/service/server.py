@@ -15,10 +15,11 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
@@ -26,14 +27,21 @@ import uvicorn
 from fastapi import FastAPI
 
 from kit.errors import ConfigError
+from kit.service import machine
 from kit.service.app import create_app
-from kit.service.gathering import GatheringProtocol, Refusing
+from kit.service.connections.admission import Admission
+from kit.service.connections.bounds import Bounds
+from kit.service.connections.protocol import BoundedProtocol
 from kit.service.settings import Settings, prepare, secret_in, write_private
 from kit.service.storage.signing import proof
 
 _NOTE = "service.json"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
+#: Open files that are no connection's: the database, the render processes, the log.
+_OTHER_FILES = 128
+#: Of the server's clock in a second.
+_TICKS = 10
 #: More than the service ever says of its health.
 _ANSWER_BYTES = 10_000
 #: A proxy is for the world outside, not for this machine.
@@ -174,8 +182,9 @@ def proof_of(data: Path, url: str, challenge: str) -> str:
 class _Server(uvicorn.Server):
     """A server that leaves a note of where it answers, while it does."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+    def __init__(self, config: uvicorn.Config, settings: Settings, admission: Admission) -> None:
         super().__init__(config)
+        self._admission = admission
         self._note = settings.data / _NOTE
         self._url = ""
         #: Set when it answers and its note says where.
@@ -192,6 +201,12 @@ class _Server(uvicorn.Server):
         if self.started:
             self.answers.set()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections once a second."""
+        if counter % _TICKS == 0:
+            self._admission.review(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take the note away, unless a later service has written its own, and stop."""
         context = getattr(_application(self).state, "context", None)
@@ -204,17 +219,26 @@ class _Server(uvicorn.Server):
 
 def _server(settings: Settings) -> _Server:
     prepare(settings.data)
+    settings = replace(settings, connections=_connections(settings.connections))
+    admission = Admission(Bounds.of(settings))
     config = uvicorn.Config(
         create_app(settings),
-        http=GatheringProtocol,
-        ws=Refusing,
+        http=cast("Any", partial(BoundedProtocol, admission)),
+        ws="none",
+        forwarded_allow_ips=list(settings.trusted_proxies),
         log_config=None,  # lines go where ours go, see `kit.service.logs`
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=max(1, int(settings.grace_seconds)),
     )
-    return _Server(config, settings)
+    return _Server(config, settings, admission)
+
+
+def _connections(wanted: int) -> int:
+    """Return how many connections there can be: each may need a second file for what it moves."""
+    allowed = machine.open_files(2 * wanted + _OTHER_FILES)
+    return wanted if allowed is None else max(1, min(wanted, (allowed - _OTHER_FILES) // 2))
 
 
 def _application(server: uvicorn.Server) -> FastAPI:

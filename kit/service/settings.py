@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,8 +42,15 @@ class Settings:
         Rate limits of one API key.
     watchers_per_account : int
         Event streams and waiting requests that one account may have open.
-    connections : int
-        Connections in all; fewer where the operating system allows fewer open files.
+    connections, connections_per_address : int
+        Connections in all, fewer where the operating system allows fewer open files, and of one
+        address.
+    trusted_proxies : tuple of str
+        Addresses and networks that bring the requests of others: they say for whom, and their
+        connections are bounded in all only. This machine, when left out.
+    head_seconds, body_seconds, answer_seconds : float
+        What the head of a request may take, and in what time some of its body must come and some of
+        its answer be taken.
     upload_bytes : mapping
         The largest upload of each kind of medium.
     lease_seconds, attempts : float, int
@@ -78,6 +86,11 @@ class Settings:
     starts_per_minute: int = 120
     watchers_per_account: int = 100
     connections: int = 4000
+    connections_per_address: int = 500
+    trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1")
+    head_seconds: float = 10.0
+    body_seconds: float = 20.0
+    answer_seconds: float = 60.0
     upload_bytes: Mapping[str, int] = field(
         default_factory=lambda: {
             "image": 50 * MEGABYTE,
@@ -216,6 +229,13 @@ def _flag(text: str) -> bool:
     return {"1": True, "true": True, "0": False, "false": False}[text.strip().lower()]
 
 
+def _networks(text: str) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in text.split(","))
+    for part in parts:
+        ip_network(part, strict=False)
+    return parts
+
+
 _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "data": ("KIT_DATA", Path),
     "database_url": ("KIT_DATABASE_URL", str),
@@ -229,6 +249,8 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
     "watchers_per_account": ("KIT_WATCHERS_PER_ACCOUNT", int),
     "connections": ("KIT_CONNECTIONS", int),
+    "connections_per_address": ("KIT_CONNECTIONS_PER_ADDRESS", int),
+    "trusted_proxies": ("KIT_TRUSTED_PROXIES", _networks),
     "job_seconds": ("KIT_JOB_SECONDS", float),
     "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
     "speech_rate": ("KIT_SPEECH_RATE", float),
@@ -243,6 +265,7 @@ _WANTED: Mapping[Callable[[str], Any], str] = {
     int: "a whole number",
     float: "a number",
     _flag: "1 or 0",
+    _networks: "addresses or networks, separated by commas",
 }
 
 _POSITIVE = (
@@ -250,6 +273,10 @@ _POSITIVE = (
     "starts_per_minute",
     "watchers_per_account",
     "connections",
+    "connections_per_address",
+    "head_seconds",
+    "body_seconds",
+    "answer_seconds",
     "job_seconds",
     "job_cpu_seconds",
     "speech_rate",

@@ -200,6 +200,11 @@ def _counted(context: Context, caller: Caller, method: str, path: str) -> Verdic
     return verdict
 
 
+def new_request_id() -> str:
+    """Return an id for a request."""
+    return f"{_RUN}{next(_NUMBERS):08X}"
+
+
 def _header(scope: Scope, wanted: bytes) -> str:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
 
@@ -209,7 +214,7 @@ def _request_id(scope: Scope) -> str:
     given = _header(scope, b"x-request-id")
     if given and _REQUEST_ID.fullmatch(given):
         return given
-    return f"{_RUN}{next(_NUMBERS):08X}"
+    return new_request_id()
 
 
 def _count(metrics: Metrics, scope: Scope, status: int, seconds: float) -> None:

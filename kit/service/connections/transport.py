@@ -7,13 +7,10 @@ the second sending costs as much as making it.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
-
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from typing import Any
 
 #: Bytes above which nothing is gained by waiting for more.
 _ENOUGH = 16_384
-_REFUSAL = b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Gathering:
@@ -42,6 +39,11 @@ class Gathering:
         if self._size > _ENOUGH:  # and so that whoever sends much is told to pause
             self._flush()
 
+    def write_eof(self) -> None:
+        """Send what waits and say that nothing comes after it."""
+        self._flush()
+        self._transport.write_eof()
+
     def close(self) -> None:
         """Send what waits and close."""
         self._flush()
@@ -53,24 +55,3 @@ class Gathering:
             self._waiting.clear()
             self._size = 0
             self._transport.write(data)
-
-
-class GatheringProtocol(HttpToolsProtocol):
-    """The server's protocol on such a transport."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to talk to a client."""
-        super().connection_made(cast("asyncio.Transport", Gathering(transport, self.loop)))
-
-
-class Refusing(asyncio.Protocol):
-    """What answers a wish for a web socket: there is none, so no library for them is loaded."""
-
-    def __init__(self, **_: Any) -> None:
-        super().__init__()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Refuse, whatever is wished for."""
-        sender = cast("asyncio.WriteTransport", transport)
-        sender.write(_REFUSAL)
-        sender.close()

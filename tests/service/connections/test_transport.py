@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kit.service.gathering import Gathering, Refusing
+from kit.service.connections.transport import Gathering
 
 
 class Recorded:
@@ -17,6 +17,9 @@ class Recorded:
 
     def close(self) -> None:
         self.calls.append("closed")
+
+    def write_eof(self) -> None:
+        self.calls.append("ended")
 
     def is_closing(self) -> bool:
         return "closed" in self.calls
@@ -50,9 +53,13 @@ def test_what_waits_leaves_before_the_connection_is_closed() -> None:
     assert asyncio.run(after(b"head", b"body", close=True)) == [b"headbody", "closed"]
 
 
-def test_a_wish_for_a_web_socket_is_refused() -> None:
-    recorded: Any = Recorded()
-    Refusing(config=None).connection_made(recorded)
+def test_what_waits_leaves_before_the_end_is_told() -> None:
+    async def ended() -> list[Any]:
+        recorded: Any = Recorded()
+        gathering = Gathering(recorded, asyncio.get_running_loop())
+        gathering.write(b"head")
+        gathering.write_eof()
+        calls: list[Any] = recorded.calls
+        return calls
 
-    assert recorded.calls[0].startswith(b"HTTP/1.1 403 Forbidden\r\n")
-    assert recorded.calls[1:] == ["closed"]
+    assert asyncio.run(ended()) == [b"head", "ended"]

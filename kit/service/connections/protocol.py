@@ -1,0 +1,263 @@
+"""The server's protocol with bounds: on heads, on slow clients, on pipelines.
+
+It counts bytes as they arrive and costs a request some additions. Time is looked at
+once a second, by `BoundedProtocol.review`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from kit.errors import (
+    ApiError,
+    BadRequestError,
+    HeadTooLargeError,
+    RequestTimeoutError,
+    UnavailableError,
+)
+from kit.service.connections.admission import Admission
+from kit.service.connections.bounds import (
+    BODY_RATE,
+    HEAD_BYTES,
+    MANY_HEADERS,
+    MANY_PIECES,
+    PIECE_BYTES,
+    PIPELINED,
+)
+from kit.service.connections.transport import Gathering
+from kit.service.http.errors import envelope
+from kit.service.http.gate import new_request_id
+
+#: Seconds in which a client must take a refusal.
+_FAREWELL_SECONDS = 2.0
+
+
+class _TooManyError(Exception):
+    """More requests were sent than are taken before an answer."""
+
+
+class _HeadersError(Exception):
+    """A request has more headers than are taken."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection.
+
+    Parameters
+    ----------
+    admission : Admission
+        Knows the others.
+    **given
+        What the server gives each protocol.
+    """
+
+    def __init__(self, admission: Admission, **given: Any) -> None:
+        super().__init__(**given)
+        self.source: str | None = None
+        self._admission = admission
+        #: Requests in work: begun and not answered.
+        self._working = 0
+        #: Whether the next byte belongs to no body.
+        self._in_head = True
+        #: Bytes since the parser got on: of a head, or between the pieces of a body.
+        self._unparsed = 0
+        #: Bytes of the body that is being sent, and the pieces that they came in.
+        self._body = self._pieces = 0
+        #: Since when a head is awaited, a body's bytes are counted or a farewell lasts.
+        self._since = 0.0
+        self._body_then = -1
+        #: Since when the client takes nothing of its answer.
+        self._stuck: float | None = None
+        self._over = False
+
+    # ── connecting ───────────────────────────────────────────────────────────────────────────────
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to talk to a client, or refuse to."""
+        super().connection_made(cast("asyncio.Transport", Gathering(transport, self.loop)))
+        self._since = self.loop.time()
+        if self.client:
+            self.source = self._admission.bounds.source(self.client[0])
+        if not self._admission.enter(self):
+            self._over = True
+            error = UnavailableError("too many connections", headers={"Retry-After": "1"})
+            self.transport.write(self._raw(error))
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget a client."""
+        self._admission.leave(self)
+        super().connection_lost(exc)
+
+    def leave(self) -> None:
+        """Close, because another needs the place."""
+        self._over = True
+        # What is left of an answer is waited for by nobody who is counted.
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, at most what a head may have at a time."""
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
+        while data and not self._over:
+            room = HEAD_BYTES - self._unparsed
+            if len(data) <= room:
+                self._parse(data)
+                return
+            self._parse(data[:room])
+            data = data[room:]
+
+    def _parse(self, data: bytes) -> None:
+        begins = not self._unparsed
+        self._unparsed += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # there is nothing to change to: it is answered as any request
+        except httptools.HttpParserError as error:
+            self._misunderstood(error)
+            return
+        if self._unparsed >= HEAD_BYTES:
+            self._refuse(HeadTooLargeError(f"the head is larger than {HEAD_BYTES:,} bytes"))
+        elif self._pieces > MANY_PIECES and self._body < self._pieces * PIECE_BYTES:
+            self._refuse(BadRequestError("the chunks of the body are too small"))
+        elif begins and self._unparsed and self._in_head and self.cycle is not None:
+            self._since = self.loop.time()
+
+    def _misunderstood(self, error: Exception) -> None:
+        if isinstance(error.__context__, _TooManyError):
+            # What was taken is answered; what came after it, the client has to send again.
+            self._over = True
+            self.cycle.keep_alive = False
+            self._admission.note("too many requests before an answer", self.source)
+        elif isinstance(error.__context__, _HeadersError):
+            self._refuse(HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers"))
+        else:
+            self._refuse(BadRequestError("this is no HTTP/1.1 request"))
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer a request."""
+        if self._working >= PIPELINED:
+            raise _TooManyError
+        if len(self.headers) > MANY_HEADERS:
+            raise _HeadersError
+        super().on_headers_complete()
+        self._in_head = False
+        self._unparsed = self._body = self._pieces = 0
+        self._body_then = -1
+        self._working += 1
+        self._admission.idle.pop(self, None)
+        # What comes after the body under the name of headers is none of the request's.
+        self.headers = []
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._unparsed = 0
+        self._body += len(body)
+        self._pieces += 1
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take note that a request is there as a whole."""
+        self._in_head = True
+        self._unparsed = 0
+        super().on_message_complete()
+        if not self._working:  # it was answered before, so the server waits for no other
+            self._since = self.loop.time()
+
+    # ── answering ────────────────────────────────────────────────────────────────────────────────
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._working -= 1
+        if not self._working and not self._over:
+            self._admission.idle[self] = None
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Take note that the client takes nothing just now."""
+        self._stuck = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """Take note that it goes on."""
+        self._stuck = None
+        super().resume_writing()
+
+    # ── closing ──────────────────────────────────────────────────────────────────────────────────
+
+    def review(self, now: float) -> None:
+        """Close, if the client takes too long."""
+        bounds = self._admission.bounds
+        if self._stuck is not None and now - self._stuck > bounds.answer_seconds:
+            self._admission.note("an answer was not taken", self.source)
+            self.transport.abort()
+        elif self._over:
+            if not self._working and now - self._since > _FAREWELL_SECONDS:
+                self.transport.abort()
+        elif not self._in_head:
+            self._review_body(now)
+        elif self._working or self.timeout_keep_alive_task is not None:
+            return  # it is our turn, or the server's own clock runs
+        elif now - self._since > bounds.head_seconds:
+            if self._unparsed:
+                self._refuse(RequestTimeoutError("the head of the request did not come in time"))
+            else:
+                self.transport.close()
+
+    def _review_body(self, now: float) -> None:
+        ours = self.flow.read_paused or self.cycle.waiting_for_100_continue
+        wanted = BODY_RATE * self._admission.bounds.body_seconds
+        if ours or self._body_then < 0 or self._body - self._body_then >= wanted:
+            self._since, self._body_then = now, self._body
+        elif now - self._since > self._admission.bounds.body_seconds:
+            self._refuse(RequestTimeoutError("the body of the request did not come in time"))
+
+    def _refuse(self, error: ApiError) -> None:
+        """Answer an error to what cannot be parsed or does not come, and close."""
+        self._over = True
+        self._since = self.loop.time()
+        self._admission.note(error.message, self.source)
+        if self._working and self._in_head:
+            # Earlier requests are answered first. They came as a whole and may have been charged.
+            self.cycle.keep_alive = False
+        elif self._in_head or (self._working == 1 and not self.cycle.response_started):
+            self.transport.write(self._raw(error))
+            self._hang_up()
+        else:
+            self.transport.close()
+
+    def _hang_up(self) -> None:
+        """Close for writing: closed with bytes unread, it would drop the answer."""
+        if self._working:
+            self._working = 0
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def _raw(self, error: ApiError) -> bytes:
+        request_id = new_request_id()
+        answer = envelope(error, request_id)
+        headers = [
+            *self.server_state.default_headers,
+            *answer.raw_headers,
+            (b"x-request-id", request_id.encode()),
+            (b"x-content-type-options", b"nosniff"),
+            (b"connection", b"close"),
+        ]
+        head = b"".join(b"%b: %b\r\n" % header for header in headers)
+        return b"%b%b\r\n%b" % (STATUS_LINE[error.status], head, bytes(answer.body))

@@ -1,0 +1,101 @@
+"""Bare lines to a running service: what is sent and how slowly is up to the test."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.conftest import Service
+
+HELLO = b"GET /healthz HTTP/1.1\r\nHost: kit\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back on a line."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        """The code of an error envelope that names its request."""
+        error = json.loads(self.body)["error"]
+        assert error["requestId"] == self.headers["x-request-id"]
+        assert self.headers["content-type"] == "application/json"
+        return str(error["code"])
+
+
+@contextmanager
+def line(service: Service, source: str = "127.0.0.1") -> Iterator[socket.socket]:
+    """Connect from one of this machine's own addresses."""
+    with connected(service, source) as one:
+        yield one
+
+
+def connected(service: Service, source: str = "127.0.0.1") -> socket.socket:
+    """Return a line that the test closes."""
+    parts = urlsplit(service.url)
+    place = (parts.hostname or "", parts.port or 0)
+    return socket.create_connection(place, timeout=20, source_address=(source, 0))
+
+
+def answers(one: socket.socket) -> list[Answer]:
+    """Return all answers on a line that the service closes, or closes for writing."""
+    data = everything(one)
+    found = []
+    while data:
+        head, _, data = data.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        headers = {k.lower(): v for k, _, v in (text.partition(": ") for text in lines)}
+        length = int(headers.get("content-length", 0))
+        found.append(Answer(int(first.split()[1]), headers, data[:length]))
+        data = data[length:]
+    return found
+
+
+def everything(one: socket.socket) -> bytes:
+    """Return what comes until the other side ends."""
+    data = b""
+    while True:
+        try:
+            more = one.recv(65536)
+        except ConnectionResetError:
+            return data
+        if not more:
+            return data
+        data += more
+
+
+def status(one: socket.socket) -> int:
+    """Ask whether the service is there and return the status; 0 where the line is closed."""
+    try:
+        one.sendall(HELLO)
+        data = one.recv(65536)
+    except OSError:
+        return 0
+    return int(data.split()[1]) if data else 0
+
+
+def pour(one: socket.socket, data: bytes, most: int) -> int:
+    """Send again and again until it is refused or `most` bytes are sent; return how many were."""
+    sent = 0
+    one.settimeout(10)
+    try:
+        while sent < most:
+            sent += one.send(data)
+    except OSError:
+        pass
+    return sent
+
+
+def took(work: Any) -> float:
+    """Return the seconds that something takes."""
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began

@@ -1,0 +1,204 @@
+"""Many connections: others are still answered."""
+
+import logging
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.service import machine
+from kit.service.connections.admission import Admission
+from kit.service.connections.bounds import Bounds
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.connections.lines import answers, connected, everything, status
+from tests.waiting import GENERATIONS, finished, started, until
+
+Start = Callable[..., Service]
+
+
+@pytest.fixture
+def crowd() -> Iterator[Callable[..., list[socket.socket]]]:
+    """Lines that say nothing."""
+    with ExitStack() as lines:
+        yield lambda service, count, source="127.0.0.1": [
+            lines.enter_context(connected(service, source)) for _ in range(count)
+        ]
+
+
+def test_idle_lines_give_way_the_oldest_first(
+    start_service: Start, crowd: Callable[..., list[socket.socket]]
+) -> None:
+    service = start_service(connections=20)
+    idle = crowd(service, 25)
+
+    assert [status(one) for one in idle[5:]] == [200] * 20
+    assert [everything(one) for one in idle[:5]] == [b""] * 5
+
+
+def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
+    start_service: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start_service(workers=0, connections=12)
+    keys = [service.key(service.account(), *ALL_SCOPES) for _ in range(2)]
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(service.client(key)) for key in keys)
+        watched = started(first)
+        path = f"{GENERATIONS}/{watched}/events"
+        streams = [stack.enter_context(first.stream("GET", path)) for _ in range(6)]
+        assert {stream.status_code for stream in streams} == {200}
+        # The other six work, too: their bodies are on the way.
+        head = f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {keys[1]}\r\n".encode()
+        busy = [stack.enter_context(connected(service)) for _ in range(6)]
+        for one in busy:
+            one.sendall(head + b"Content-Length: 50\r\n\r\n{")
+        until(lambda: refused(service).status == 503)
+        answer = refused(service)
+        until(lambda: "no place for a connection" in caplog.text)
+        second.close()
+
+    assert answer.code == "unavailable"
+    assert answer.headers["retry-after"] == "1"
+
+
+def refused(service: Service) -> Any:
+    with connected(service) as one:
+        one.settimeout(1)
+        try:
+            told = answers(one)
+        except TimeoutError:
+            return SimpleNamespace(status=0)
+        return told[0] if told else SimpleNamespace(status=0)
+
+
+def test_one_address_does_not_take_the_places_of_others(
+    start_service: Start, crowd: Callable[..., list[socket.socket]]
+) -> None:
+    service = start_service(
+        connections=40, connections_per_address=10, trusted_proxies=("127.0.0.9",)
+    )
+    others = crowd(service, 5, "127.0.0.2")
+    crowd(service, 60, "127.0.0.1")
+    proxied = crowd(service, 15, "127.0.0.9")
+
+    assert {status(one) for one in others + proxied} == {200}
+
+
+def test_where_all_of_an_address_work_its_next_is_refused_and_others_are_not(
+    start_service: Start, crowd: Callable[..., list[socket.socket]]
+) -> None:
+    service = start_service(workers=0, connections_per_address=3, trusted_proxies=("127.0.0.9",))
+    key = service.key(service.account(), *ALL_SCOPES)
+    busy = crowd(service, 3)
+    for one in busy:
+        one.sendall(
+            f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n".encode()
+            + b"Content-Length: 50\r\n\r\n{"
+        )
+    until(lambda: refused(service).status == 503)
+    with connected(service, "127.0.0.2") as other:
+        assert status(other) == 200
+
+
+def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
+    admission = Admission(Bounds(total=1, each=1, source=str))
+    for number in range(10_000):
+        admission.note("no place for a connection", f"192.0.2.{number % 200}")
+    caplog.set_level(logging.WARNING)
+    for second in range(25):
+        admission.note("no place for a connection", "192.0.2.1")
+        admission.review(float(second))
+
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 3
+    assert told[0].startswith("no place for a connection: 10001 times, ")
+    assert told[1].endswith("10 times, 10 of them 192.0.2.1")
+
+
+SERVE = """
+import resource, sys
+from pathlib import Path
+soft, hard = (int(number) for number in sys.argv[2:4])
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+from kit.service import server, settings
+listener = server.bind("127.0.0.1", 0)
+print(server.url_of(listener), flush=True)
+server.serve(settings.load({}, data=Path(sys.argv[1]), workers=1), listener)
+"""
+
+
+@pytest.fixture
+def apart(service: Service) -> Iterator[Callable[..., Service]]:
+    """The service again, in a process with its own limit of open files, on the same data."""
+    service.stop()
+    processes = []
+
+    def start(soft: int, hard: int) -> tuple[Service, int]:
+        command = [sys.executable, "-c", SERVE, str(service.settings.data), str(soft), str(hard)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stdout
+        url = process.stdout.readline().strip()
+        until(lambda: answering(url))
+        return Service(url, service.context, service.settings, process.terminate), process.pid
+
+    yield start
+    for process in processes:
+        process.terminate()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def answering(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/healthz").status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
+@pytest.mark.parametrize(
+    "said", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "begun"]
+)
+def test_eleven_hundred_lines_and_a_thousand_files_leave_room_for_others(
+    service: Service, apart: Callable[..., Any], crowd: Any, said: bytes
+) -> None:
+    key = service.key(service.account(), *ALL_SCOPES)
+    small, pid = apart(1024, 1024)
+    files = Path(f"/proc/{pid}/fd")
+    for one in crowd(small, 1100):
+        one.sendall(said)
+    with small.client(key) as http:
+        done = finished(http, started(http))
+        picture = httpx.get(done["outputUrl"])
+
+    assert done["status"] == "completed", "there are files for the database and for renders"
+    assert picture.status_code == 200
+    if files.exists():
+        assert len(list(files.iterdir())) < 900
+
+
+def test_the_limit_of_open_files_is_raised(service: Service, apart: Callable[..., Any]) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, pid = apart(256, hard)
+    limits = Path(f"/proc/{pid}/limits")
+    if not limits.exists():
+        pytest.skip("this system does not show the limits of a process")
+    (told,) = [row for row in limits.read_text().splitlines() if row.startswith("Max open files")]
+
+    assert int(told.split()[3]) == min(hard, 2 * service.settings.connections + 128)
+
+
+def test_a_limit_is_never_lowered() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    assert machine.open_files(16) == before[0]
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
