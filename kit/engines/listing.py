@@ -134,6 +134,6 @@ def _keyless(item: _Item) -> Iterator[str]:
     """Yield what whoever orders from a service would else be the first to notice."""
     if "key_env" in item.data:
         try:
-            Site(item.data["url"], item.data["key_env"]).key()
+            Site("", item.data["key_env"]).key()
         except EngineError as error:
             yield f"the configured model {item} cannot be used yet: {said(error)}"

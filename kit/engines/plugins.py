@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint
+from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.configured.entries import checked
@@ -87,9 +88,12 @@ def vetted(point: EntryPoint) -> Engine | LeftOut:
 class Pinned(Engine):
     """An engine that computes its definition: what it said when it was looked at stands."""
 
-    def __init__(self, engine: Engine, definition: Definition, resident: bool) -> None:
+    def __init__(
+        self, engine: Engine, definition: Definition, resident: bool, environment: Sequence[str]
+    ) -> None:
         self.definition = definition
         self.resident = resident
+        self.environment = environment
         self._engine = engine
 
     def check(self, order: Order) -> Iterable[Problem]:
@@ -103,6 +107,7 @@ class Pinned(Engine):
 
 def _checked(engine: Engine, name: str) -> Engine:
     definition, resident = getattr(engine, "definition", None), engine.resident
+    environment = engine.environment
     if definition is None:
         raise ConfigError("it has no definition")
     if not isinstance(definition, Definition):
@@ -118,14 +123,24 @@ def _checked(engine: Engine, name: str) -> Engine:
     _check_render(engine)
     if not isinstance(resident, bool):
         raise ConfigError("its 'resident' must be True or False")
+    if not isinstance(environment, (tuple, list)) or not all(map(_is_name, environment)):
+        raise ConfigError("its 'environment' must be a tuple of names of variables")
     _check_kinds(definition)
     checked(definition)
     usable(definition, _TAKEN)
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
-    facts = [inspect.getattr_static(engine, fact, None) for fact in ("definition", "resident")]
-    is_plain = facts[0] is definition and facts[1] is resident
-    return engine if is_plain else Pinned(engine, definition, resident)
+    told: dict[str, Any] = {
+        "definition": definition,
+        "resident": resident,
+        "environment": environment,
+    }
+    is_plain = all(inspect.getattr_static(engine, name, None) is told[name] for name in told)
+    return engine if is_plain else Pinned(engine, **told)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name) and "=" not in name and "\0" not in name
 
 
 def _check_render(engine: Engine) -> None:

@@ -172,11 +172,11 @@ async def _assemble(
     storage = LocalStorage(settings.objects, Signer(secret))
     if not await storage.ready():
         raise ConfigError(f"the storage folder {settings.objects} cannot be written")
-    inspectors = _pool(settings, 1)
+    inspectors = _pool(settings, 1, offline=True)
     stack.callback(inspectors.close)
     renderers = _pool(settings, settings.workers)
-    resident = [name for name, engine in offered.engines.items() if engine.resident]
-    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, resident)
+    engines = offered.engines
+    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, engines)
     dispatcher.start()
     stack.push_async_callback(dispatcher.stop)
     context = Context(
@@ -200,7 +200,7 @@ async def _assemble(
     return context
 
 
-def _pool(settings: Settings, slots: int) -> Pool:
+def _pool(settings: Settings, slots: int, *, offline: bool = False) -> Pool:
     return Pool(
         slots,
         seconds=settings.job_seconds,
@@ -208,6 +208,7 @@ def _pool(settings: Settings, slots: int) -> Pool:
         memory=settings.job_memory_bytes,
         scratch=settings.scratch,
         log=settings.log,
+        offline=offline,
     )
 
 

@@ -19,6 +19,7 @@ class Pipeline(Engine):
 
     def __init__(self, entry: PipelineEntry) -> None:
         self._entry = entry
+        self.environment = entry.variables()
         self._shape = shape_of(entry)
         entry.check_files()
         self.definition = definition_of(entry, self._shape)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from kit.engines.configured.entries import ModelEntry
+from kit.engines.configured.secret import SecretEntry
 from kit.engines.diffusers.folder import INDEX, check, class_name
 from kit.errors import ConfigError
 
@@ -39,7 +40,7 @@ _LOADING = {
 }
 
 
-class PipelineEntry(ModelEntry):
+class PipelineEntry(ModelEntry, SecretEntry):
     """A pipeline of the diffusers library as a model.
 
     Parameters
@@ -48,6 +49,8 @@ class PipelineEntry(ModelEntry):
         Where its weights are: a folder, or a name in the local hub cache. Exactly one of them.
     hub : bool
         Whether weights that are not in the cache may be fetched from the hub, at the first job.
+    key_env : str, optional
+        Name of the environment variable that holds a token of the hub, for weights that ask for it.
     revision, variant : str
         Of the weights on the hub; which files to take, e.g. ``fp16``.
     pipeline : str

@@ -141,7 +141,7 @@ def _load(entry: PipelineEntry, key: str) -> Loaded:
             dtype=_dtype(entry, device, torch),
             use_safetensors=True,
             local_files_only=not entry.hub,
-            **_given(revision=entry.revision, variant=entry.variant),
+            **_given(revision=entry.revision, variant=entry.variant, token=_token(entry)),
         )
         return Loaded(key, {"text": _quiet(place(found))}, place)
     except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
@@ -174,10 +174,18 @@ def _class(entry: PipelineEntry, diffusers: Any) -> Any:
         from huggingface_hub import hf_hub_download
 
         fetched = hf_hub_download(
-            entry.hub_id, INDEX, revision=entry.revision, local_files_only=not entry.hub
+            entry.hub_id,
+            INDEX,
+            revision=entry.revision,
+            local_files_only=not entry.hub,
+            token=_token(entry),
         )
         class_name(Path(fetched))
     return getattr(diffusers, entry.class_name())
+
+
+def _token(entry: PipelineEntry) -> str | None:
+    return os.environ.get(entry.key_env) if entry.key_env else None
 
 
 def _device(entry: PipelineEntry, torch: Any) -> str:

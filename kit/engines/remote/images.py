@@ -109,6 +109,7 @@ class Images(Engine):
 
     def __init__(self, entry: ImagesEntry) -> None:
         self._entry = entry
+        self.environment = entry.variables()
         self.definition = usable(checked(_definition(entry)), _taken(entry))
 
     def check(self, order: Order) -> Iterator[Problem]:

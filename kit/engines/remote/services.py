@@ -57,6 +57,7 @@ class Forwarded(Engine):
 
     def __init__(self, entry: ServicesEntry, model: Model) -> None:
         self._entry = entry
+        self.environment = entry.variables()
         self._model = model
         self.definition = _definition(entry, model)
 

@@ -11,16 +11,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from kit.engines.configured.entries import Entry
+from kit.engines.configured.secret import SecretEntry
 from kit.errors import EngineError
 
-#: Variables that render processes are not given: a key in one of them would never be found.
-_KEPT_BACK = frozenset({"KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL"})
-_VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-#: No variable is called so: a long text of small letters and digits, or one that begins as keys do.
-_KEY = re.compile(
-    r"(?=.{20})((?=.*[a-z])(?=.*[0-9])|(?=.*[a-z])(?=.*[A-Z])(?!.*_)|(sk|cs|hf|gsk|r8|xai)_).*"
-)
 #: Ends of addresses that somebody has copied whole.
 _BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
 #: Ends of host names that nobody outside can look up.
@@ -140,30 +133,18 @@ def _base(url: str) -> str:
     return base
 
 
-def _readable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
-        # Without the text: it may well be a key.
-        raise ValueError("name an environment variable, not the key itself")
-    if name in _KEPT_BACK:
-        raise ValueError(f"{name} is kept from render processes; give this key its own variable")
-    return name
-
-
-class SiteEntry(Entry):
+class SiteEntry(SecretEntry):
     """What every entry of a remote service has.
 
     Parameters
     ----------
     url : str
         With or without ``/v1`` at the end.
-    key_env : str, optional
-        Name of the environment variable that holds the key; the key itself never stands here.
     pause, timeout : float
         In seconds; see `Site`.
     """
 
     url: Annotated[str, AfterValidator(_base)]
-    key_env: Annotated[str, AfterValidator(_readable)] | None = None
     pause: float = Field(default=1.0, gt=0, le=60)
     timeout: float = Field(default=600.0, gt=0, le=86_400)
 

@@ -78,6 +78,7 @@ class Videos(Engine):
 
     def __init__(self, entry: VideosEntry, copies: Path) -> None:
         self._entry = entry
+        self.environment = entry.variables()
         self._notes = copies / "underway"
         self.definition = usable(checked(_definition(entry)), _taken(entry))
 

@@ -29,6 +29,8 @@ from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.service.storage.shelf import Shelf
 from kit.service.worker import bounds
+from kit.service.worker.environment import lent
+from kit.service.worker.offline import cut_off
 from kit.service.worker.outcome import kept
 from kit.service.worker.pulse import Pulse
 
@@ -114,7 +116,7 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     }
     started = time.perf_counter()
     place = Place(*map(Path, task["engines"]))
-    with _one_process(), priced(paid):
+    with _one_process(), priced(paid), lent(task.get("environment", {})):
         engine = engine_for(task["model_id"], place)
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
@@ -148,14 +150,19 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
 }
 
 
-def main(descriptor: int, memory: int, cpu_seconds: int) -> None:
+def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     """Serve tasks until the parent is gone.
 
     Parameters
     ----------
     memory, cpu_seconds : int
         Bounds of a task; 0 where nothing but the wall clock is bounded.
+    offline : int
+        1 for a process that needs no network and gets none, where the platform allows that.
     """
+    if offline:
+        cut_off()  # first: it does not concern threads that run already
+    os.umask(0o077)  # what is made here is for nobody else, whatever the service was started with
     bounds.hold(memory)
     bounds.give_way()
     threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()

@@ -10,10 +10,11 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from kit.engines.base import Engine
 from kit.errors import NotFoundError
 from kit.service.domain import queue, uploads
 from kit.service.metrics import FINISHED, RENDER_SECONDS, Metrics
@@ -21,6 +22,7 @@ from kit.service.settings import Settings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
 from kit.service.worker import tasks
+from kit.service.worker.environment import chosen
 from kit.service.worker.hub import Hub
 from kit.service.worker.losses import Losses
 from kit.service.worker.pool import JobError, LostError, Pool
@@ -41,8 +43,8 @@ class Dispatcher:
     ----------
     clock : callable
         Milliseconds since 1970.
-    resident : collection of str
-        Models whose jobs take turns.
+    engines : mapping of str to Engine
+        What jobs need: turns where an engine is resident, and variables.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Dispatcher:
         settings: Settings,
         clock: Callable[[], int],
         metrics: Metrics | None = None,
-        resident: Collection[str] = (),
+        engines: Mapping[str, Engine] | None = None,
     ) -> None:
         self.name = secrets.token_hex(8)
         #: How far the jobs of this process are, by generation id; newer than the rows.
@@ -68,7 +70,8 @@ class Dispatcher:
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._losses = Losses(database, self._presence, settings, clock, self._metrics)
-        self._turns = Turns(resident)
+        self._engines = engines or {}
+        self._turns = Turns(name for name, engine in self._engines.items() if engine.resident)
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
@@ -264,7 +267,9 @@ class Dispatcher:
         except NotFoundError:
             raise JobError("an input file is gone; send it again", "input_gone") from None
         places = (self._settings.engines_file, self._settings.engine_copies)
-        return {**task, "engines": [str(place) for place in places]}
+        engine = self._engines.get(row.model_id)
+        variables = chosen(engine.environment) if engine else {}
+        return {**task, "engines": [str(place) for place in places], "environment": variables}
 
     def _reporter(self, generation_id: str) -> Callable[[float], None]:
         def report(fraction: float) -> None:

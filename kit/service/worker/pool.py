@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.errors import KitError
+from kit.service.worker.environment import named
 from kit.service.worker.link import Link, LostError
 
 __all__ = ["JobError", "LostError", "Pool"]
@@ -37,8 +38,6 @@ ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(16 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
 }
-#: Variables that a render process has no business to see.
-_HIDDEN = ("KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL")
 #: What a canceled job gets to say goodbye; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8
 _START_SECONDS = 60.0
@@ -108,6 +107,8 @@ class Pool:
         Where each process has a folder of its own to write to.
     log : Path, optional
         A file for what they say on standard error; else it goes where ours goes.
+    offline : bool
+        Whether they get no network, see `kit.service.worker.offline`.
     """
 
     def __init__(
@@ -119,8 +120,10 @@ class Pool:
         memory: int,
         scratch: Path,
         log: Path | None = None,
+        offline: bool = False,
     ) -> None:
         self.slots = slots
+        self._offline = offline
         self._seconds = seconds
         self._memory = memory
         self._scratch = scratch
@@ -250,7 +253,7 @@ class Pool:
             loop = asyncio.get_running_loop()
             _, link = await loop.create_connection(Link, sock=ours)
             bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
-            process = _spawned(theirs.fileno(), *bounds, self._log)
+            process = _spawned(theirs.fileno(), *bounds, self._offline, self._log)
             child = _Child(process, link, self._folder(), resident)
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -265,11 +268,10 @@ class Pool:
 
 
 def _spawned(
-    descriptor: int, memory: int, cpu_seconds: int, log: Path | None
+    descriptor: int, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
-    environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
-    environment |= ENVIRONMENT
-    limits = (descriptor, memory, cpu_seconds)
+    environment = named(os.environ) | ENVIRONMENT
+    limits = (descriptor, memory, cpu_seconds, int(offline))
     with log.open("ab") if log else nullcontext() as said:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.

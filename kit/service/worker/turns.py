@@ -6,7 +6,7 @@ jobs do not wait for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -15,11 +15,11 @@ class Turns:
 
     Parameters
     ----------
-    models : collection of str
+    models : iterable of str
         Ids of the models; see `kit.engines.base.Engine.resident`.
     """
 
-    def __init__(self, models: Collection[str]) -> None:
+    def __init__(self, models: Iterable[str]) -> None:
         self._models = frozenset(models)
         self._running: set[tuple[str, int]] = set()
 

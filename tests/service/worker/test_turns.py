@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from kit.service.domain import credits
+from kit.service.worker.environment import chosen
 from kit.service.worker.pool import LostError, Pool
 from kit.service.worker.turns import Turns
 from tests.conftest import ALL_SCOPES, Service
@@ -39,7 +40,8 @@ def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
 
 
 def job(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str, Any]:
-    return {**task(folder), "model_id": model, "prompt": prompt, "parameters": {}}
+    asked = {"model_id": model, "prompt": prompt, "parameters": {}}
+    return {**task(folder), **asked, "environment": chosen(("HEAVY_MARKER", "HEAVY_SPENT"))}
 
 
 def order(http: httpx.Client, model: str, prompt: str) -> str:

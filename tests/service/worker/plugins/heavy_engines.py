@@ -17,6 +17,7 @@ class Heavy(Engine):
     """One pixel, and what is known of the process that draws it."""
 
     resident = True
+    environment = ("HEAVY_MARKER", "HEAVY_SPENT")
     definition = Definition(
         id="heavy",
         title="Heavy",

@@ -1,0 +1,74 @@
+"""What a render process sees of the service's environment: what is named here, and no secrets.
+
+A model may name more, such as the key of the service that renders it: these are handed to its own
+jobs only, see `kit.engines.base.Engine.environment`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+#: The system, the user's folders, language and time.
+_SYSTEM = (
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR TEMP TMP VIRTUAL_ENV CONDA_PREFIX "
+    "LD_LIBRARY_PATH LD_PRELOAD DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH "
+    "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT OS USERNAME USERPROFILE HOMEDRIVE HOMEPATH "
+    "APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE"
+)
+#: The way out: proxies, and whom to trust.
+_WAY_OUT = (
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY "
+    "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE"
+)
+#: Single settings of libraries; this one only looks like a secret.
+_LIBRARIES = "TOKENIZERS_PARALLELISM"
+NAMES = frozenset(f"{_SYSTEM} {_WAY_OUT} {_LIBRARIES}".split())
+#: Beginnings: of locale, Python, threads and memory, GPUs, neural libraries and their caches,
+#: codecs and fonts.
+_BEGINNINGS = (
+    "LC_ PYTHON XDG_ OMP_ GOMP_ KMP_ OPENBLAS_ MKL_ BLIS_ VECLIB_ NUMEXPR_ MALLOC_ "
+    "CUDA_ CUDNN_ CUBLAS_ NCCL_ NVIDIA_ HIP_ HSA_ ROCM_ ROCR_ MIOPEN_ AMD_ ONEAPI_ SYCL_ ZE_ "
+    "PYTORCH_ TORCH TRITON_ XLA_ HF_ HUGGINGFACE_ TRANSFORMERS_ DIFFUSERS_ ACCELERATE_ "
+    "SAFETENSORS_ OPENCV_ SVT_ FONTCONFIG_"
+)
+BEGINNINGS = tuple(_BEGINNINGS.split())
+#: What begins so and is a secret all the same, such as ``HF_TOKEN``.
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
+
+
+def named(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that every render process is given.
+
+    Examples
+    --------
+    >>> named({"PATH": "/bin", "http_proxy": "http://proxy:80", "HF_HOME": "/hf"}).keys()
+    dict_keys(['PATH', 'http_proxy', 'HF_HOME'])
+    >>> named({"OPENAI_API_KEY": "sk", "HF_TOKEN": "hf", "AWS_PROFILE": "a", "KIT_DATA": "/d"})
+    {}
+    """
+    return {name: value for name, value in environ.items() if _is_named(name.upper())}
+
+
+def chosen(names: Iterable[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return those of the variables that a model names which are set."""
+    return {name: environ[name] for name in names if name in environ}
+
+
+@contextmanager
+def lent(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for one job: the next one in this process may be of another model."""
+    before = chosen(variables)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+
+
+def _is_named(name: str) -> bool:
+    return name in NAMES or (name.startswith(BEGINNINGS) and not _SECRET.search(name))
