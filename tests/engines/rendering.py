@@ -160,3 +160,24 @@ FILES: Mapping[str, Callable[[Path], Path]] = {
 def library(folder: Path) -> Callable[[str], Path]:
     """Return a function that makes each of `FILES` once and tells where it is."""
     return cache(lambda name: FILES[name](folder))
+
+
+def edit(
+    model: str,
+    folder: Path,
+    pixels: np.ndarray | Path,
+    prompt: str = "",
+    *,
+    others: Mapping[str, np.ndarray | Path] | None = None,
+    progress: Progress | None = None,
+    **values: Any,
+) -> Asset:
+    """Render a job of a model that edits the picture ``image``; a PNG unless it says otherwise."""
+    given = {"image": pixels, **(others or {})}
+    number = sum(1 for _ in folder.glob("job*")) if folder.exists() else 0
+    media = {
+        name: p if isinstance(p, Path) else saved(p, folder / f"{name}{number}.png")
+        for name, p in given.items()
+    }
+    how: dict[str, Any] = {"format": "png", **values}
+    return render(model, folder / f"job{number}", prompt, media=media, progress=progress, **how)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageCms
 
-from tests.engines.image.editing.pictures import ball
+from tests.engines.drawn import ball
 
 _WIDE, _HIGH = 40, 30
 _ORIENTATION = 0x0112

@@ -1,0 +1,263 @@
+"""The subject of a picture stays, and what is behind it goes, changes or blurs."""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.samples.face import portrait
+from kit.errors import EngineError
+from tests.engines.drawn import ball, ball_mask
+from tests.engines.rendering import edit, pixels_of
+
+RED = (210, 60, 40)
+
+
+def near(pixel: np.ndarray, color: tuple[int, ...], slack: int = 14) -> bool:
+    return bool((np.abs(pixel[:3] - color) <= slack).all())
+
+
+def overlap(alpha: np.ndarray, thing: np.ndarray) -> float:
+    """Return the share of two shapes together that both have."""
+    one, other = alpha > 127, thing > 0
+    return float((one & other).sum() / (one | other).sum())
+
+
+def striped() -> np.ndarray:
+    """Return the ball before stripes."""
+    pixels = ball()
+    pixels[::6] //= 2
+    pixels[60:120, 90:150] = ball()[60:120, 90:150]
+    return pixels
+
+
+def roughness(pixels: np.ndarray) -> float:
+    return float(pixels[20:60, 10, 0].std())
+
+
+def ground(kind: str) -> np.ndarray:
+    """Return a ground of one kind, 360 x 270 pixels."""
+    rng = np.random.default_rng(3)
+    rows = np.linspace(0, 1, 270)[:, None, None]
+    pixels = np.array([150, 190, 235]) * (1 - rows) + np.array([90, 130, 80]) * rows
+    pixels = np.repeat(pixels, 360, axis=1)
+    if kind == "leaves":
+        planes = [cv2.GaussianBlur(rng.normal(0, 1, (270, 360)), (0, 0), 9) for _ in range(3)]
+        pixels = np.dstack([15 * plane / plane.std() + 115 for plane in planes])
+    if kind == "wall":
+        pixels = np.full((270, 360, 3), (200, 190, 180)) + rng.normal(0, 3, (270, 360, 3))
+    return np.asarray(pixels.clip(0, 255), np.uint8)
+
+
+def test_the_background_goes_and_the_subject_stays_as_it_was(tmp_path: Path) -> None:
+    asset = edit("background", tmp_path, ball())
+    out = pixels_of(asset)
+
+    assert overlap(out[..., 3], cv2.erode(ball_mask(), np.ones((7, 7)))) > 0.95
+    assert near(out[90, 120], RED)
+    assert asset.metadata["subjectShare"] == pytest.approx(np.pi * 45**2 / (180 * 240), rel=0.06)
+    assert near(pixels_of(edit("background", tmp_path, ball(), format="jpeg"))[5, 5], (255,) * 3)
+
+
+@pytest.mark.parametrize("kind", ["sky", "leaves", "wall"])
+@pytest.mark.parametrize("at", [(120, 110), (20, 150), (180, 268)])
+def test_a_thing_is_cut_out_before_any_ground_and_at_any_edge(
+    tmp_path: Path, kind: str, at: tuple[int, int]
+) -> None:
+    pixels, thing = ground(kind), np.zeros((270, 360), np.uint8)
+    cv2.ellipse(thing, at, (75, 60), 0, 0, 360, 255, -1)
+    pixels[thing > 0] = (205, 70, 50)
+
+    alpha = pixels_of(edit("background", tmp_path, pixels))[..., 3]
+
+    assert overlap(alpha, thing) > 0.9
+
+
+def test_what_is_seen_through_a_thing_is_not_the_thing(tmp_path: Path) -> None:
+    pixels, thing = ground("wall"), np.zeros((270, 360), np.uint8)
+    cv2.circle(thing, (180, 135), 90, 255, -1)
+    cv2.circle(thing, (180, 135), 50, 0, -1)
+    pixels[thing > 0] = (60, 50, 120)
+
+    assert overlap(pixels_of(edit("background", tmp_path, pixels))[..., 3], thing) > 0.9
+
+
+@pytest.mark.parametrize(
+    "crop", [(0.0, 0.0, 1.0, 1.0), (0.16, 0.08, 0.86, 0.9), (0.1, 0.25, 0.9, 1)]
+)
+def test_a_person_is_whole_also_where_the_frame_cuts_them_off(
+    tmp_path: Path, crop: tuple[float, ...]
+) -> None:
+    pixels = portrait(360, 450)
+    left, top, right, bottom = (
+        round(share * side) for share, side in zip(crop, (360, 450, 360, 450), strict=True)
+    )
+    person = pixels_of(edit("background", tmp_path, pixels))[top:bottom, left:right, 3] > 127
+    part = np.ascontiguousarray(pixels[top:bottom, left:right])
+
+    found = pixels_of(edit("background", tmp_path, part))[..., 3]
+
+    assert 0.25 < person.mean() < 0.95
+    assert overlap(found, person) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("prompt", "values", "corner"),
+    [
+        ("", {"color": "teal"}, (0, 128, 128)),
+        ("", {"color": "#f80"}, (255, 136, 0)),
+        ("white to black", {}, (255, 255, 255)),
+        ("Navy", {}, (16, 29, 72)),
+    ],
+)
+def test_a_named_color_comes_behind_the_subject(
+    tmp_path: Path, prompt: str, values: dict[str, str], corner: tuple[int, int, int]
+) -> None:
+    out = pixels_of(edit("background", tmp_path, ball(), prompt, operation="replace", **values))
+
+    assert near(out[2, 2], corner, 16)
+    assert near(out[90, 120], RED)
+
+
+def test_a_picture_comes_behind_the_subject_before_any_words(tmp_path: Path) -> None:
+    green = np.full((50, 90, 4), (10, 200, 30, 255), np.uint8)
+    hidden = green.copy()
+    hidden[..., 3] = 0
+
+    for backdrop, corner in ((green, (10, 200, 30)), (hidden, (255, 255, 255))):
+        how = {"operation": "replace", "others": {"backdrop": backdrop}}
+        out = pixels_of(edit("background", tmp_path, ball(), "red", **how))  # type: ignore[arg-type]
+        assert near(out[3, 3], corner, 3)
+        assert near(out[90, 120], RED)
+
+
+def test_blurring_softens_what_is_behind_and_not_the_subject(tmp_path: Path) -> None:
+    soft, softer = (
+        pixels_of(edit("background", tmp_path, striped(), operation="blur", blur_strength=strength))
+        for strength in (0.2, 1)
+    )
+
+    assert roughness(softer) < roughness(soft) < roughness(striped())
+    assert near(softer[90, 120], RED)
+
+
+def test_feathering_softens_the_edge(tmp_path: Path) -> None:
+    hard, soft = (
+        pixels_of(edit("background", tmp_path, ball(), feather=f))[..., 3] for f in (0, 12)
+    )
+
+    def between(alpha: np.ndarray) -> int:
+        return int(((alpha > 20) & (alpha < 235)).sum())
+
+    assert between(soft) > 2 * between(hard)
+
+
+def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path) -> None:
+    pixels = np.dstack([ball(), np.zeros((180, 240), np.uint8)])
+    pixels[:, :120, 3] = 255
+
+    out = pixels_of(edit("background", tmp_path, pixels, operation="replace", color="black"))
+
+    assert (out[:, 130:] == 0).all()
+    assert np.array_equal(out[:, :110], ball()[:, :110])
+
+
+def test_what_is_see_through_stays_so_when_the_rest_is_blurred(tmp_path: Path) -> None:
+    cover = np.full((180, 240), 255, np.uint8)
+    cover[:12, :12] = 0
+    out = pixels_of(edit("background", tmp_path, np.dstack([striped(), cover]), operation="blur"))
+    cover[:] = 0
+    cover[20:160, 40:200] = 255
+
+    assert np.array_equal(out[:12, :12, 3], np.zeros((12, 12)))
+    assert roughness(out) < roughness(striped())
+    with pytest.raises(EngineError, match="no background to blur") as told:
+        edit("background", tmp_path, np.dstack([ball(), cover]), operation="blur")
+    assert told.value.code == "no_background"
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("way", ["box", "mask"])
+def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
+    tmp_path: Path, side: int, way: str
+) -> None:
+    pixels = np.hstack([ball(), ball()[:, :, [2, 0, 1]]])
+    wanted = np.hstack([cv2.erode(ball_mask(), np.ones((7, 7))), np.zeros((180, 240), np.uint8)])
+    rough = np.zeros((90, 240, 3), np.uint8)
+    rough[26:66, 38:80] = (255, 0, 0)
+    if side:
+        wanted, rough = wanted[:, ::-1], rough[:, ::-1]
+    box = {"subject_x": 0.25 + side / 2, "subject_y": 0.5}
+    box |= {"subject_width": 0.22, "subject_height": 0.55}
+
+    if way == "box":
+        asset = edit("background", tmp_path, pixels, **box)
+    else:
+        asset = edit("background", tmp_path, pixels, others={"mask": rough})
+
+    assert overlap(pixels_of(asset)[..., 3], wanted) > 0.93
+
+
+@pytest.mark.parametrize("kind", ["sky", "leaves", "wall"])
+def test_a_right_box_finds_no_less_than_none_does(tmp_path: Path, kind: str) -> None:
+    pixels, thing = ground(kind), np.zeros((270, 360), np.uint8)
+    cv2.circle(thing, (150, 140), 60, 255, -1)
+    pixels[thing > 0] = (205, 70, 50)
+    box = {"subject_x": 150 / 360, "subject_y": 140 / 270}
+    box |= {"subject_width": 120 / 360, "subject_height": 120 / 270}
+
+    free, boxed = (
+        pixels_of(edit("background", tmp_path, pixels, **values))[..., 3] for values in ({}, box)
+    )
+
+    assert overlap(boxed, thing) >= overlap(free, thing) - 0.01
+
+
+def busy() -> np.ndarray:
+    """Return a spot hardly told by its color from the bright patches all around it."""
+    rng = np.random.default_rng(0)
+    patches = cv2.GaussianBlur(rng.normal(0, 1, (180, 240, 3)), (0, 0), 3)
+    spot = np.zeros((180, 240), np.float32)
+    cv2.ellipse(spot, (120, 95), (60, 55), 0, 0, 360, 1, -1)
+    spot = cv2.GaussianBlur(spot, (0, 0), 2)[..., None] * np.array([18, 7, -11])
+    return np.asarray((125 + 45 * patches / patches.std() + spot).clip(0, 255), np.uint8)
+
+
+def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"clearly enough.*a mask or by subject_x") as unsure:
+        edit("background", tmp_path, busy())
+    with pytest.raises(EngineError, match=r"no subject.*subject_x") as none:
+        edit("background", tmp_path, np.full((60, 80, 3), 120, np.uint8))
+    box = {"subject_x": 0.5, "subject_y": 0.53, "subject_width": 0.5, "subject_height": 0.6}
+
+    assert "certainty" not in edit("background", tmp_path, busy(), **box).metadata
+    assert (unsure.value.code, none.value.code) == ("unsure_subject", "no_subject")
+    assert edit("background", tmp_path, ball()).metadata["certainty"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("prompt", "values", "code"),
+    [
+        ("", {"color": "blurple"}, "unknown_color"),
+        ("quite nice", {}, "unknown_background"),
+    ],
+)
+def test_words_that_mean_nothing_here_are_refused(
+    tmp_path: Path, prompt: str, values: dict[str, str], code: str
+) -> None:
+    with pytest.raises(EngineError) as told:
+        edit("background", tmp_path, ball(), prompt, operation="replace", **values)
+
+    assert told.value.code == code
+
+
+def test_the_preview_shows_checkers_for_transparency(tmp_path: Path) -> None:
+    asset = edit("background", tmp_path, ball())
+
+    assert asset.thumbnail is not None
+    with Image.open(asset.thumbnail) as preview:
+        corner = np.asarray(preview)[:40, :40].astype(int)
+    assert corner.min() > 190
+    assert np.ptp(corner) > 20

@@ -1,0 +1,148 @@
+"""Titles: all the words, readable on any ground, where they were asked for or where it is quiet."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kit.engines.base import Asset
+from kit.engines.registry import engine_for
+from kit.errors import EngineError
+from tests.engines.drawn import face
+from tests.engines.rendering import pixels_of, render, saved
+
+STYLES = (
+    next(p.enum for p in engine_for("title-card").definition.settings if p.name == "style") or []
+)
+
+
+def card(folder: Path, prompt: str = "Saturn is losing its rings", **values: Any) -> Asset:
+    number = sum(1 for _ in folder.iterdir())
+    how = {"size": 320, "background": "navy", "format": "png", **values}
+    return render("title-card", folder / f"card{number}", prompt, **how)
+
+
+def light(pixels: np.ndarray) -> np.ndarray:
+    """Return the relative luminance of sRGB. Source: WCAG 2.2."""
+    linear = (pixels / 255) ** 2.2
+    return np.asarray(linear @ (0.2126, 0.7152, 0.0722))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("background", ["white", "black", "gray", "yellow to purple"])
+def test_every_style_reads_on_every_ground(tmp_path: Path, style: str, background: str) -> None:
+    asset = card(tmp_path, style=style, background=background, subtitle="A short story")
+
+    low, high = np.percentile(light(pixels_of(asset)), (1, 99.8))
+    assert (high + 0.05) / (low + 0.05) > 4.5
+    assert asset.metadata["contrast"] >= 4.45
+
+
+@pytest.mark.parametrize("aspect", ["16:9", "1:1", "9:16", "4:5"])
+@pytest.mark.parametrize("style", STYLES)
+def test_all_the_words_are_set_in_every_shape(tmp_path: Path, style: str, aspect: str) -> None:
+    lines = card(tmp_path, style=style, aspect_ratio=aspect).metadata["lines"]
+
+    assert " ".join(lines).lower() == "saturn is losing its rings"
+
+
+@pytest.mark.parametrize(("position", "rows"), [("top", (0, 90)), ("bottom", (90, 180))])
+def test_the_title_stands_where_it_was_asked_to(
+    tmp_path: Path, position: str, rows: tuple[int, int]
+) -> None:
+    bright = pixels_of(card(tmp_path, "Up", position=position, accent="white")).min(axis=2) > 230
+
+    assert bright[rows[0] : rows[1]].sum() > 10 * bright.sum() / 11
+
+
+@pytest.mark.parametrize(("place", "busy"), [("top", slice(90, 180)), ("bottom", slice(0, 90))])
+def test_auto_finds_the_quiet_part_of_the_picture(tmp_path: Path, place: str, busy: slice) -> None:
+    pixels = np.full((180, 320, 3), (30, 60, 90), np.uint8)
+    noise = np.random.default_rng(1).integers(0, 255, (15, 54, 3), np.uint8)
+    pixels[busy] = noise.repeat(6, 0).repeat(6, 1)[:, :320]
+
+    asset = card(tmp_path, "Quiet", media={"image": saved(pixels, tmp_path / "in.png")})
+
+    assert asset.metadata["position"] == place
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_title_leaves_a_face_free(tmp_path: Path, style: str) -> None:
+    pixels = np.full((405, 720, 3), (150, 165, 180), np.uint8)
+    pixels[:, 220:500] = face(width=280, height=405, x=140.0, y=230.0, size=120.0)
+    image = saved(pixels, tmp_path / "in.png")
+
+    out = pixels_of(
+        card(tmp_path, "Confidence", style=style, size=720, media={"image": image}, accent="white")
+    )
+
+    inside = (slice(180, 300), slice(310, 410))
+    assert (out.min(axis=2) > 248)[inside].mean() < 0.1
+
+
+def test_a_card_without_a_background_paints_one(tmp_path: Path) -> None:
+    asset = card(tmp_path, "Mountains at night", background=None, format="jpeg")
+
+    assert pixels_of(asset).std() > 8
+
+
+def test_the_accent_colors_the_longest_word(tmp_path: Path) -> None:
+    pixels = pixels_of(card(tmp_path, "go hamburg", accent="#00ff00"))
+
+    green = (pixels[..., 1] > 200) & (pixels[..., 0] < 80)
+    assert green.sum() > (pixels.min(axis=2) > 230).sum() > 50
+
+
+def test_an_accent_is_lightened_on_dark_and_darkened_on_light(tmp_path: Path) -> None:
+    def blue(background: str) -> float:
+        pixels = pixels_of(card(tmp_path, "go hamburg", accent="#003cc8", background=background))
+        return float(light(pixels)[pixels[..., 2] > pixels[..., 0] + 60].mean())
+
+    assert blue("black") > blue("white")
+
+
+@pytest.mark.parametrize(
+    ("text", "face"),
+    [("שלום עולם", "rubik"), ("Привет мир", "inter-bold"), ("Πώς", "inter-bold")],
+)
+def test_other_scripts_take_a_face_that_has_them(tmp_path: Path, text: str, face: str) -> None:
+    asset = card(tmp_path, text)
+
+    assert asset.metadata["font"] == face
+    if text == "Πώς":
+        assert asset.metadata["lines"] == ["ΠΩΣ"], "capitals of Greek have no accents"
+
+
+def test_emoji_are_left_out_and_told(tmp_path: Path) -> None:
+    plain = card(tmp_path, "Good morning", subtitle="at home")
+    asset = card(tmp_path, "Good morning 🌅", subtitle="at home 🏡")
+
+    assert asset.metadata["left_out"] == ["🌅", "🏡"]
+    assert asset.path.read_bytes() == plain.path.read_bytes()
+    assert "left_out" not in plain.metadata
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_odd_texts_are_set_in_every_style(tmp_path: Path, style: str) -> None:
+    texts = ("12345678901234567890 1", ".", "A\u0301 b", "tabs\tand\nlines\n\n", "w" * 40)
+    for text in texts:
+        assert card(tmp_path, text, style=style, subtitle=text, size=256).width == 256
+
+
+@pytest.mark.parametrize(
+    ("prompt", "values", "code"),
+    [
+        ("日本", {}, "no_letters"),
+        ("word " * 170, {}, "text_too_long"),
+        ("a b", {"accent": "blurple"}, "unknown_color"),
+        ("a b", {"background": "somehow"}, "unknown_background"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_a_reason(
+    tmp_path: Path, prompt: str, values: dict[str, object], code: str
+) -> None:
+    with pytest.raises(EngineError) as told:
+        card(tmp_path, prompt, **values)
+
+    assert told.value.code == code
