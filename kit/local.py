@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from kit.errors import ApiError, ConfigError, NotFoundError
 from kit.explore.lock import Lock
 from kit.pricing import MILLI
-from kit.service import logs
+from kit.service import logs, machine
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, keys
@@ -209,13 +209,14 @@ class LocalKeys:
             expires_at=None if days is None else now + days * _DAY_MS,
             live=False,
         )
-        return self._write(keys.create(wish, self._settings.secret(), now)).text
+        made = keys.create(wish, self._settings.secret(), now, actor=_actor())
+        return self._write(made).text
 
     def revoke(self, key_id: str) -> None:
         """Make a key useless from now on."""
         if key_id not in {key.id for key in self.known()}:
             raise NotFoundError(f"there is no key {key_id!r}")
-        self._write(keys.revoke(key_id, clock()))
+        self._write(keys.revoke(key_id, clock(), actor=_actor()))
 
     def _caller(self) -> keys.Caller:
         return self._write(keys.caller(self._key, self._settings.secret(), clock()))
@@ -230,6 +231,11 @@ class LocalKeys:
 
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(asyncio.run, alone()).result()
+
+
+def _actor() -> str:
+    """Return who gives an order here, for the audit."""
+    return f"embedded:{machine.user()}"
 
 
 def _described(row: Any, now: int, in_use: bool) -> Key:
@@ -283,10 +289,11 @@ async def _works(database: SQLite, settings: Settings, key: str) -> bool:
 async def _make(database: SQLite, settings: Settings, path: Path) -> str:
     now = clock()
     credits = DEMO_CREDITS * MILLI
-    account = await database.write(accounts.create("Demo", "demo@localhost", credits, now))
+    create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
+    account = await database.write(create)
     scopes = ("scripts:generate", "creative:generate")
     wish = keys.Wish(account_id=account.id, name="demo", scopes=scopes, live=False)
-    made = await database.write(keys.create(wish, settings.secret(), now))
+    made = await database.write(keys.create(wish, settings.secret(), now, actor=_actor()))
     write_private(path, json.dumps({"accountId": account.id, "key": made.text}))
     return made.text
 

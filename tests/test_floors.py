@@ -74,6 +74,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "kit.service.http": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
+    "kit.service.sweeper": DOMAIN | {"kit.service.domain", "kit.service.http"},
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
     | {"kit.service.metrics"},

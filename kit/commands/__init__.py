@@ -29,6 +29,7 @@ COMMANDS = (
     "backup",
     "restore",
     "doctor",
+    "audit",
     "demo-data",
 )
 GROUPS = ("accounts", "credits", "keys", "ledger")

@@ -10,6 +10,7 @@ from kit.commands.options import (
     Data,
     DatabaseUrl,
     Json,
+    actor,
     amount,
     settings_of,
     show_json,
@@ -32,7 +33,8 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make an account."""
-    work = accounts.create(name, email, amount(credits, "--credits"), clock())
+    units = amount(credits, "--credits")
+    work = accounts.create(name, email, units, clock(), actor=actor())
     row = transact(settings_of(data, database), work)
     if as_json:
         show_json(described(row))

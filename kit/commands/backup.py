@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, Json, settings_of, show_json
+from kit.commands.options import Data, DatabaseUrl, Json, actor, settings_of, show_json, transact
 from kit.service import backup
+from kit.service.domain import audit
+from kit.service.http.context import clock
 
 
 def command(
@@ -22,7 +24,10 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Copy database, files and secret; whoever has the copy can read everything."""
-    report = backup.backup(settings_of(data, database), target, skip_missing=skip_missing)
+    settings = settings_of(data, database)
+    report = backup.backup(settings, target, skip_missing=skip_missing)
+    facts = {"files": report.files, "missing": len(report.missing) or None}
+    transact(settings, audit.note("backup.made", target.name, actor(), clock(), **facts))
     if as_json:
         show_json(asdict(report))
     else:

@@ -11,6 +11,7 @@ from kit.commands.options import (
     Data,
     DatabaseUrl,
     Json,
+    actor,
     amount,
     settings_of,
     show_json,
@@ -41,7 +42,7 @@ def grant(
     units = amount(amount_, "--amount")
     if units <= 0:
         raise ConfigError("--amount must be more than 0")
-    work = credits.grant(account, units, clock(), note)
+    work = credits.grant(account, units, clock(), note, actor=actor())
     balance = number(transact(settings_of(data, database), work))
     if as_json:
         show_json({"accountId": account, "granted": number(units), "balance": balance})

@@ -11,6 +11,7 @@ from kit.commands.options import (
     Data,
     DatabaseUrl,
     Json,
+    actor,
     amount,
     instant,
     settings_of,
@@ -49,7 +50,7 @@ def create(
         cap=None if cap is None else amount(cap, "--cap"),
         live=not test,
     )
-    made = transact(settings, keys.create(wish, settings.secret(), clock()))
+    made = transact(settings, keys.create(wish, settings.secret(), clock(), actor=actor()))
     if as_json:
         row = made.row
         show_json(
@@ -94,7 +95,8 @@ def revoke(
     as_json: Json = False,
 ) -> None:
     """Make a key useless from now on."""
-    row = transact(settings_of(data, database), keys.revoke(key, clock(), sign_out=sign_out))
+    order = keys.revoke(key, clock(), sign_out=sign_out, actor=actor())
+    row = transact(settings_of(data, database), order)
     if as_json:
         show_json(described(row))
     else:

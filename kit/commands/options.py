@@ -14,6 +14,7 @@ import typer
 
 from kit.errors import ConfigError
 from kit.pricing import millicredits
+from kit.service import machine
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.settings import Settings
@@ -49,6 +50,11 @@ def transact(settings: Settings, work: Transaction[T]) -> T:
             await database.close()
 
     return asyncio.run(alone())
+
+
+def actor() -> str:
+    """Return who gives an order here, for the audit."""
+    return f"cli:{machine.user()}"
 
 
 def amount(text: str, name: str) -> int:

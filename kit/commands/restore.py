@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from kit.commands.backup import told
-from kit.commands.options import Json, settings_of, show_json
+from kit.commands.options import Json, actor, settings_of, show_json, transact
 from kit.service import backup
+from kit.service.domain import audit
+from kit.service.http.context import clock
 
 
 def command(
@@ -21,6 +23,8 @@ def command(
     """Bring a backup back and prove that every balance and every file is right."""
     settings = settings_of(data)
     report = backup.restore(source, settings)
+    facts = {"files": report.files}
+    transact(settings, audit.note("backup.restored", source.name, actor(), clock(), **facts))
     if as_json:
         show_json(asdict(report))
     else:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,7 +15,7 @@ from kit.engines.base import Engine
 from kit.engines.configured.place import Place
 from kit.engines.registry import installed
 from kit.errors import ConfigError
-from kit.service.domain import catalog, idempotency, uploads
+from kit.service.domain import catalog
 from kit.service.domain.credits import Turnover
 from kit.service.domain.writing import Writer
 from kit.service.http import (
@@ -30,6 +28,7 @@ from kit.service.http import (
     health,
     media,
     models,
+    outputs,
     scripts,
     usage,
 )
@@ -43,9 +42,10 @@ from kit.service.http.lane import fast
 from kit.service.http.limits import MemoryLimiter
 from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, Metrics
 from kit.service.settings import Settings, prepare
-from kit.service.storage.local import UPLOADS, LocalStorage
+from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import SQLite
+from kit.service.sweeper import Sweeper
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.pool import Pool
 from kit.service.writer.choice import writer_of
@@ -58,6 +58,7 @@ _ROUTERS = (
     upload_routes,
     generations,
     events,
+    outputs,
     scripts,
     usage,
     media,
@@ -65,8 +66,6 @@ _ROUTERS = (
     published,
     docs,
 )
-_SWEEP_SECONDS = 600.0
-_OLD_SCRATCH_SECONDS = 24 * 3600
 
 
 def create_app(
@@ -97,8 +96,7 @@ def create_app(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from kit.service import settings
+    >>>     >>> from kit.service import settings
     >>> app = create_app(settings.load({}, data=Path(tempfile.mkdtemp())), engines={})
     >>> app.title
     'Creative Studio'
@@ -195,7 +193,7 @@ async def _assemble(
         turnover=Turnover(clock()),
         clock=clock,
     )
-    sweeper = asyncio.create_task(_sweep_forever(context))
+    sweeper = asyncio.create_task(Sweeper(context).run())
     stack.callback(sweeper.cancel)
     return context
 
@@ -210,27 +208,3 @@ def _pool(settings: Settings, slots: int, *, offline: bool = False) -> Pool:
         log=settings.log,
         offline=offline,
     )
-
-
-async def _sweep_forever(context: Context) -> None:
-    while True:
-        try:
-            await sweep(context)
-        except Exception:  # noqa: BLE001 - logged; the next round may go better
-            _log.exception("the sweeper failed")
-        await asyncio.sleep(_SWEEP_SECONDS)
-
-
-async def sweep(context: Context) -> None:
-    """Remove what has had its time: unused uploads, kept answers, left-over scratch files."""
-    now = context.clock()
-    for upload_id in await context.database.write(uploads.sweep(now)):
-        await context.storage.remove(UPLOADS + upload_id)
-    await context.database.write(idempotency.prune(now))
-    await asyncio.to_thread(_sweep_scratch, context.settings.scratch, now / 1000)
-
-
-def _sweep_scratch(folder: Path, now: float) -> None:
-    for path in folder.glob("*"):
-        if now - path.stat().st_mtime > _OLD_SCRATCH_SECONDS:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -23,7 +23,7 @@ import orjson
 
 from kit.errors import ConfigError
 from kit.service.archive import Add, reader_of, writer_of
-from kit.service.domain import credits, queue
+from kit.service.domain import credits, outputs, queue
 from kit.service.settings import Settings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
@@ -238,10 +238,10 @@ def _forget(gone: Sequence[Stored]) -> Transaction[None]:
 
 
 def _of_output(row: Any) -> Iterator[Stored]:
-    output = orjson.loads(row.output)
-    yield Stored(output["key"], row.id, output["sha256"])
-    if output.get("thumbnail"):
-        yield Stored(output["thumbnail"], row.id)
+    whole, *thumbnails = outputs.keys_of(row.output)
+    yield Stored(whole, row.id, orjson.loads(row.output)["sha256"])
+    for key in thumbnails:
+        yield Stored(key, row.id)
 
 
 def _pages(query: Query) -> Transaction[list[Any]]:

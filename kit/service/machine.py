@@ -6,6 +6,7 @@ groups, of version 1 or 2; the tightest of a process's group and those around it
 
 from __future__ import annotations
 
+import getpass
 import math
 import os
 from collections.abc import Iterator
@@ -119,3 +120,11 @@ def _text(path: Path) -> str:
         return path.read_text("ascii").strip()
     except (OSError, ValueError):
         return ""
+
+
+def user() -> str:
+    """Return the name of whoever runs this process, as the system knows it."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # one without a name, as in some containers
+        return "unknown"

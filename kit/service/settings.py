@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +54,8 @@ class Settings:
         its answer be taken.
     upload_bytes : mapping
         The largest upload of each kind of medium.
+    keep_outputs_days : float or None
+        Days after which the files of a generation are deleted; None keeps them.
     lease_seconds, attempts : float, int
         How long a claim holds without a heartbeat, and how often a lost job is tried in all.
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
@@ -98,6 +101,7 @@ class Settings:
             "video": 1000 * MEGABYTE,
         }
     )
+    keep_outputs_days: float | None = None
     lease_seconds: float = 30.0
     attempts: int = 3
     job_seconds: float = 900.0
@@ -251,6 +255,7 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "connections": ("KIT_CONNECTIONS", int),
     "connections_per_address": ("KIT_CONNECTIONS_PER_ADDRESS", int),
     "trusted_proxies": ("KIT_TRUSTED_PROXIES", _networks),
+    "keep_outputs_days": ("KIT_KEEP_OUTPUTS_DAYS", float),
     "job_seconds": ("KIT_JOB_SECONDS", float),
     "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
     "speech_rate": ("KIT_SPEECH_RATE", float),
@@ -269,6 +274,7 @@ _WANTED: Mapping[Callable[[str], Any], str] = {
 }
 
 _POSITIVE = (
+    "keep_outputs_days",
     "requests_per_minute",
     "starts_per_minute",
     "watchers_per_account",
@@ -307,8 +313,9 @@ def _check(settings: Settings) -> None:
     if settings.workers < 0:
         raise ConfigError(f"workers must be 0 or more, not {settings.workers}")
     for name in _POSITIVE:
-        if getattr(settings, name) <= 0:
-            raise ConfigError(f"{name} must be more than 0, not {getattr(settings, name)}")
+        value = getattr(settings, name)
+        if value is not None and not 0 < value < math.inf:
+            raise ConfigError(f"{name} must be more than 0, not {value}")
     for wrong, sentence in _writer_problems(settings):
         if wrong:
             raise ConfigError(sentence)

@@ -89,6 +89,7 @@ class Generation(Shape):
     completed_at: Instant | None = None
     error_code: str | None = None
     output: Output | None = None
+    outputs_deleted_at: Instant | None = None
 
     @property
     def state(self) -> str:

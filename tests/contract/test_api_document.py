@@ -87,6 +87,7 @@ MORE_OF_GENERATION = {
     "completedAt",
     "errorCode",
     "output",
+    "outputsDeletedAt",
 }
 ORDER = {"modelId": "flat", "prompt": "a lake"}
 FILE = {

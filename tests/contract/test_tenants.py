@@ -207,6 +207,10 @@ def canceled_again(http: httpx.Client, owner: Tenant) -> httpx.Response:
     return post(http, f"{GENERATIONS}/{owner.canceled}/cancel", None)
 
 
+def deleted(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    return http.delete(f"{GENERATIONS}/{owner.done['id']}/outputs")
+
+
 def unsigned(http: httpx.Client, owner: Tenant) -> httpx.Response:
     return http.get(path_of(owner.done))
 
@@ -277,6 +281,7 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
         "running": Row(canceled, 404),
         "replayed": Row(canceled_again, 404),
     },
+    f"DELETE {GENERATIONS}/{{generation_id}}/outputs": {"finished": Row(deleted, 404)},
     f"GET {GENERATIONS}/{{generation_id}}/events": {
         "finished": Row(get(f"{ONE}/events"), 404, shown=True),
         "resumed": Row(get(f"{ONE}/events", **{"Last-Event-ID": "99999"}), 404),

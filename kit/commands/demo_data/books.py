@@ -167,6 +167,7 @@ def _row(name: str, account_id: str, key_id: str, event: Event) -> dict[str, Any
         "updated_at": event.completed,
         "started_at": event.started,
         "completed_at": event.completed,
+        "outputs_deleted_at": event.completed if done else None,  # they were never made
     }
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kit.errors import BadRequestError, NotFoundError
-from kit.service.domain import credits
+from kit.service.domain import audit, credits
 from kit.service.store import accounts, ids
 from kit.service.store.database import Rows, Transaction, every, one
 
@@ -14,8 +14,15 @@ _NAME_LIMIT = 200
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 
-def create(name: str, email: str, millicredits: int, now: int) -> Transaction[Any]:
+def create(
+    name: str, email: str, millicredits: int, now: int, *, actor: str = audit.SERVICE
+) -> Transaction[Any]:
     """Make an account, grant it its first credits and return its row.
+
+    Parameters
+    ----------
+    actor : str
+        Who gave the order, see `kit.service.domain.audit.note`.
 
     Raises
     ------
@@ -32,8 +39,9 @@ def create(name: str, email: str, millicredits: int, now: int) -> Transaction[An
     account_id = ids.new("acc", now)
     counts = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0}
     yield accounts.ADD(id=account_id, name=name, email=email, created_at=now, **counts)
+    yield from audit.note("account.created", account_id, actor, now, name=name)
     if millicredits:
-        yield from credits.grant(account_id, millicredits, now)
+        yield from credits.grant(account_id, millicredits, now, actor=actor)
     return (yield from get(account_id))
 
 

@@ -10,6 +10,7 @@ import orjson
 
 from kit.errors import InsufficientCreditsError, NotFoundError
 from kit.pricing import credits
+from kit.service.domain import audit
 from kit.service.store import accounts, generations, ids, keys, ledger
 from kit.service.store.database import Rows, Transaction, every, one
 
@@ -111,11 +112,22 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
     yield from give(payer, row.millicredits, reason, now)
 
 
-def grant(account_id: str, amount: int, now: int, note: str = "") -> Transaction[int]:
-    """Give an account credits to spend and return its new balance in millicredits."""
+def grant(
+    account_id: str, amount: int, now: int, note: str = "", *, actor: str = audit.SERVICE
+) -> Transaction[int]:
+    """Give an account credits to spend and return its new balance in millicredits.
+
+    Parameters
+    ----------
+    actor : str
+        Who gave the order, see `kit.service.domain.audit.note`.
+    """
     details = {"note": note} if note else None
     reason = Reason(kind="grant", subject=ids.new("grt", now), details=details)
-    return (yield from give(Payer(account_id), amount, reason, now))
+    balance = yield from give(Payer(account_id), amount, reason, now)
+    facts = {"credits": f"{credits(amount):f}", "note": note or None}
+    yield from audit.note("credits.granted", account_id, actor, now, **facts)
+    return balance
 
 
 def check(payer: Payer, amount: int, now: int) -> Transaction[None]:

@@ -243,7 +243,10 @@ def _claimed(claim: queue.Claim, now: int) -> dict[str, Any]:
 
 #: Columns that a new row leaves empty.
 _EMPTY: Mapping[str, None] = dict.fromkeys(
-    ("owner", "lease_until", "error", "error_code", "output", "started_at", "completed_at")
+    (
+        *("owner", "lease_until", "error", "error_code", "output"),
+        *("started_at", "completed_at", "outputs_deleted_at"),
+    )
 )
 
 

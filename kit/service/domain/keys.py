@@ -20,7 +20,8 @@ from kit.errors import (
     InvalidApiKeyError,
     NotFoundError,
 )
-from kit.service.domain import accounts
+from kit.pricing import credits
+from kit.service.domain import accounts, audit
 from kit.service.domain.credits import Payer
 from kit.service.store import accounts as store
 from kit.service.store import ids, keys
@@ -100,8 +101,15 @@ def digest(text: str, secret: bytes) -> str:
     return hmac.digest(secret, text.encode(), "sha256").hex()
 
 
-def create(wish: Wish, secret: bytes, now: int) -> Transaction[NewKey]:
+def create(
+    wish: Wish, secret: bytes, now: int, *, actor: str = audit.SERVICE
+) -> Transaction[NewKey]:
     """Make a key.
+
+    Parameters
+    ----------
+    actor : str
+        Who gave the order, see `kit.service.domain.audit.note`.
 
     Raises
     ------
@@ -136,23 +144,41 @@ def create(wish: Wish, secret: bytes, now: int) -> Transaction[NewKey]:
         spent=0,
         spent_since=0,
     )
-    return NewKey(text, (yield from one(keys.FIND(which=key_id))))
+    row = yield from one(keys.FIND(which=key_id))
+    facts = {
+        "account": row.account_id,
+        "name": row.name,
+        "prefix": row.prefix,
+        "scopes": row.scopes,
+        "cap": None if row.cap is None else f"{credits(row.cap):f}",
+        "expires": row.expires_at,
+    }
+    yield from audit.note("key.created", key_id, actor, now, **facts)
+    return NewKey(text, row)
 
 
-def revoke(key_id: str, now: int, *, sign_out: bool = False) -> Transaction[Any]:
+def revoke(
+    key_id: str, now: int, *, sign_out: bool = False, actor: str = audit.SERVICE
+) -> Transaction[Any]:
     """Make a key useless from now on and return its row; a revoked one stays as it is.
 
     Parameters
     ----------
     sign_out : bool
         End every signed address that the account was given, too: they need no key.
+    actor : str
+        Who gave the order, see `kit.service.domain.audit.note`.
     """
-    yield keys.REVOKE(which=key_id, now=now)
+    revoked = yield from one(keys.REVOKE(which=key_id, now=now))
     row = yield from one(keys.FIND(which=key_id))
     if row is None:
         raise NotFoundError(f"there is no key {key_id!r}")
+    facts = {"account": row.account_id, "name": row.name, "prefix": row.prefix}
+    if revoked is not None:
+        yield from audit.note("key.revoked", key_id, actor, now, **facts)
     if sign_out:
         yield store.SIGN_OUT(which=row.account_id)
+        yield from audit.note("account.signed_out", row.account_id, actor, now, key=key_id)
     return row
 
 

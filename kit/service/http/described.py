@@ -54,6 +54,7 @@ class Describer:
     def __call__(self, row: Any) -> dict[str, Any]:
         """Return a generation as the status and list operations answer it."""
         output = orjson.loads(row.output) if row.output else None
+        deleted = row.outputs_deleted_at
         return {
             "id": row.id,
             "status": STATUSES[row.state],
@@ -64,7 +65,7 @@ class Describer:
             "prompt": row.prompt,
             "parameters": orjson.Fragment(row.parameters),
             "mediaUrls": self._media(row.media),
-            "outputUrl": self._address(output["key"]) if output else None,
+            "outputUrl": self._address(output["key"]) if output and not deleted else None,
             "error": row.error,
             "createdAt": moment(row.created_at),
             "updatedAt": moment(row.updated_at),
@@ -74,11 +75,13 @@ class Describer:
             "startedAt": moment(row.started_at),
             "completedAt": moment(row.completed_at),
             "errorCode": row.error_code,
-            "output": self._output(output) if output else None,
+            "output": self._output(output, deleted) if output else None,
+            "outputsDeletedAt": moment(deleted),
         }
 
-    def _output(self, output: dict[str, Any]) -> dict[str, Any]:
-        thumbnail = output.get("thumbnail")
+    def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
+        """Return what is known of the files; of deleted ones all but where they are."""
+        thumbnail = output.get("thumbnail") if deleted is None else None
         return {
             "contentType": output["content_type"],
             "width": output["width"],
@@ -87,7 +90,7 @@ class Describer:
             "sizeBytes": output["size_bytes"],
             "sha256": output["sha256"],
             "thumbnailUrl": self._address(thumbnail) if thumbnail else None,
-            "expiresAt": moment(self._expires * 1000),
+            "expiresAt": moment(self._expires * 1000 if deleted is None else None),
             "metadata": output.get("metadata") or {},
         }
 

@@ -66,7 +66,7 @@ HEADERS = {
     "RateLimit": "requests that are left and seconds until all are",
     "RateLimit-Policy": "requests a minute",
 }
-_METHODS = ("get", "post", "put", "head")
+_METHODS = ("get", "post", "put", "delete", "head")
 
 
 def install(app: FastAPI) -> None:
@@ -165,7 +165,7 @@ def _failures(path: str, method: str) -> list[int]:
         403: path.startswith("/v1/") or media,
         404: body or "{" in path,
         408: body or method == "put",
-        409: repeatable or method == "put",
+        409: repeatable or method in ("put", "delete"),
         413: body,
         415: body,
         416: media and method == "get",

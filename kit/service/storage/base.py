@@ -29,7 +29,7 @@ class Storage(Protocol):
         ...
 
     async def remove(self, prefix: str) -> None:
-        """Remove every file below a prefix; a missing one is no error."""
+        """Remove a file, or every file below a prefix; a missing one is no error."""
         ...
 
     def read_address(self, base: str, key: str, *, expires: int, sign_outs: int) -> str:

@@ -49,8 +49,18 @@ class LocalStorage:
         return path
 
     async def remove(self, prefix: str) -> None:
-        """Remove a folder of files."""
-        await asyncio.to_thread(shutil.rmtree, self.path(prefix), ignore_errors=True)
+        """Remove a file, or a folder of files.
+
+        Raises
+        ------
+        OSError
+            The file is there and cannot be removed.
+        """
+        path = self.path(prefix)
+        if path.is_dir():
+            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        else:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
 
     def read_address(self, base: str, key: str, *, expires: int, sign_outs: int = 0) -> str:
         """Return a signed address on the service."""

@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Text,
     bindparam,
+    case,
     func,
     insert,
     literal_column,
@@ -33,6 +34,7 @@ _which = table.c.id == bindparam("which")
 _of_account = table.c.account_id == bindparam("account")
 _running = table.c.state == RUNNING_STATE
 _queued = table.c.state == QUEUED_STATE
+_has_files = (table.c.output.is_not(None), table.c.outputs_deleted_at.is_(None))
 _fenced = (_which, table.c.attempt == bindparam("fence"), _running)
 
 ADD = Query(insert(table))
@@ -183,6 +185,25 @@ CANCEL = Query(
     .returning(table)
 )
 
+#: Note that the files of one that is finished are deleted. What was written out of it before must
+#: not hold any more, even if that was in the same millisecond.
+DELETE_OUTPUTS = Query(
+    update(table)
+    .where(_which, *_has_files)
+    .values(
+        outputs_deleted_at=_now,
+        updated_at=case((table.c.updated_at < _now, _now), else_=table.c.updated_at + 1),
+    )
+)
+#: What was started before a moment, from an id on: whether it has files is looked at afterwards, so
+#: that each page takes the same time.
+STARTED_BEFORE = Query(
+    select(table.c.id, table.c.state, table.c.output, table.c.outputs_deleted_at)
+    .where(table.c.id > bindparam("after"), table.c.id < bindparam("until"))
+    .order_by(table.c.id)
+    .limit(bindparam("most"))
+)
+
 #: Which of a worker's claims still stand; those that are missing were canceled or taken away.
 HELD = Query(
     select(table.c.id, table.c.attempt, table.c.losses, table.c.model_id, table.c.progress).where(
@@ -202,7 +223,7 @@ RESERVED = Query(
 #: Those that have files, in the order of their ids.
 WITH_OUTPUT = Query(
     select(table.c.id, table.c.state, table.c.output)
-    .where(table.c.output.is_not(None), table.c.id > bindparam("after"))
+    .where(*_has_files, table.c.id > bindparam("after"))
     .order_by(table.c.id)
     .limit(bindparam("most"))
 )

@@ -116,6 +116,7 @@ generations = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("started_at", BigInteger),
     Column("completed_at", BigInteger),
+    Column("outputs_deleted_at", BigInteger),
     Index("generations_by_account", "account_id", "id"),
     Index("generations_by_state", "account_id", "state", "asset_type", "id"),
     Index("generations_by_model_and_state", "account_id", "model_id", "state", "asset_type", "id"),
@@ -203,4 +204,24 @@ idempotency = Table(
     Column("body", Text),
     Column("created_at", BigInteger, nullable=False),
     Index("idempotency_by_age", "created_at"),
+)
+
+#: Files that no row names any more; a line goes when its file is gone.
+removals = Table(
+    "removals",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+#: What was done to the service by hand or by its own rules. Lines are added and never changed.
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("actor", Text, nullable=False),
+    Column("act", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("details", Text),
+    Column("created_at", BigInteger, nullable=False),
 )

@@ -30,7 +30,11 @@ PAGES = {
     for chosen in itertools.combinations(generations.FILTERS, size)
     for whole in (True, False)
 }
-LEDGER = {f"ledger.page({before})": ledger.page(before=before) for before in (True, False)}
+LEDGER = {
+    f"{module}.page({before})": loaded(module).page(before=before)
+    for module in ("audit", "ledger")
+    for before in (True, False)
+}
 STATEMENTS = {**NAMED, **PAGES, **LEDGER}
 OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
 #: Whole tables are what these are about; nobody runs them for a request.
@@ -57,7 +61,8 @@ OF_ALL = {
         for name in ("CLAIM", "CLAIM_OTHERS", "RENEW", "REPORT", "COMPLETE", "FAIL", "RETURN")
     ),
     *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
-    *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES")),
+    *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES", "STARTED_BEFORE")),
+    "generations.DELETE_OUTPUTS",
     *(
         f"keys.{name}"
         for name in ("ALL", "BY_DIGEST", "FIND", "REVOKE", "TOUCH", "SPEND", "UNSPEND")

@@ -15,6 +15,7 @@ NOTES: Mapping[str, str] = {
     "Entry.details": "why, where there is more to say",
     "Generation.status": "`processing`, then `completed`, `failed` or `canceled` for good",
     "Generation.parameters": "as used, with every default and the drawn seed",
+    "Generation.outputsDeletedAt": "when its files were deleted; `outputUrl` is null since then",
     "Generation.error": "what went wrong, in a sentence",
     "Model.id": "what `modelId` takes",
     "Model.category": "groups models in a list",

@@ -21,7 +21,17 @@ from kit.service.store.database import Compiled, Query
 #: The dialects whose statements are written down.
 DIALECTS = ("sqlite",)
 #: The modules of statements.
-MODULES = ("accounts", "generations", "idempotency", "keys", "ledger", "uploads", "writing")
+MODULES = (
+    "accounts",
+    "audit",
+    "generations",
+    "idempotency",
+    "keys",
+    "ledger",
+    "removals",
+    "uploads",
+    "writing",
+)
 FOLDER = Path(__file__).parent
 #: Where a dialect's file has the statements that make a new database.
 SCHEMA = "schema"

@@ -39,8 +39,9 @@ def _statements() -> Iterator[tuple[str, Query]]:
         for constant, value in vars(module).items():
             if isinstance(value, Query):
                 yield label(name, constant), value
-    for before in (False, True):
-        yield label("ledger", "page", before=before), loaded("ledger").page(before=before)
+    for module in ("audit", "ledger"):
+        for before in (False, True):
+            yield label(module, "page", before=before), loaded(module).page(before=before)
     page = loaded("generations").page
     for filters in _asked():
         for whole in (False, True):

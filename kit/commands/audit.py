@@ -1,0 +1,52 @@
+"""``kit audit``: what was done to the service, by whom and when."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from kit.commands.options import (
+    Data,
+    DatabaseUrl,
+    Json,
+    settings_of,
+    show_json,
+    show_table,
+    transact,
+)
+from kit.service.domain import audit
+from kit.service.http.context import moment
+
+
+def command(
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The newest so many.")] = 50,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
+    rows = transact(settings_of(data, database), audit.entries(most=limit))
+    if as_json:
+        show_json([described(row) for row in rows])
+        return
+    lines = [(moment(r.created_at), r.actor, r.act, r.subject, _details(r)) for r in rows]
+    show_table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines)
+
+
+def described(row: Any) -> dict[str, Any]:
+    """Return a line as data."""
+    return {
+        "id": row.id,
+        "createdAt": moment(row.created_at),
+        "actor": row.actor,
+        "act": row.act,
+        "subject": row.subject,
+        "details": orjson.loads(row.details) if row.details else {},
+    }
+
+
+def _details(row: Any) -> str:
+    facts = orjson.loads(row.details) if row.details else {}
+    return ", ".join(f"{name} {value}" for name, value in facts.items())

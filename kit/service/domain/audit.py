@@ -1,0 +1,46 @@
+"""Administrative acts, written down with who did what and when, in the transaction of the act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from kit.service.store import audit, ids
+from kit.service.store.database import Rows, Transaction, every
+
+#: Who acts when nobody gave the order: the service by its own rules.
+SERVICE = "service"
+
+
+def note(act: str, subject: str, actor: str, now: int, **details: Any) -> Transaction[None]:
+    """Write down an act.
+
+    Parameters
+    ----------
+    act : str
+        A noun and what happened to it, e.g. ``key.created``.
+    subject : str
+        Id of what it was done to, or a file.
+    actor : str
+        Where the order came from and who gave it, e.g. ``cli:ada``; a key by its prefix.
+    **details
+        Facts, never a secret; what is None is left out.
+    """
+    facts = {name: value for name, value in details.items() if value is not None}
+    yield audit.ADD(
+        id=ids.new("aud", now),
+        actor=actor,
+        act=act,
+        subject=subject,
+        details=orjson.dumps(facts).decode() if facts else None,
+        created_at=now,
+    )
+
+
+def entries(*, most: int, before: str | None = None) -> Transaction[Rows]:
+    """Return the acts, newest first, below an id."""
+    values: dict[str, Any] = {"most": most}
+    if before is not None:
+        values["before"] = before
+    return (yield from every(audit.page(before=before is not None)(**values)))

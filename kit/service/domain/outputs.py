@@ -1,0 +1,105 @@
+"""Outputs that are deleted, by their owner or when they are old; the generations stay.
+
+The row says so first, in one transaction with the list of files to remove. A file goes afterwards,
+and its line in that list with it: what a crash leaves behind is removed by the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from kit.errors import ConflictError
+from kit.service.domain import audit
+from kit.service.domain.credits import Payer
+from kit.service.domain.generations import STATUSES, get
+from kit.service.store import generations, ids, removals
+from kit.service.store.database import Transaction, every
+
+_DAY_MS = 24 * 3600 * 1000
+#: Rows that are looked at, and files that are removed, at once.
+PAGE = 500
+
+
+def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]:
+    """Delete the files of a generation and return their keys, for whoever removes them.
+
+    Doing so again, or where there are none, does nothing.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such generation, or it is another account's.
+    ConflictError
+        It is not finished.
+
+    Source: contract, "Additions of the second round".
+    """
+    row = yield from get(generation_id, payer.account_id)
+    if STATUSES[row.state] == "processing":
+        raise ConflictError("the generation is still processing; cancel it or wait for its end")
+    keys = yield from _deleted(row, now)
+    if keys:
+        actor = f"key:{payer.key_prefix}"
+        yield from audit.note("outputs.deleted", generation_id, actor, now)
+    return keys
+
+
+def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
+    """Delete the files of a page of generations that were started so many days ago or earlier.
+
+    Parameters
+    ----------
+    after : str
+        The last id that was looked at; empty to begin.
+    most : int
+        Generations to look at.
+
+    Returns
+    -------
+    str
+        The last id that was looked at now; the same one when there is nothing more to do. One that
+        is not finished is waited for.
+    """
+    until = ids.floor("gen", now - round(days * _DAY_MS))
+    gone = []
+    for row in (yield from every(generations.STARTED_BEFORE(after=after, until=until, most=most))):
+        if STATUSES[row.state] == "processing":
+            break
+        if (yield from _deleted(row, now)):
+            gone.append(row.id)
+        after = row.id
+    if gone:
+        facts = {"generations": len(gone), "last": gone[-1], "days": days}
+        yield from audit.note("outputs.expired", gone[0], audit.SERVICE, now, **facts)
+    return after
+
+
+def unwanted() -> Transaction[list[str]]:
+    """Return the keys of some files that are to be removed."""
+    rows = yield from every(removals.SOME(most=PAGE))
+    return [row.key for row in rows]
+
+
+def removed(keys: Sequence[str]) -> Transaction[None]:
+    """Note that files are gone."""
+    for key in keys:
+        yield removals.DONE(which=key)
+
+
+def keys_of(output: str) -> list[str]:
+    """Return the keys of the files that a row's output names."""
+    facts = orjson.loads(output)
+    return [key for key in (facts["key"], facts.get("thumbnail")) if key]
+
+
+def _deleted(row: Any, now: int) -> Transaction[list[str]]:
+    if row.output is None or row.outputs_deleted_at is not None:
+        return []
+    yield generations.DELETE_OUTPUTS(which=row.id, now=now)
+    keys = keys_of(row.output)
+    for key in keys:
+        yield removals.ADD(key=key, created_at=now)
+    return keys

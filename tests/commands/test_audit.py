@@ -1,0 +1,86 @@
+"""``kit audit``: every administrative act leaves a line, and no line holds a secret."""
+
+import getpass
+from pathlib import Path
+
+import kit as library
+from tests.commands.conftest import Kit
+
+ME = f"cli:{getpass.getuser()}"
+
+
+def acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
+    rows = kit("audit", "--json", *options).json
+    return [(row["actor"], row["act"], row["subject"]) for row in reversed(rows)]
+
+
+def test_every_act_on_the_command_line_says_who_did_what_to_what(
+    kit: Kit, account: str, tmp_path: Path
+) -> None:
+    made = ("--account", account, "--name", "laptop", "--cap", "2.5", "--json")
+    key = kit("keys", "create", *made).json
+    kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
+    kit("keys", "revoke", key["id"])
+    kit("keys", "revoke", key["id"])
+    kit("backup", tmp_path / "copy")
+
+    assert acts(kit) == [
+        (ME, "account.created", account),
+        (ME, "credits.granted", account),
+        (ME, "key.created", key["id"]),
+        (ME, "credits.granted", account),
+        (ME, "key.revoked", key["id"]),
+        (ME, "backup.made", "copy"),
+    ]
+    rows = {row["act"]: row for row in kit("audit", "--json").json}
+    told = rows["key.created"]["details"]
+    assert (told["cap"], told["scopes"], told["account"]) == ("2.5", "read", account)
+    assert rows["credits.granted"]["details"] == {"credits": "5"}
+    assert key["key"] not in kit("audit", "--json").out
+
+
+def test_a_restored_folder_knows_the_acts_before_and_that_it_was_restored(
+    kit: Kit, account: str, tmp_path: Path
+) -> None:
+    kit("backup", tmp_path / "copy")
+    kit("restore", tmp_path / "copy", "--data", tmp_path / "other")
+
+    there = acts(kit, "--data", tmp_path / "other")
+    assert [act for _, act, _ in there] == [
+        "account.created",
+        "credits.granted",
+        "backup.restored",
+    ]
+
+
+def test_a_refused_act_leaves_no_line(kit: Kit, account: str) -> None:
+    kit("keys", "create", "--account", "acc_nobody", "--name", "x")
+    kit("credits", "grant", "--account", "acc_nobody", "--amount", 1)
+    kit("keys", "revoke", "key_nobody")
+
+    assert len(acts(kit)) == 2
+
+
+def test_the_newest_lines_come_first_and_can_be_read(kit: Kit, account: str) -> None:
+    kit("credits", "grant", "--account", account, "--amount", 1, "--note", "thanks")
+
+    head, line = kit("audit", "--limit", 1).out.splitlines()
+    assert head.split() == ["WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"]
+    assert line.endswith(f"{ME}  credits.granted  {account}  credits 1, note thanks")
+
+
+def test_the_embedded_service_writes_down_its_demo_account_and_who_deletes(kit: Kit) -> None:
+    with library.connect() as studio:
+        generation = studio.generate("flat", "a lake")
+        generation.delete_outputs()
+
+    me = f"embedded:{getpass.getuser()}"
+    found = acts(kit)
+    assert [(who, act) for who, act, _ in found[:3]] == [
+        (me, "account.created"),
+        (me, "credits.granted"),
+        (me, "key.created"),
+    ]
+    who, act, subject = found[3]
+    assert who.startswith("key:cs_test_")
+    assert (act, subject) == ("outputs.deleted", generation.id)

@@ -1,0 +1,132 @@
+"""Outputs: deleted by their owner or by age, and never without a trace."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from kit.errors import ConflictError, NotFoundError
+from kit.service.domain import accounts, audit, generations, outputs, queue
+from kit.service.domain.credits import Payer
+from kit.service.store import ids
+from tests.service.domain.conftest import NOW, Write
+
+DAY = 24 * 3600 * 1000
+#: Ids count on from the latest moment that was asked for, so tests go on by milliseconds.
+MS = 1 / DAY
+FILES = {"key": "outputs/a/b.png", "thumbnail": "outputs/a/c.jpg"}
+
+
+@pytest.fixture
+def finish(write: Write, queue_up: Callable[..., str]) -> Callable[..., str]:
+    """Make a generation that is completed with two files of its own, and return its id."""
+
+    def make(now: int = NOW) -> str:
+        name = queue_up(now)
+        claimed = write(queue.claim("w", 9, lease=now + 1000, now=now))
+        files = {kind: f"{key}-{name}" for kind, key in FILES.items()}
+        for row in claimed:
+            assert write(queue.finish(row.id, row.attempt, files, now))
+        return name
+
+    return make
+
+
+def row(write: Write, payer: Payer, name: str) -> Any:
+    return write(generations.get(name, payer.account_id))
+
+
+def test_deleting_lists_the_files_until_they_are_gone(
+    write: Write, payer: Payer, finish: Callable[..., str]
+) -> None:
+    name = finish()
+    before = row(write, payer, name)
+
+    keys = write(outputs.delete(name, payer, NOW))
+
+    assert keys == [f"{key}-{name}" for key in FILES.values()]
+    assert sorted(write(outputs.unwanted())) == sorted(keys)
+    write(outputs.removed(keys[:1]))
+    assert write(outputs.unwanted()) == keys[1:]
+    after = row(write, payer, name)
+    assert after.outputs_deleted_at == NOW
+    # Though the clock stood still: what was written out of it before must not hold any more.
+    assert after.updated_at > before.updated_at
+
+
+def test_deleting_again_lists_nothing_and_leaves_one_line(
+    write: Write, payer: Payer, finish: Callable[..., str]
+) -> None:
+    name = finish()
+    write(outputs.delete(name, Payer(payer.account_id, "key_1", "cs_live_abcd"), NOW))
+
+    assert write(outputs.delete(name, payer, NOW + 5)) == []
+    assert row(write, payer, name).outputs_deleted_at == NOW
+    told = [it for it in write(audit.entries(most=99)) if it.act == "outputs.deleted"]
+    assert [(it.actor, it.subject) for it in told] == [("key:cs_live_abcd", name)]
+
+
+def test_another_account_and_an_unfinished_one_are_refused(
+    write: Write, payer: Payer, finish: Callable[..., str], queue_up: Callable[..., str]
+) -> None:
+    name, waiting = finish(), queue_up()
+    other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
+
+    with pytest.raises(NotFoundError):
+        write(outputs.delete(name, Payer(other), NOW))
+    with pytest.raises(ConflictError, match="still processing"):
+        write(outputs.delete(waiting, payer, NOW))
+    assert write(outputs.unwanted()) == []
+
+
+def expired(write: Write, days: float, now: int, after: str = "") -> str:
+    """Look through all pages as the sweeper does and return the last id."""
+    while (seen := write(outputs.expire(after, days, now))) != after:
+        after = seen
+    return after
+
+
+@pytest.fixture
+def later() -> int:
+    """A moment after everything that was made in this process."""
+    return (ids.moment_of(ids.new("gen", NOW)) or 0) + 1
+
+
+def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(
+    write: Write, payer: Payer, finish: Callable[..., str], later: int
+) -> None:
+    old, young = finish(later), finish(later + 20)
+
+    last = expired(write, 15 * MS, later + 30)
+
+    assert last == old
+    assert row(write, payer, old).outputs_deleted_at == later + 30
+    assert row(write, payer, young).outputs_deleted_at is None
+    assert len(write(outputs.unwanted())) == 2
+    [line] = [it for it in write(audit.entries(most=99)) if it.act == "outputs.expired"]
+    assert (line.actor, line.subject) == ("service", old)
+    assert orjson.loads(line.details) == {"generations": 1, "last": old, "days": 15 * MS}
+
+
+def test_old_ones_are_found_page_by_page_and_once(
+    write: Write, payer: Payer, finish: Callable[..., str], later: int
+) -> None:
+    names = [finish(later + number) for number in range(5)]
+
+    assert write(outputs.expire("", MS, later + 20, most=2)) == names[1]
+    assert write(outputs.expire(names[1], MS, later + 20, most=2)) == names[3]
+    assert row(write, payer, names[4]).outputs_deleted_at is None
+    assert expired(write, MS, later + 20, names[3]) == names[4]
+    assert all(row(write, payer, name).outputs_deleted_at for name in names)
+    assert len(write(outputs.unwanted())) == 10
+
+
+def test_one_that_is_not_finished_is_waited_for(
+    write: Write, payer: Payer, finish: Callable[..., str], queue_up: Callable[..., str], later: int
+) -> None:
+    first, waiting = finish(later), queue_up(later + 1)
+
+    assert expired(write, MS, later + 20) == first
+    write(generations.cancel(waiting, payer, later + 20))
+    assert expired(write, MS, later + 20, first) == waiting

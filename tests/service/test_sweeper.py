@@ -1,0 +1,65 @@
+"""The sweeper, in a running service: what is old goes, and what a crash left goes too."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kit.service.domain import outputs
+from kit.service.domain.credits import Payer
+from kit.service.http.context import clock
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import finished, read, started, until
+
+SECOND = 1 / (24 * 3600)
+
+
+def test_outputs_go_once_they_have_been_kept_for_their_days(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        generation = started(http)
+        finished(http, generation)
+    service.stop()
+
+    service = start_service(keep_outputs_days=SECOND / 100)
+    with service.client(key) as http:
+        until(lambda: read(http, generation)["outputsDeletedAt"])
+        assert read(http, generation)["outputUrl"] is None
+    until(lambda: not files(service))
+
+
+def test_without_a_number_of_days_they_are_kept(start_service: Callable[..., Service]) -> None:
+    service = start_service()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        generation = started(http)
+        finished(http, generation)
+    service.stop()
+
+    service = start_service()
+    with service.client(key) as http:
+        assert read(http, generation)["outputsDeletedAt"] is None
+    assert len(files(service)) == 1
+
+
+def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    account = service.account()
+    with service.client(service.key(account, *ALL_SCOPES)) as http:
+        generation = started(http)
+        finished(http, generation)
+    service.stop()
+    # As far as it comes when the process ends between the transaction and the file.
+    assert service.write(outputs.delete(generation, Payer(account), clock()))
+    assert len(files(service)) == 1
+
+    service = start_service()
+    until(lambda: not files(service))
+    until(lambda: not service.write(outputs.unwanted()))
+
+
+def files(service: Service) -> list[Path]:
+    return [path for path in service.settings.objects.rglob("*") if path.is_file()]
