@@ -29,7 +29,8 @@ _XML_LIMIT = 8192
 #: Longest text of a service that is repeated in an error message.
 MESSAGE_LIMIT = 2000
 
-#: The class of an error whose code is missing or unknown. 422 is how many frameworks say 400.
+#: The class of an error whose code is missing or unknown. 422 is how many frameworks say 400,
+#: and 501 how many servers say 405.
 BY_STATUS: dict[int, type[ApiError]] = {
     400: errors.BadRequestError,
     401: errors.InvalidApiKeyError,
@@ -44,6 +45,7 @@ BY_STATUS: dict[int, type[ApiError]] = {
     422: errors.BadRequestError,
     429: errors.RateLimitError,
     500: errors.InternalError,
+    501: errors.MethodNotAllowedError,
     502: errors.UnavailableError,
     503: errors.UnavailableError,
     504: errors.UnavailableError,

@@ -132,6 +132,12 @@ def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wir
     return Call("POST", path, wire.Generation.model_validate_json, key=key or new_key(), free=True)
 
 
+def delete_outputs(generation_id: str) -> Call[None]:
+    """Additive: delete the files of a generation. Source: contract, "Isolation"."""
+    path = f"{GENERATIONS}/{quote(generation_id, safe='')}/outputs"
+    return Call("DELETE", path, lambda _: None, free=True)
+
+
 def new_key() -> str:
     """Return a fresh idempotency key: one for each call, the same on each of its attempts."""
     return str(uuid.uuid4())

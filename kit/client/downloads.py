@@ -77,6 +77,8 @@ def announced(
     """
     tries = Tries(policy)
     while generation.state == "completed" and not generation.output_url:
+        if generation.deletion:  # it will never have one again
+            break
         if not (yield from tries.rest()):
             break
         call = calls.get_generation(generation.id, status_url=status_url)
@@ -128,6 +130,8 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
         if fresh:
             generation = yield from flows.ask(calls.get_generation(generation.id), policy)
         generation = yield from announced(generation, policy)
+        if generation.deletion:
+            raise GoneError(f"{generation.deletion} (the generation {generation.id} stays)")
         if not generation.output_url:
             raise GoneError(
                 f"the generation {generation.id} has no output: its status is {generation.state}"

@@ -32,7 +32,7 @@ COMMANDS = (
     "audit",
     "demo-data",
 )
-GROUPS = ("accounts", "credits", "keys", "ledger")
+GROUPS = ("accounts", "credits", "keys", "ledger", "outputs")
 
 
 def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:

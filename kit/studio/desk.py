@@ -236,6 +236,17 @@ class Desk:
             raise NoAnswerError(f"this service cannot cancel a generation ({error})") from None
         return (yield from self.get(generation_id))
 
+    def delete_outputs(self, generation_id: str) -> Flow[wire.Generation]:
+        """Delete the files of a generation at the service and return it as it is then."""
+        try:
+            yield from flows.ask(calls.delete_outputs(generation_id), self._policy)
+        except _UNHEARD as error:
+            yield from self.get(generation_id)  # an unknown id is the clearer error
+            raise NoAnswerError(
+                f"this service cannot delete the files of a generation ({error})"
+            ) from None
+        return (yield from self.get(generation_id))
+
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and was not seen to end; an end is told once."""
         broken = yield from self._starts.found()

@@ -136,6 +136,14 @@ class Generation(Held):
         """Ask the service to stop it and return it as it is then."""
         return self._new(self.desk.cancel(self.id))
 
+    def delete_outputs(self) -> Generation:
+        """Delete its files at the service for good and return it as it is then.
+
+        The generation, what it cost and copies on this computer stay. Doing so again is fine; one
+        that is still processing is refused.
+        """
+        return self._new(self.desk.delete_outputs(self.id))
+
     def _new(self, flow: Flow[wire.Generation]) -> Generation:
         return Generation(self._run(flow), self.desk, self.client)
 
@@ -170,6 +178,10 @@ class AsyncGeneration(Held):
     async def cancel(self) -> AsyncGeneration:
         """Ask the service to stop it and return it as it is then."""
         return await self._new(self.desk.cancel(self.id))
+
+    async def delete_outputs(self) -> AsyncGeneration:
+        """Delete its files at the service for good and return it as it is then."""
+        return await self._new(self.desk.delete_outputs(self.id))
 
     async def _new(self, flow: Flow[wire.Generation]) -> AsyncGeneration:
         return AsyncGeneration(await self._run(flow), self.desk, self.client)

@@ -58,7 +58,8 @@ def thumbnail(generation: Held) -> bytes | None:
         return None
     cache, facts = generation.desk.cache, generation.facts
     small = generation.client.block(downloads.poster(cache, facts))
-    if small is None and facts.asset_type == "image":
+    gone = bool(facts.deletion) and not cache.path(facts).exists()
+    if small is None and facts.asset_type == "image" and not gone:
         return generation.client.block(downloads.output(cache, facts)).read_bytes()
     return small
 

@@ -110,7 +110,7 @@ def table(
 
     return HistoryTable(
         frame,
-        thumbnail=lambda name: showing.thumbnail(found(name)),
+        thumbnail=lambda name: _small(found(name)),
         near=lambda name: showing.kept_thumbnail(desk.cache, name),
         preview=lambda name: _live(found(name)),
         get=found,
@@ -182,7 +182,13 @@ def _live(generation: Held) -> str:
     if facts.asset_type == "video" and (weight is None or weight > _LIVE):
         small = showing.thumbnail(generation)
         shown = media.still(small, title=generation.prompt or "", fit=fit) if small else ""
-        note = "" if shown else "show the generation itself to see the video"
+        hint = facts.deletion or "show the generation itself to see the video"
+        note = "" if shown else hint
     else:
         shown, note = showing.media(generation, fit)
     return preview.generation(facts, generation.credits, media=shown, note=note)
+
+
+def _small(generation: Held) -> bytes | str | None:
+    """Return the thumbnail of a generation, or why there is none."""
+    return showing.thumbnail(generation) or generation.facts.deletion

@@ -151,12 +151,14 @@ def generation(
     """
     running = "" if item.finished else bar(item.progress or 0.0)
     problem = item.error if item.state == "failed" else note
+    copy = f"{item.deletion} at the service; this is a copy" if media and item.deletion else ""
     parts = [
         media,
         f"<div>{directed(escape(item.prompt))}</div>" if item.prompt else "",
         running,
         f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
         warning(problem) if problem else "",
+        f"<div>{faint(copy)}</div>" if copy else "",
     ]
     return card("", "".join(parts))
 

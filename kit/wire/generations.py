@@ -105,6 +105,18 @@ class Generation(Shape):
         return "failed" if self.error else "processing"
 
     @property
+    def deletion(self) -> str:
+        """Say when its files were deleted; empty while they are there, as far as anybody says.
+
+        Examples
+        --------
+        >>> Generation(id="gen_1", outputs_deleted_at="2026-11-23T08:00:00Z").deletion
+        'file deleted on 2026-11-23'
+        """
+        moment = self.outputs_deleted_at
+        return f"file deleted on {moment:%Y-%m-%d}" if moment else ""
+
+    @property
     def finished(self) -> bool:
         """Whether it will never change again."""
         return self.state != "processing"

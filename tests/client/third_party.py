@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         self.close_connection = answer.cut is not None
 
-    do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names are http.server's
+    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - the names are http.server's
 
 
 @contextmanager

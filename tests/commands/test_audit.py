@@ -21,7 +21,7 @@ def test_every_act_on_the_command_line_says_who_did_what_to_what(
     key = kit("keys", "create", *made).json
     kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
     kit("keys", "revoke", key["id"])
-    kit("keys", "revoke", key["id"])
+    kit("keys", "revoke", key["id"], "--sign-out")
     kit("backup", tmp_path / "copy")
 
     assert acts(kit) == [
@@ -30,6 +30,7 @@ def test_every_act_on_the_command_line_says_who_did_what_to_what(
         (ME, "key.created", key["id"]),
         (ME, "credits.granted", account),
         (ME, "key.revoked", key["id"]),
+        (ME, "account.signed_out", account),
         (ME, "backup.made", "copy"),
     ]
     rows = {row["act"]: row for row in kit("audit", "--json").json}

@@ -63,6 +63,11 @@ COLUMNS = (
     Column("took", ("seconds",), "72px", "", _seconds, number=True),
 )
 _AS_IT_IS = View()
+#: Of a sentence in place of a thumbnail: three lines fit.
+_INSTEAD = (
+    f"{cards.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
+    "white-space:normal"
+)
 #: Tracks before the columns: the box, the thumbnail.
 _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 
@@ -162,7 +167,7 @@ def order(source: str, view: View) -> str:
     return "descending" if view.descending else "ascending"
 
 
-def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes], view: View = _AS_IT_IS) -> str:
+def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: View = _AS_IT_IS) -> str:
     """Return a page as it is shown while the kernel runs; the heads are for who does not see."""
     shown = columns(page)
     grid = f"grid-template-columns:{tracks(shown)}"
@@ -186,7 +191,7 @@ def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes], view: View = _AS_I
     )
 
 
-def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes], words: str) -> str:
+def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words: str) -> str:
     """Return a page as a saved notebook keeps it: plain HTML."""
     shown = columns(page)
     across, down = THUMBNAIL
@@ -232,8 +237,11 @@ def _class(column: Column) -> str:
     return f' class="{" ".join(names)}"' if names else ""
 
 
-def _picture(content: bytes | None, style: str = "") -> str:
+def _picture(content: bytes | str | None, style: str = "") -> str:
+    """Return a thumbnail, or the sentence that stands in its place."""
     if not content:
         return ""
+    if isinstance(content, str):
+        return f'<small style="{_INSTEAD}">{escape(content)}</small>'
     address = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
     return f'<img src="{address}" alt="" {style}>'

@@ -17,7 +17,9 @@ _AT_ONCE = 5
 #: Thumbnails that are kept, of about 2 kB each.
 _KEPT = 2_000
 
-Fetch = Callable[[str], bytes | None]
+#: A small picture; or a sentence that says why there is none; or nothing.
+Small = bytes | str
+Fetch = Callable[[str], Small | None]
 
 
 class Thumbnails:
@@ -26,7 +28,7 @@ class Thumbnails:
     Parameters
     ----------
     fetch : callable
-        Returns the picture of an id, or None where there is none; it may block.
+        Returns the picture of an id, a sentence that is shown in its place, or None; it may block.
     near : callable
         The same, as far as it takes no waiting.
     """
@@ -34,11 +36,11 @@ class Thumbnails:
     def __init__(self, fetch: Fetch, near: Fetch) -> None:
         self._fetch = fetch
         self._near = near
-        self._known: dict[str, bytes] = {}
+        self._known: dict[str, Small] = {}
         self._lock = threading.Lock()
         self._turn = 0
 
-    def known(self, names: Sequence[str]) -> Mapping[str, bytes]:
+    def known(self, names: Sequence[str]) -> Mapping[str, Small]:
         """Return what is there of a page without waiting; an empty one has no picture."""
         for name in names:
             if name not in self._known:
@@ -72,18 +74,18 @@ class Thumbnails:
     def _get(self, name: str) -> None:
         self._keep(name, _attempt(self._fetch, name) or b"")
 
-    def _keep(self, name: str, content: bytes) -> None:
+    def _keep(self, name: str, content: Small) -> None:
         with self._lock:
             self._known[name] = content
             while len(self._known) > _KEPT:
                 del self._known[next(iter(self._known))]
 
 
-def _attempt(fetch: Fetch, name: str) -> bytes:
+def _attempt(fetch: Fetch, name: str) -> Small:
     """Return a small picture; nothing where there is none, for a table is of use without."""
     try:
         content = fetch(name)
-        return small(content) if content else b""
+        return content if isinstance(content, str) else small(content) if content else b""
     except Exception:  # noqa: BLE001 - a picture may be broken in any way, or far too large
         return b""
 

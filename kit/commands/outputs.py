@@ -1,0 +1,35 @@
+"""``kit outputs``: the files that generations made."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kit
+from kit import wire
+from kit.commands.options import Data, Json, show_json
+
+app = typer.Typer(help="Outputs: the files that generations made.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Look after files at the service."""
+
+
+@app.command()
+def delete(
+    generations: Annotated[list[str], typer.Argument(help="Ids of generations.")],
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Delete the files of generations at the service for good; the generations stay."""
+    with kit.connect(data=data) as studio:
+        gone = [studio.history[name].delete_outputs() for name in generations]
+    if as_json:
+        moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]
+        rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
+        show_json(rows)
+    for one in [] if as_json else gone:
+        typer.echo(f"{one.id}: {one.facts.deletion or 'had no file'}")

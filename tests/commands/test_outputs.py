@@ -1,0 +1,33 @@
+"""``kit outputs``: files are deleted at the service, generations stay."""
+
+from pathlib import Path
+
+from tests.commands.conftest import Kit
+
+
+def made(kit: Kit, tmp_path: Path) -> str:
+    done = kit("generate", "flat", "a lake", "-o", tmp_path / "lake.png", "--json")
+    return str(done.json["id"])
+
+
+def files(tmp_path: Path) -> list[Path]:
+    return [path for path in (tmp_path / "data" / "objects").rglob("*") if path.is_file()]
+
+
+def test_the_files_go_and_it_is_said_when(kit: Kit, tmp_path: Path) -> None:
+    name = made(kit, tmp_path)
+    assert files(tmp_path)
+
+    done = kit("outputs", "delete", name)
+
+    assert done.code == 0
+    assert done.out.startswith(f"{name}: file deleted on 20")
+    assert files(tmp_path) == []
+    [again] = kit("outputs", "delete", name, "--json").json
+    assert (again["id"], again["outputsDeletedAt"][:2]) == (name, "20")
+
+
+def test_an_unknown_one_is_said(kit: Kit) -> None:
+    done = kit("outputs", "delete", "gen_0")
+
+    assert (done.code, done.err) == (1, "kit: there is no generation 'gen_0'\n")

@@ -1,0 +1,177 @@
+"""Files that were deleted at the service: said everywhere, and never a broken picture."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import kit
+from kit import local
+from kit.errors import ConflictError, NoAnswerError, NotFoundError
+from kit.studio import AsyncStudio, Studio
+from tests.client.third_party import Answer, Server, problem
+
+START = "/v1/creative-studio/generations"
+GONE = "file deleted on 2026-11-23"
+DELETED: dict[str, Any] = {
+    "id": "job-1",
+    "status": "completed",
+    "assetType": "image",
+    "modelId": "paint",
+    "prompt": "a lake",
+    "outputUrl": None,
+    "output": {"contentType": "image/png", "width": 64, "height": 64, "thumbnailUrl": None},
+    "outputsDeletedAt": "2026-11-23T08:00:00.000Z",
+}
+
+
+@pytest.fixture
+def deleted(studio: Studio, other: Server) -> Studio:
+    """A studio whose service says of a generation that its file was deleted."""
+    other.first("GET", f"{START}/job-1", *[Answer(200, DELETED)] * 9)
+    return studio
+
+
+def test_a_generation_is_asked_to_delete_its_files_and_told_how_it_is_then(
+    studio: Studio, other: Server
+) -> None:
+    made = studio.generate("paint", "a lake")
+    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
+    other.first("GET", f"{START}/job-1", Answer(200, DELETED))
+
+    gone = made.delete_outputs()
+
+    assert (gone.status, gone.facts.deletion, gone.output.url) == ("completed", GONE, None)
+    assert len(other.requests("DELETE")) == 1
+    assert made.facts.deletion == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (404, {"error": {"code": "not_found", "message": "no such path"}}),
+        (405, {"error": "method not allowed"}),
+        (501, b"<html>Unsupported method ('DELETE')</html>"),
+    ],
+)
+def test_a_service_without_the_operation_is_a_clear_sentence(
+    studio: Studio, other: Server, status: int, body: Any
+) -> None:
+    made = studio.generate("paint", "a lake")
+    other.first("DELETE", f"{START}/job-1/outputs", *[Answer(status, body)] * 9)
+
+    with pytest.raises(NoAnswerError, match="this service cannot delete the files") as caught:
+        made.delete_outputs()
+
+    assert caught.value.generation_id == "job-1"
+    assert made.output.bytes()
+
+
+def test_an_unknown_generation_is_not_blamed_on_the_service(studio: Studio, other: Server) -> None:
+    made = studio.generate("paint", "a lake")
+    other.first("GET", f"{START}/job-1", problem(404, "not_found", "no such job"))
+
+    with pytest.raises(NotFoundError, match="no such job"):
+        made.delete_outputs()
+
+
+def test_one_that_is_processing_is_the_services_conflict(studio: Studio, other: Server) -> None:
+    started = studio.start("paint", "a lake")
+    other.first("DELETE", f"{START}/job-1/outputs", problem(409, "conflict", "still processing"))
+
+    with pytest.raises(ConflictError, match="still processing"):
+        started.delete_outputs()
+
+
+def test_a_preview_says_when_and_shows_no_picture(deleted: Studio) -> None:
+    html = deleted.history["job-1"]._repr_mimebundle_()["text/html"]
+
+    assert GONE in html
+    assert "a lake" in html
+    assert "<img" not in html
+
+
+def test_the_output_says_when_at_once(deleted: Studio, other: Server) -> None:
+    generation = deleted.history["job-1"]
+    asked = len(other.seen)
+
+    with pytest.raises(NoAnswerError, match=GONE):
+        generation.output.path()
+
+    assert len(other.seen) == asked  # nobody waits for an address that will not come
+
+
+def test_a_file_that_is_deleted_between_listing_and_showing_is_said(
+    studio: Studio, other: Server, media: Server
+) -> None:
+    made = {**DELETED, "outputUrl": f"{media.url}/out/x.png?sig=abc", "outputsDeletedAt": None}
+    other.first("GET", f"{START}/job-1", Answer(200, made), Answer(200, DELETED))
+    media.first("GET", "/out/x.png", Answer(404, {}))
+
+    html = studio.history["job-1"]._repr_mimebundle_()["text/html"]
+
+    assert GONE in html
+    assert "<img" not in html
+
+
+def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, other: Server) -> None:
+    made = studio.generate("paint", "a fox")
+    other.first("GET", f"{START}/job-9", Answer(200, {**DELETED, "id": "job-9"}))
+    gone = studio.history["job-9"]
+
+    for shown in (kit.gallery([gone, made]).html(), kit.compare(gone, made).html()):
+        assert GONE in shown
+        assert shown.count("<img") == 1
+
+
+def test_a_copy_on_this_computer_is_shown_as_one(studio: Studio, other: Server) -> None:
+    made = studio.generate("paint", "a lake")
+    kept = {**DELETED, "createdAt": "2026-01-02T03:04:05", "output": None}
+    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
+    other.first("GET", f"{START}/job-1", Answer(200, kept))
+
+    gone = made.delete_outputs()
+
+    html = gone._repr_mimebundle_()["text/html"]
+    assert f"{GONE} at the service; this is a copy" in html
+    assert "<img" in html
+    assert gone.output.bytes() == made.output.bytes()
+
+
+def test_a_table_says_it_where_the_thumbnail_would_be(deleted: Studio) -> None:
+    frame = pd.DataFrame({"status": ["completed"], "model_id": ["paint"]}, index=["job-1"])
+    table = deleted.history.table(frame=frame)
+    table._ipython_display_()
+
+    for html in (table.html(), table.controls.page.value):
+        assert GONE in html
+        assert "<img" not in html
+
+
+def test_the_awaited_face_deletes_too(astudio: AsyncStudio, other: Server) -> None:
+    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
+
+    async def work() -> str:
+        async with astudio as studio:
+            made = await studio.generate("paint", "a lake")
+            other.first("GET", f"{START}/job-1", Answer(200, DELETED))
+            return (await made.delete_outputs()).facts.deletion
+
+    assert asyncio.run(work()) == GONE
+
+
+def test_the_embedded_service_deletes_for_good(tmp_path: Path) -> None:
+    with kit.connect(data=tmp_path / "data") as studio:
+        made = studio.generate("flat", "a lake")
+        address = made.output.url
+        gone = made.delete_outputs().delete_outputs()
+    local.stop()
+
+    assert gone.facts.deletion.startswith("file deleted on 20")
+    assert gone.output.url is None
+    assert address
+    assert not [path for path in (tmp_path / "data" / "objects").rglob("*") if path.is_file()]
