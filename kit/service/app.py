@@ -96,7 +96,8 @@ def create_app(
     Examples
     --------
     >>> import tempfile
-    >>>     >>> from kit.service import settings
+    >>> from pathlib import Path
+    >>> from kit.service import settings
     >>> app = create_app(settings.load({}, data=Path(tempfile.mkdtemp())), engines={})
     >>> app.title
     'Creative Studio'

@@ -15,7 +15,7 @@ from kit.errors import ConflictError
 from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import STATUSES, get
-from kit.service.store import generations, ids, removals
+from kit.service.store import generations, removals
 from kit.service.store.database import Transaction, every
 
 _DAY_MS = 24 * 3600 * 1000
@@ -63,10 +63,10 @@ def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transactio
         The last id that was looked at now; the same one when there is nothing more to do. One that
         is not finished is waited for.
     """
-    until = ids.floor("gen", now - round(days * _DAY_MS))
+    before = now - days * _DAY_MS
     gone = []
-    for row in (yield from every(generations.STARTED_BEFORE(after=after, until=until, most=most))):
-        if STATUSES[row.state] == "processing":
+    for row in (yield from every(generations.OLDEST(after=after, most=most))):
+        if row.created_at >= before or STATUSES[row.state] == "processing":
             break
         if (yield from _deleted(row, now)):
             gone.append(row.id)

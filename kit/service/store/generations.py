@@ -195,11 +195,13 @@ DELETE_OUTPUTS = Query(
         updated_at=case((table.c.updated_at < _now, _now), else_=table.c.updated_at + 1),
     )
 )
-#: What was started before a moment, from an id on: whether it has files is looked at afterwards, so
+#: All from an id on, oldest first: which of them are old and have files is looked at afterwards, so
 #: that each page takes the same time.
-STARTED_BEFORE = Query(
-    select(table.c.id, table.c.state, table.c.output, table.c.outputs_deleted_at)
-    .where(table.c.id > bindparam("after"), table.c.id < bindparam("until"))
+OLDEST = Query(
+    select(
+        table.c.id, table.c.state, table.c.output, table.c.created_at, table.c.outputs_deleted_at
+    )
+    .where(table.c.id > bindparam("after"))
     .order_by(table.c.id)
     .limit(bindparam("most"))
 )

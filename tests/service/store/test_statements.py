@@ -45,6 +45,8 @@ WHOLE = {
     "ledger.BROKEN",
     "ledger.MISCHARGED",
     "ledger.UNFOUNDED",
+    "removals.SOME",
+    "audit.page(False)",
 }
 #: Indexes on rows that are not finished, and what a statement calls its own bounded part.
 QUEUE = {"generations_queued", "generations_running"}
@@ -61,7 +63,7 @@ OF_ALL = {
         for name in ("CLAIM", "CLAIM_OTHERS", "RENEW", "REPORT", "COMPLETE", "FAIL", "RETURN")
     ),
     *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
-    *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES", "STARTED_BEFORE")),
+    *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES", "OLDEST")),
     "generations.DELETE_OUTPUTS",
     *(
         f"keys.{name}"
