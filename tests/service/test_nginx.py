@@ -1,0 +1,211 @@
+"""The configuration for nginx that comes with the kit, driven by a real nginx with TLS."""
+
+import os
+import random
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.http.test_events import events
+from tests.uploading import png, ticket
+from tests.waiting import GENERATIONS, finished, running, started, until
+
+CONFIGURATION = (files("kit") / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
+OPENSSL = shutil.which("openssl")
+MAIN = """
+{user}
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include {folder}/studio.conf;
+}}
+"""
+
+pytestmark = pytest.mark.skipif(
+    not (NGINX and OPENSSL) and os.environ.get("KIT_TEST_NGINX") != "required",
+    reason="there is no nginx here, or no openssl to make a certificate",
+)
+
+
+@dataclass(frozen=True)
+class Proxied:
+    """The service behind nginx."""
+
+    service: Service
+    url: str
+    plain: str
+    trust: ssl.SSLContext
+
+    def client(self, key: str | None = None) -> httpx.Client:
+        """Return a client that believes nginx's certificate and no other."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, verify=self.trust)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def certificate(folder: Path) -> ssl.SSLContext:
+    """Make a certificate for this machine and return what believes it."""
+    command = [OPENSSL or "openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "1"]
+    command += ["-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost"]
+    command += ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subprocess.run(command, check=True, capture_output=True)
+    return ssl.create_default_context(cafile=str(folder / "cert.pem"))
+
+
+def adapted(folder: Path, backend: str, secure: int, plain: int) -> str:
+    """Return the configuration with everything changed that says CHANGE."""
+    text = CONFIGURATION
+    for before, after in (
+        ("127.0.0.1:8000", backend),
+        ("listen 80;", f"listen 127.0.0.1:{plain};"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{secure} ssl"),
+        ("studio.example.org;", "localhost;"),
+        ("/etc/ssl/studio.pem", str(folder / "cert.pem")),
+        ("/etc/ssl/studio.key", str(folder / "key.pem")),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
+@pytest.fixture
+def proxied(start_service: Callable[..., Service], tmp_path: Path) -> Iterator[Proxied]:
+    """The service behind nginx, known to the world under nginx's address."""
+    folder = tmp_path / "nginx"
+    folder.mkdir()
+    secure, plain = free_port(), free_port()
+    url = f"https://localhost:{secure}"
+    service = start_service(public_url=url)
+    backend = service.url.removeprefix("http://")
+    (folder / "studio.conf").write_text(adapted(folder, backend, secure, plain))
+    user = "user root;" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
+    (folder / "main.conf").write_text(MAIN.format(folder=folder, user=user))
+    trust = certificate(folder)
+    process = subprocess.Popen(
+        [NGINX or "nginx", "-p", str(folder), "-c", str(folder / "main.conf")],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        ready = Proxied(service, url, f"http://localhost:{plain}", trust)
+        until(lambda: process.poll() is None and answering(ready))
+        yield ready
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def answering(proxied: Proxied) -> bool:
+    with proxied.client() as http:
+        try:
+            return http.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture
+def http(proxied: Proxied) -> Iterator[httpx.Client]:
+    """A client with a key, through nginx."""
+    service = proxied.service
+    with proxied.client(service.key(service.account(), *ALL_SCOPES)) as client:
+        yield client
+
+
+def test_every_address_leads_back_through_nginx(proxied: Proxied, http: httpx.Client) -> None:
+    answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "a lake"})
+    receipt = answer.json()
+    done = finished(http, receipt["id"])
+    output = http.get(done["outputUrl"])
+    page = http.get(GENERATIONS, params={"limit": 1})
+
+    assert answer.status_code == 202
+    for address in (receipt["statusUrl"], answer.headers["Location"], done["outputUrl"]):
+        assert address.startswith(f"{proxied.url}/")
+    assert http.get(receipt["statusUrl"]).json()["id"] == done["id"]
+    assert (output.status_code, output.headers["Content-Type"]) == (200, "image/png")
+    assert page.status_code == 200
+    assert "max-age" in output.headers["Strict-Transport-Security"]
+
+
+def test_uploads_of_several_megabytes_come_through(proxied: Proxied, http: httpx.Client) -> None:
+    picture = png() + random.Random(7).randbytes(8_000_000)
+    told = ticket(http, picture)
+    assert told["uploadUrl"].startswith(f"{proxied.url}/media/")
+    with proxied.client() as nobody:
+        answer = nobody.put(told["uploadUrl"], content=picture, headers=told["requiredHeaders"])
+    assert answer.status_code == 200, answer.text
+    body = {"modelId": "clay", "mediaUploads": {"portrait": told["uploadId"]}}
+    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
+
+    assert done["status"] == "completed"
+    assert http.get(done["outputUrl"]).content == picture
+
+
+def test_events_come_as_they_happen(http: httpx.Client) -> None:
+    generation_id = started(http, does="hangs")
+    running(http, generation_id)
+    with http.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
+        seen = events(answer.iter_lines())
+        # Were they collected on the way, none would come before the end.
+        first = next(event for event in seen if event.name == "progress")
+        http.post(f"{GENERATIONS}/{generation_id}/cancel")
+        last = list(seen)[-1]
+
+    assert first.data == {"progress": 0.5}
+    assert last.data["status"] == "canceled"
+
+
+def test_a_status_is_polled_and_waited_for(http: httpx.Client) -> None:
+    generation_id = started(http)
+    held = http.get(f"{GENERATIONS}/{generation_id}", headers={"Prefer": "wait=30"})
+    again = http.get(
+        f"{GENERATIONS}/{generation_id}", headers={"If-None-Match": held.headers["ETag"]}
+    )
+
+    assert (held.json()["status"], held.headers["Preference-Applied"]) == ("completed", "wait=30")
+    assert again.status_code == 304
+
+
+def test_lines_to_the_service_are_kept_and_never_too_long(http: httpx.Client) -> None:
+    answers = []
+    for pause in (0, 0, 4.2, 5.2, 0):
+        time.sleep(pause)
+        order = {"modelId": "flat", "prompt": "a lake"}
+        answers.append(http.post(GENERATIONS, json=order).status_code)
+
+    assert answers == [202] * 5
+
+
+def test_what_is_not_for_the_world_is_not_shown(proxied: Proxied, http: httpx.Client) -> None:
+    assert http.get("/metrics").status_code == 404
+    assert httpx.get(f"{proxied.plain}/v1/account", headers=http.headers).status_code == 403
+
+
+def test_a_client_cannot_speak_for_others(proxied: Proxied, http: httpx.Client) -> None:
+    forged = {"X-Forwarded-Proto": "http", "X-Forwarded-For": "192.0.2.1", "Host": "elsewhere"}
+    answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "x"}, headers=forged)
+
+    assert answer.json()["statusUrl"].startswith(f"{proxied.url}/")
