@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 #: May be imported from everywhere: no logic, no imports of its own.
 NEUTRAL = {"kit.version"}
-GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed", "kit.containers"}
+MEDIA = {"kit.containers", "kit.pictures"}
+GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"} | MEDIA
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
 ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.model", "kit.engines.configured"} | {
@@ -33,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.pricing": {"kit.errors", "kit.wire"},
     "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
     "kit.containers": {"kit.errors"},
+    "kit.pictures": set(),
     # the notebook wing
     "kit.client": GROUND,
     "kit.explore": GROUND,
@@ -120,10 +122,15 @@ def module_of(path: Path) -> str:
 
 
 @functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(path: Path) -> frozenset[str]:
     """Return the modules that a file imports, as far as names tell."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -160,6 +167,19 @@ def test_a_library_is_known_in_one_place(library: str, keepers: tuple[str, ...])
     assert users
     inside = tuple(f"{keeper}." for keeper in keepers)
     assert {user for user in users if not f"{user}.".startswith(inside)} == set()
+
+
+#: Where files are opened for reading that may come from anywhere, and where films are written.
+OPENERS = {"kit.containers", "kit.pictures", "kit.engines.media.encoding"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_media_are_opened_in_one_place(path: Path) -> None:
+    calls = (node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
+    found = {ast.unparse(call) for call in calls if isinstance(call, ast.Attribute)}
+    openings = {"av.open", "Image.open", "cv2.imread", "cv2.imdecode", "cv2.VideoCapture"}
+
+    assert not found & openings or module_of(path) in OPENERS
 
 
 def test_every_room_exists() -> None:

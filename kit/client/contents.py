@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from kit.errors import ParameterError
+from kit.pictures import OWNED, open_picture
 
 #: (offset, bytes) that a file has, and its content type.
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
@@ -58,7 +59,7 @@ def as_png(file: BinaryIO) -> bytes | None:
     except ImportError:
         return None
     try:
-        with Image.open(file) as picture:
+        with open_picture(file, OWNED) as picture:
             return _picture(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None

@@ -15,6 +15,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from kit.containers import open_media, shown_stream
+from kit.errors import EngineError
+from kit.pictures import open_picture
+
 #: Bytes of a picture that are put into a notebook as they are; a bigger one gets a preview.
 IMAGE_LIMIT = 100_000
 POSTER_LIMIT = 20_000
@@ -143,10 +147,10 @@ def first_frame(path: Path) -> bytes | None:
     except ImportError:
         return None
     try:
-        with av.open(str(path)) as container:
-            frame = next(container.decode(video=0), None)
+        with open_media(path) as container:
+            frame = next(container.decode(shown_stream(container)), None)
             image: Any = None if frame is None else frame.to_image()
-    except (av.FFmpegError, IndexError):
+    except (av.FFmpegError, EngineError):
         return None
     if image is None:
         return None
@@ -185,9 +189,7 @@ def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
 
 
 def _smaller(content: bytes, limit: int, width: int, aspect: float | None) -> bytes:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(content)) as opened:
+    with open_picture(io.BytesIO(content)) as opened:
         # a JPEG is decoded at the size it is needed in; other formats ignore this
         opened.draft("RGB", (width, width))
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")

@@ -191,3 +191,19 @@ def test_the_two_kinds_of_one_container_are_told_apart(
     media.html(path, name="clip", folder=tmp_path)
 
     assert (tmp_path / "outputs" / f"clip{ending}").exists()
+
+
+def test_a_list_of_files_that_is_named_like_a_video_is_not_followed(video: Path) -> None:
+    playlist = video.with_name("other.mp4")
+    playlist.write_text(f"ffconcat version 1.0\nfile {video.name}\n")
+
+    assert media.first_frame(video)
+    assert media.first_frame(playlist) is None
+
+
+def test_a_picture_of_a_kind_that_no_service_gives_out_is_not_opened() -> None:
+    image = noise(700, 700)
+
+    assert media.picture(encoded(image, "JPEG"), width=100)
+    with pytest.raises(OSError, match="cannot identify"):
+        media.picture(encoded(image, "PPM"), width=100)

@@ -16,6 +16,7 @@ from typing import Any
 from kit.containers import heard_stream, measure, measure_film, open_media, shown_stream
 from kit.engines.media.lengths import accounted, complete, unbroken
 from kit.errors import EngineError
+from kit.pictures import open_picture
 
 #: Bounds of an input file.
 PIXELS = 50_000_000
@@ -95,7 +96,7 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
     with _OPENING:
         theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            image = Image.open(path, formats=list(formats))
+            image = open_picture(path, formats)
         finally:
             Image.MAX_IMAGE_PIXELS = theirs
     with image:

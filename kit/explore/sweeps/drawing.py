@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.explore.sweeps.sheet import raw
+from kit.pictures import open_picture
 
 if TYPE_CHECKING:
     from kit.explore.sweeps.sheet import Sheet, Tile
@@ -61,7 +62,7 @@ def _tall(sheet: Sheet) -> float:
     for tile in sheet.tiles.values():
         file = raw(tile)
         if file is not None:
-            with Image.open(file) as opened:
+            with open_picture(file) as opened:
                 found.append(opened.height / opened.width)
     # without any picture there are only words, in boxes
     return min(1.0, max(found, default=0.5))
@@ -83,7 +84,7 @@ def _placed(
     if file is None:
         pen.rounded_rectangle((x, y, x + size - 1, y + high - 1), 6, _EMPTY)
     else:
-        with Image.open(file) as opened:
+        with open_picture(file) as opened:
             picture = opened.convert("RGB")
         picture.thumbnail((size, high))
         paper.paste(picture, (x + (size - picture.width) // 2, y + (high - picture.height) // 2))

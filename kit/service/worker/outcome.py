@@ -20,6 +20,7 @@ from kit.containers import open_media
 from kit.engines.base import Asset
 from kit.engines.media.inspection import IMAGES, MAGIC
 from kit.errors import EngineError
+from kit.pictures import open_picture
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.shelf import Shelf
 
@@ -118,11 +119,10 @@ def _looked_at(path: Path, content_type: Any, asset_type: str) -> tuple[int, int
 
 def _told_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int]:
     if content_type in IMAGES:
-        from PIL import Image
-
         file.seek(0)
-        with Image.open(file, formats=[IMAGES[content_type]]) as image:
-            return image.size
+        with open_picture(file, [IMAGES[content_type]]) as image:
+            size: tuple[int, int] = image.size
+            return size
     with open_media(path) as container:
         if not container.streams.video:
             raise ValueError("it holds no video")
@@ -147,9 +147,9 @@ def _measures(path: Path, facts: Mapping[str, Any], told: tuple[int, int]) -> di
 
 def _shown_size(path: Path, content_type: str) -> tuple[int, int]:
     if content_type in IMAGES:
-        from PIL import ExifTags, Image
+        from PIL import ExifTags
 
-        with Image.open(path, formats=[IMAGES[content_type]]) as image:
+        with open_picture(path, [IMAGES[content_type]]) as image:
             lies = image.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
             return (image.height, image.width) if lies else image.size
     from kit.engines.media.footage import Footage

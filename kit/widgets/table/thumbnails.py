@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from kit.pictures import open_picture
 from kit.widgets.table.drawing import THUMBNAIL
 
 #: Files that are fetched at the same time, which is also how many are shown at a time.
@@ -92,10 +93,10 @@ def _attempt(fetch: Fetch, name: str) -> Small:
 
 def small(content: bytes) -> bytes:
     """Return a picture cut and scaled to a thumbnail, as WebP for screens of twice the pixels."""
-    from PIL import Image, ImageOps
+    from PIL import ImageOps
 
     size = (THUMBNAIL[0] * 3 // 2, THUMBNAIL[1] * 3 // 2)
-    with Image.open(io.BytesIO(content)) as opened:
+    with open_picture(io.BytesIO(content)) as opened:
         opened.draft("RGB", size)
         image = ImageOps.fit(opened.convert("RGB"), size)
     buffer = io.BytesIO()
