@@ -47,6 +47,7 @@ from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import SQLite
 from kit.service.sweeper import Sweeper
 from kit.service.worker.dispatcher import Dispatcher
+from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
 from kit.service.writer.choice import writer_of
 from kit.version import __version__
@@ -171,9 +172,16 @@ async def _assemble(
     storage = LocalStorage(settings.objects, Signer(secret))
     if not await storage.ready():
         raise ConfigError(f"the storage folder {settings.objects} cannot be written")
-    inspectors = _pool(settings, 1, offline=True)
+    inspectors = Inspectors(settings)
     stack.callback(inspectors.close)
-    renderers = _pool(settings, settings.workers)
+    renderers = Pool(
+        settings.workers,
+        seconds=settings.job_seconds,
+        cpu_seconds=settings.job_cpu_seconds,
+        memory=settings.job_memory_bytes,
+        scratch=settings.scratch,
+        log=settings.log,
+    )
     engines = offered.engines
     dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, engines)
     dispatcher.start()
@@ -197,15 +205,3 @@ async def _assemble(
     sweeper = asyncio.create_task(Sweeper(context).run())
     stack.callback(sweeper.cancel)
     return context
-
-
-def _pool(settings: Settings, slots: int, *, offline: bool = False) -> Pool:
-    return Pool(
-        slots,
-        seconds=settings.job_seconds,
-        cpu_seconds=settings.job_cpu_seconds,
-        memory=settings.job_memory_bytes,
-        scratch=settings.scratch,
-        log=settings.log,
-        offline=offline,
-    )

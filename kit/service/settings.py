@@ -61,6 +61,8 @@ class Settings:
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
         Wall clock, processor time and address space that one render may use; engines that keep
         large weights are bound by the first one only.
+    inspection_seconds : float
+        Wall clock, and processor time, that looking at an upload may use.
     grace_seconds : float
         What running jobs get to finish when the service stops; the rest is handed back.
     heartbeat_seconds : float
@@ -107,6 +109,7 @@ class Settings:
     job_seconds: float = 900.0
     job_cpu_seconds: float = 1800.0
     job_memory_bytes: int = 4 << 30
+    inspection_seconds: float = 20.0
     grace_seconds: float = 8.0
     heartbeat_seconds: float = 15.0
     speech_rate: float = 4.35

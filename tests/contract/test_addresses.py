@@ -8,7 +8,7 @@ import pytest
 
 from kit.service.storage.signing import Grant, Signer
 from tests.conftest import ALL_SCOPES, Service
-from tests.contract.test_uploads import png, ticket, uploaded
+from tests.uploading import png, ticket, uploaded
 from tests.waiting import GENERATIONS, finished, read, started
 
 DAY = 24 * 3600

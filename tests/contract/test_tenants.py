@@ -16,7 +16,7 @@ from kit.service import server, settings
 from kit.service.app import create_app
 from kit.service.settings import Settings
 from tests.conftest import ALL_SCOPES, PLUGINS, Service
-from tests.contract.test_uploads import png
+from tests.uploading import png
 from tests.waiting import GENERATIONS, finished, started
 
 STUDIO = "/v1/creative-studio"

@@ -15,12 +15,12 @@ from typing import Any
 
 from kit.containers import heard_stream, measure, measure_film, open_media, shown_stream
 from kit.engines.media.lengths import accounted, complete, unbroken
+from kit.engines.media.structure import FRAMES, check_structure
 from kit.errors import EngineError
 from kit.pictures import open_picture
 
 #: Bounds of an input file.
 PIXELS = 50_000_000
-FRAMES = 600  # of an animated image
 #: Held while Pillow's bound, which is one for the whole process, is out of force.
 _OPENING = threading.Lock()
 
@@ -71,7 +71,9 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
                 warnings.simplefilter("ignore")
                 image.load()
             return {"width": image.width, "height": image.height}
-    except (OSError, SyntaxError, ValueError):
+    except (EngineError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
         raise undecodable() from None
 
 
@@ -89,9 +91,11 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
     Raises
     ------
     EngineError
-        It has too many pixels (``too_large``). Anything else is Pillow's error.
+        It has too many pixels or parts (``too_large``). Anything else is Pillow's error.
     """
     from PIL import Image
+
+    check_structure(path)
 
     with _OPENING:
         theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None

@@ -30,7 +30,7 @@ from kit.service.settings import Settings
 from kit.service.storage.local import LocalStorage
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
-from kit.service.worker.pool import Pool
+from kit.service.worker.inspection import Inspectors
 from kit.wire import Body
 
 B = TypeVar("B", bound=Body)
@@ -56,10 +56,12 @@ class Context:
     limiter: Limiter
     writer: Writer
     dispatcher: Dispatcher
-    inspectors: Pool
+    inspectors: Inspectors
     metrics: Metrics = field(default_factory=Metrics)
     turnover: Turnover = field(default_factory=Turnover)
     written: Written = field(default_factory=Written)
+    #: Uploads whose file is just coming in.
+    arriving: set[str] = field(default_factory=set)
     clock: Callable[[], int] = clock
 
     def __repr__(self) -> str:

@@ -7,7 +7,8 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 from kit.errors import (
     AccessDeniedError,
     BadRequestError,
+    ConflictError,
     NotFoundError,
     RangeNotSatisfiableError,
 )
@@ -28,7 +30,6 @@ from kit.service.http.context import Context, context_of, json
 from kit.service.storage.keys import content_type, owner, upload_key
 from kit.service.storage.local import UPLOADS
 from kit.service.storage.signing import Grant
-from kit.service.worker.pool import JobError, LostError
 
 router = APIRouter(prefix="/media", tags=["media"])
 
@@ -101,14 +102,27 @@ async def fill_ticket(
     ended = await context.database.read(accounts.sign_outs(upload_id))
     grant = replace(_announced(request, upload_id, expires), sign_outs=ended)
     context.storage.signer.check(grant, signature, context.clock())
-    row = await context.database.read(uploads.waiting(upload_id, context.clock()))
-    path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)
-    try:
-        facts = await _inspected(context, path, row)
-        await _filled(context, row, path, digest, facts)
-    finally:
-        await asyncio.to_thread(path.unlink, missing_ok=True)
+    with _only_one(context.arriving, upload_id):
+        row = await context.database.read(uploads.waiting(upload_id, context.clock()))
+        path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)
+        try:
+            facts = await context.inspectors.inspect(row, path)
+            await _filled(context, row, path, digest, facts)
+        finally:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
     return json({"uploadId": upload_id, "sha256": digest})
+
+
+@contextmanager
+def _only_one(arriving: set[str], upload_id: str) -> Iterator[None]:
+    """Take in one file for a ticket at a time, each of which takes room."""
+    if upload_id in arriving:
+        raise ConflictError("a file for this ticket is just coming in: one PUT at a time")
+    arriving.add(upload_id)
+    try:
+        yield
+    finally:
+        arriving.discard(upload_id)
 
 
 def _announced(request: Request, upload_id: str, expires: int) -> Grant:
@@ -142,15 +156,6 @@ async def _received(body: AsyncIterator[bytes], folder: Path, length: int) -> tu
         path.unlink(missing_ok=True)
         raise
     return path, digest.hexdigest()
-
-
-async def _inspected(context: Context, path: Path, row: Any) -> dict[str, Any]:
-    """Have a file decoded in a process of its own, never here."""
-    task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
-    try:
-        return await context.inspectors.run(row.id, task, lambda _: None)
-    except (JobError, LostError) as error:
-        raise BadRequestError.fields([("file", str(error))]) from None
 
 
 async def _filled(

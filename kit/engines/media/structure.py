@@ -1,0 +1,111 @@
+"""Picture files walked from part to part, before a decoder sees them: a bomb is refused unlit.
+
+A small file may hold so many parts that reading it takes minutes: scans that each go over the whole
+picture, millions of empty chunks. Their number is bounded here, far above what any program writes.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kit.errors import EngineError
+
+#: Times that a JPEG may go over its picture; programs write up to about a dozen.
+SCANS = 100
+#: Pictures of an animation.
+FRAMES = 600
+#: Parts of a file: segments of a JPEG, chunks of a PNG, blocks of a GIF and the bits of those.
+_SEGMENTS, _CHUNKS, _BLOCKS, _BITS = 4_000, 100_000, 20_000, 500_000
+#: Bytes between two segments that decoders pass over.
+_JUNK = 1 << 16
+_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
+_START_OF_SCAN, _END = 0xDA, 0xD9
+_WITHOUT_LENGTH = frozenset({0x01, 0xD8})
+
+
+def check_structure(path: Path) -> None:
+    """Refuse a picture file that has more parts than any honest one.
+
+    Raises
+    ------
+    EngineError
+        With code ``too_large``; ``too_long`` for an animation.
+    """
+    with path.open("rb") as file:
+        head = file.read(8)
+        walk = next((walk for mark, walk in _WALKS.items() if head.startswith(mark)), None)
+        if walk is not None:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                walk(content)
+
+
+def _walk_jpeg(content: mmap.mmap) -> None:
+    at, scans, in_scan = 2, 0, False
+    for _ in range(_SEGMENTS):
+        marker = _MARKER.search(content, at)
+        if marker is None:
+            return  # cut off: the decoder says so
+        if not in_scan and marker.start() - at > _JUNK:
+            raise _refusal("JPEG", f"{_JUNK:,} bytes between its segments")
+        code, at = content[marker.start() + 1], marker.end()
+        if code == _END:
+            return
+        in_scan = code == _START_OF_SCAN
+        scans += in_scan
+        if scans > SCANS:
+            raise _refusal("JPEG", f"{SCANS} scans")
+        if code not in _WITHOUT_LENGTH:
+            at += int.from_bytes(content[at : at + 2])
+    raise _refusal("JPEG", f"{_SEGMENTS:,} segments")
+
+
+def _walk_png(content: mmap.mmap) -> None:
+    at = 8
+    for _ in range(_CHUNKS):
+        if content[at + 4 : at + 8] in (b"IEND", b""):
+            return
+        at += 12 + int.from_bytes(content[at : at + 4])
+    raise _refusal("PNG", f"{_CHUNKS:,} chunks")
+
+
+def _walk_gif(content: mmap.mmap) -> None:
+    at, frames, bits = 13 + _colors(content[10]), 0, 0
+    for _ in range(_BLOCKS):
+        kind = content[at : at + 1]
+        if kind in (b";", b""):
+            return
+        if kind == b",":
+            frames += 1
+            if frames > FRAMES:
+                raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
+            at += 11 + _colors(content[at + 9])
+        elif kind == b"!":
+            at += 2
+        else:
+            at += 1
+            continue
+        while at < len(content) and content[at]:
+            at, bits = at + 1 + content[at], bits + 1
+            if bits > _BITS:
+                raise _refusal("GIF", f"{_BITS:,} blocks")
+        at += 1
+    raise _refusal("GIF", f"{_BLOCKS:,} blocks")
+
+
+def _colors(flags: int) -> int:
+    """Return the bytes of a table of colors."""
+    return 3 << (flags & 7) + 1 if flags & 0x80 else 0
+
+
+def _refusal(kind: str, most: str) -> EngineError:
+    return EngineError(f"the {kind} file has more than {most}: save it anew", code="too_large")
+
+
+_WALKS: Mapping[bytes, Callable[[mmap.mmap], None]] = {
+    b"\xff\xd8": _walk_jpeg,
+    b"\x89PNG\r\n\x1a\n": _walk_png,
+    b"GIF8": _walk_gif,
+}

@@ -1,0 +1,149 @@
+"""Small files that would keep a decoder busy: refused at a glance, or cut short beside others."""
+
+import io
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from PIL import Image
+
+from tests.conftest import ALL_SCOPES, Service
+from tests.uploading import png, put, ticket, uploaded
+from tests.waiting import balance, until
+
+
+def written(form: str, side: int = 8, **options: object) -> bytes:
+    """Return a picture of one color."""
+    file = io.BytesIO()
+    Image.new("RGB", (side, side), "teal").save(file, form, **options)
+    return file.getvalue()
+
+
+def scans(count: int, side: int = 8) -> bytes:
+    """Return a progressive JPEG that goes over its last bit again and again."""
+    content = written("JPEG", side, progressive=True)
+    last = content[content.rindex(b"\xff\xc4") : -2]
+    return content[:-2] + last * (count - content.count(b"\xff\xda")) + b"\xff\xd9"
+
+
+def segments(count: int) -> bytes:
+    """Return a JPEG with as many empty segments."""
+    content = written("JPEG")
+    return content[:2] + b"\xff\xe3\0\x02" * count + content[2:]
+
+
+def padded(count: int) -> bytes:
+    """Return a JPEG with as many bytes before its first segment."""
+    content = written("JPEG")
+    return content[:3] + b"\xff" * count + content[3:]
+
+
+def chunks(count: int) -> bytes:
+    """Return a PNG with as many empty chunks."""
+    content, empty = written("PNG"), struct.pack(">I4sI", 0, b"abCd", zlib.crc32(b"abCd"))
+    return content[:33] + empty * count + content[33:]
+
+
+def blocks(count: int) -> bytes:
+    """Return a GIF with as many extensions."""
+    content = written("GIF")
+    at = content.index(b",", 13)
+    return content[:at] + b"!\xf9\x04\0\0\0\0\0" * count + content[at:]
+
+
+def frames(form: str, count: int) -> bytes:
+    """Return an animation of as many pictures."""
+    colors = [Image.new("RGB", (1, 1), (i % 256, i // 256, 0)) for i in range(1, count)]
+    return written(form, 1, save_all=True, append_images=colors, lossless=True)
+
+
+BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "scans": ("image/jpeg", lambda: scans(101), "more than 100 scans"),
+    "segments": ("image/jpeg", lambda: segments(4001), "more than 4,000 segments"),
+    "padding": ("image/jpeg", lambda: padded(1 << 17), "65,536 bytes between its segments"),
+    "chunks": ("image/png", lambda: chunks(100_000), "more than 100,000 chunks"),
+    "blocks": ("image/gif", lambda: blocks(20_000), "more than 20,000 blocks"),
+    "GIF frames": ("image/gif", lambda: frames("GIF", 601), "more than 600 frames"),
+    "PNG frames": ("image/png", lambda: frames("PNG", 601), "more than 600 frames"),
+    "WebP frames": ("image/webp", lambda: frames("WEBP", 601), "more than 600 frames"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_of_too_many_parts_is_refused(http: httpx.Client, name: str) -> None:
+    kind, make, sentence = BOMBS[name]
+    content = make()
+    answer = put(ticket(http, content, kind), content)
+
+    assert answer.status_code == 400
+    assert sentence in answer.json()["error"]["message"]
+    assert balance(http) == 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("image/jpeg", scans(100)),
+        ("image/jpeg", segments(1000)),
+        ("image/png", chunks(90_000)),
+        ("image/gif", blocks(1000)),
+        ("image/gif", frames("GIF", 600)),
+    ],
+)
+def test_a_file_of_many_parts_is_taken(http: httpx.Client, kind: str, content: bytes) -> None:
+    uploaded(http, content, kind)
+
+
+def busy() -> bytes:
+    """Return a FLAC file whose tags take a decoder a minute or more."""
+    tags = b"".join(struct.pack("<I", 9) + b"%07d=a" % number for number in range(600_000))
+    block = struct.pack("<II", 0, 600_000) + tags
+    info = struct.pack(">HH", 4096, 4096) + bytes(6) + (48_000 << 44 | 15 << 36).to_bytes(8, "big")
+    head = b"fLaC\0" + struct.pack(">I", 34)[1:] + info + bytes(16)
+    return head + b"\x84" + struct.pack(">I", len(block))[1:] + block
+
+
+@contextmanager
+def attack(http: httpx.Client, content: bytes, kind: str) -> Iterator[None]:
+    """Send a file again and again, several times at once."""
+    over = False
+
+    def send() -> None:
+        while not over:
+            answer = put(ticket(http, content, kind), content)
+            assert answer.status_code == 400
+            assert "takes longer than 2 s" in answer.json()["error"]["message"]
+
+    with ThreadPoolExecutor(3) as threads:
+        sent = [threads.submit(send) for _ in range(3)]
+        try:
+            yield
+        finally:
+            over = True
+        for one in sent:
+            one.result()
+
+
+def test_another_account_is_inspected_while_one_sends_bombs(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(inspection_seconds=2.0)
+    times = []
+    with (
+        service.client(service.key(service.account(), *ALL_SCOPES)) as villain,
+        service.client(service.key(service.account(), *ALL_SCOPES)) as victim,
+        attack(villain, busy(), "audio/flac"),
+    ):
+        until(lambda: list(service.settings.scratch.glob("*.part")))
+        for _ in range(6):
+            started = time.monotonic()
+            uploaded(victim, png())
+            times.append(time.monotonic() - started)
+            time.sleep(0.5)
+
+    assert max(times) < 2, times
