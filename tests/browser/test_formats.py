@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from kit.engines.media.clip import FORMATS
-from kit.engines.models.ken_burns import KenBurns
-from tests.engines.video.showing import rendered, saved, tone
+from tests.engines.rendering import recorded, render, saved, tone
 
 pytestmark = pytest.mark.browser
 
@@ -60,9 +59,9 @@ def played(browser: Browser) -> Iterator[Play]:
 
 
 def film(folder: Path, kind: str) -> tuple[bytes, str]:
-    image = saved(np.full((180, 320, 3), COLOR, np.uint8), folder)
-    media = {"image": image, "soundtrack": tone(folder, 0.5)}
-    asset = rendered(KenBurns(), folder / "job", media=media, format=kind)
+    image = saved(np.full((180, 320, 3), COLOR, np.uint8), folder / "picture.png")
+    media = {"image": image, "soundtrack": recorded(tone(0.5), folder / "tone.wav")}
+    asset = render("ken-burns", folder / "job", media=media, format=kind)
     return asset.path.read_bytes(), asset.content_type
 
 

@@ -1,0 +1,279 @@
+"""Talking portraits: the mouth moves while a voice is heard, as it sounds, and not otherwise."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.base import Asset, Progress
+from kit.engines.media import sound
+from kit.errors import EngineError
+from tests.engines.drawn import LINE, face, place
+from tests.engines.rendering import RATE, filmed, frames_of, recorded, render, saved
+
+AT = {"x": 160.0, "y": 175.0, "size": 115.0}
+STILL = face(**AT)
+#: First two formants in Hz. Source: Peterson and Barney (1952), men's means.
+VOWELS = {"ah": (730, 1090), "ee": (270, 2290), "oo": (300, 870)}
+
+
+def vowel(seconds: float, level: float = 0.5, name: str = "ah", pitch: float = 120.0) -> np.ndarray:
+    """Return a vowel whose root mean square is about half of `level`."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    total = np.zeros_like(time)
+    for number in range(1, int(5000 / pitch)):
+        near = [(number * pitch - formant) / 90 for formant in (*VOWELS[name], 2500)]
+        loud = sum(g / (1 + x * x) for g, x in zip((1.0, 0.5, 0.15), near, strict=True))
+        total += (loud + 0.12 / number) * np.cos(2 * np.pi * number * pitch * time + number**2)
+    edge = min(len(time) // 4, round(0.015 * RATE))
+    rise = np.minimum(np.arange(len(time)), np.arange(len(time))[::-1]) / edge
+    return total / np.sqrt((total**2).mean()) * level / 2 * rise.clip(0, 1)
+
+
+def syllables(pitch: float, larger: float = 1.0) -> np.ndarray:
+    """Return two seconds of a voice, of a grown man or of somebody smaller."""
+    parts = []
+    for number, name in enumerate(("ah", "ee", "oo", "ah", "ee", "ah")):
+        tone = vowel(0.22 / larger, 0.6, name, pitch / larger * (1 + 0.05 * (number % 3)))
+        at = np.arange(round(0.22 * RATE)) / larger
+        parts += [np.interp(at, np.arange(len(tone)), tone), pause(0.09)]
+    return np.concatenate([*parts, pause(0.2)])
+
+
+def pause(seconds: float) -> np.ndarray:
+    return np.zeros(round(seconds * RATE))
+
+
+def noise(seconds: float) -> np.ndarray:
+    return np.asarray(0.1 * np.random.default_rng(6).standard_normal(round(seconds * RATE)))
+
+
+def chords(seconds: float) -> np.ndarray:
+    """Return triads of plucked strings, one after another."""
+    time = np.arange(round(0.5 * RATE)) / RATE
+    parts = []
+    for root in (110, 131, 165, 147):
+        tones = [root * 2 ** (step / 12) * n for step in (0, 4, 7) for n in range(1, 8)]
+        waves = [np.sin(2 * np.pi * tone * time) * root / tone for tone in tones]
+        parts.append(sum(waves) * np.exp(-4 * time) * np.clip(time / 0.01, 0, 1))
+    line = np.resize(np.concatenate(parts), round(seconds * RATE))
+    return np.asarray(0.4 * line / np.abs(line).max())
+
+
+VOICES: Mapping[str, Callable[[], np.ndarray]] = {
+    "man": lambda: syllables(115),
+    "woman": lambda: syllables(210, 1.15),
+    "child": lambda: syllables(300, 1.35),
+    "man in hiss": lambda: syllables(115) + 0.2 * noise(len(syllables(115)) / RATE),
+}
+OTHERS: Mapping[str, Callable[[], np.ndarray]] = {
+    "silence": lambda: pause(0.5),
+    "a quiet room": lambda: 0.003 * noise(1.0),
+    "white noise": lambda: noise(3.0),
+    "plucked chords": lambda: chords(2.0),
+}
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Asset]:
+    """Render what the drawn face says, each sound once."""
+    folder = tmp_path_factory.mktemp("spoken")
+    portrait = saved(STILL, folder / "face.png")
+
+    @cache
+    def made(name: str, intensity: float) -> Asset:
+        voice = recording(folder / f"{name}.wav", (VOICES | OTHERS | STEPS)[name]())
+        values = {"head_motion": 0, "blink": False, "intensity": intensity}
+        job = folder / f"{name} {intensity}"
+        return render("lip-sync", job, media={"portrait": portrait, "audio": voice}, **values)
+
+    return lambda name, intensity=1.0: made(name, intensity)
+
+
+STEPS: Mapping[str, Callable[[], np.ndarray]] = {
+    "once": lambda: np.concatenate([pause(0.28), vowel(0.24, 0.7), pause(0.28)]),
+    "louder": lambda: np.concatenate([vowel(0.4, 0.3), pause(0.2), vowel(0.4, 0.8)]),
+    "open and round": lambda: np.concatenate([vowel(0.4), pause(0.2), vowel(0.4, name="oo")]),
+}
+Spoken = Callable[..., Asset]
+
+
+def recording(path: Path, line: np.ndarray) -> Path:
+    return recorded(np.stack([line, line]).astype(np.float32), path)
+
+
+def darkness(frame: np.ndarray) -> int:
+    """Count the dark pixels where the drawing's mouth opens."""
+    scale = frame.shape[0] / STILL.shape[0]
+    x, y = (round(value * scale) for value in place(0, LINE + 0.06, **AT))
+    reach = round(28 * scale)
+    return int((frame[y - reach : y + reach, x - reach : x + reach].max(axis=2) < 75).sum())
+
+
+def dark(asset: Asset) -> np.ndarray:
+    """Return how far the mouth is open in each frame, beside the picture as it was."""
+    counts = np.array([darkness(frame) for frame in frames_of(asset)])
+    return np.asarray(counts - counts.min())
+
+
+def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Spoken) -> None:
+    asset = spoken("once")
+
+    opened = np.flatnonzero(dark(asset) > 0.4 * dark(asset).max()) / 25
+    assert dark(asset).max() > 150
+    assert opened[0] == pytest.approx(0.28, abs=0.07)
+    assert opened[-1] == pytest.approx(0.50, abs=0.09)
+    heard = np.abs(sound.opened(asset.path).samples.mean(axis=0))
+    loud = np.flatnonzero(heard > 0.2 * heard.max()) / sound.RATE
+    assert (loud[0], loud[-1]) == (pytest.approx(0.28, abs=0.02), pytest.approx(0.52, abs=0.02))
+
+
+def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken) -> None:
+    louder, rounder = dark(spoken("louder")), dark(spoken("open and round"))
+
+    assert 20 < louder[2:10].max() < louder[17:24].max()
+    assert rounder[2:10].max() > rounder[17:24].max()
+
+
+@pytest.mark.parametrize("name", VOICES)
+def test_all_kinds_of_voices_move_the_mouth(name: str, spoken: Spoken) -> None:
+    assert dark(spoken(name)).max() > 150
+    assert dark(spoken(name))[-3:].max() < 0.3 * dark(spoken(name)).max()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_noise_and_music_keep_the_mouth_nearly_shut(name: str, spoken: Spoken) -> None:
+    assert dark(spoken(name)).max() < 0.3 * dark(spoken("man")).max()
+
+
+def test_intensity_says_how_far_the_mouth_opens(spoken: Spoken) -> None:
+    none, some, usual = (dark(spoken("once", intensity)).max() for intensity in (0, 0.5, 1))
+
+    assert none < 30 < some < usual
+
+
+def test_silence_keeps_the_picture_still(spoken: Spoken) -> None:
+    shown = frames_of(spoken("silence"))
+
+    assert max(np.abs(frame - shown[0]).mean() for frame in shown) < 1.0
+
+
+@pytest.fixture(scope="module")
+def swaying(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A silent video of the face, which moves to the right and back in 0.6 s."""
+    shifts = (0, 1, 3, 5, 7, 8, 8, 7, 5, 3, 1, 0)
+    frames = [np.roll(STILL, shift, axis=1) for shift in shifts]
+    return filmed(tmp_path_factory.mktemp("swaying") / "video.mp4", frames, fps=20)
+
+
+def test_a_video_speaks_and_starts_over_where_it_is_short(swaying: Path, tmp_path: Path) -> None:
+    voice = recording(tmp_path / "steps.wav", STEPS["louder"]())
+    media = {"video": swaying, "audio": voice}
+
+    asset = render("lip-sync", tmp_path / "job", media=media)
+
+    shown = frames_of(asset)
+    assert len(shown) == 25
+    assert asset.metadata["face_in_sight"] == 1.0
+    top = [frame[: frame.shape[0] // 2] for frame in shown]
+    assert np.abs(top[15] - top[0]).mean() < 0.35 * np.abs(top[7] - top[0]).mean()
+    assert darkness(shown[20]) > darkness(shown[13]) + 100
+
+
+@pytest.mark.parametrize("kind", ["portrait", "video"])
+def test_without_a_face_there_is_a_clear_error_and_a_told_mouth_helps(
+    tmp_path: Path, kind: str
+) -> None:
+    blank = np.full((120, 160, 3), 180, np.uint8)
+    blank[70:73, 60:100] = 40
+    files = {
+        "portrait": saved(blank, tmp_path / "portrait.png"),
+        "video": filmed(tmp_path / "video.mp4", [blank] * 5),
+    }
+    voice = recording(tmp_path / "voice.wav", STEPS["once"]())
+    media = {kind: files[kind], "audio": voice}
+
+    with pytest.raises(EngineError, match=r"no face was found.*mouth_width") as told:
+        render("lip-sync", tmp_path / "a", media=media)
+    mouth = {"mouth_x": 0.5, "mouth_y": 0.6, "mouth_width": 0.25, "head_motion": 0}
+    shown = frames_of(render("lip-sync", tmp_path / "b", media=media, **mouth))
+
+    assert told.value.code == "no_face"
+    changes = [np.abs(frame - shown[0]).mean() for frame in shown]
+    assert max(changes) > 1.5
+    assert changes[-1] < 0.4 * max(changes)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_told_place_chooses_among_faces(tmp_path: Path, side: int) -> None:
+    crowd = saved(np.hstack([STILL, STILL]), tmp_path / "crowd.png")
+    voice = recording(tmp_path / "voice.wav", STEPS["once"]())
+    media = {"portrait": crowd, "audio": voice}
+    values: dict[str, Any] = {"mouth_x": 0.25 + 0.5 * side, "head_motion": 0, "blink": False}
+
+    asset = render("lip-sync", tmp_path / "job", media=media, **values)
+
+    shown = frames_of(asset)
+    moved = np.abs(shown[10] - shown[0]).mean(axis=(0, 2))
+    halves = [float(half.mean()) for half in np.array_split(moved, 2)]
+    assert halves[side] > 5 * halves[1 - side]
+    assert asset.metadata["mouth_x"] == pytest.approx(0.25 + 0.5 * side, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [({"mouth_x": 0.02, "mouth_y": 0.5}, "off_face"), ({"mouth_y": 0.01}, "off_face")],
+)
+def test_a_mouth_told_beside_the_face_is_refused(
+    tmp_path: Path, values: dict[str, float], code: str
+) -> None:
+    portrait = saved(STILL, tmp_path / "face.png")
+    voice = recording(tmp_path / "voice.wav", pause(0.2))
+
+    with pytest.raises(EngineError, match="outside the face") as told:
+        render("lip-sync", tmp_path / "a", media={"portrait": portrait, "audio": voice}, **values)
+
+    assert told.value.code == code
+
+
+def test_a_video_in_which_nobody_faces_the_camera_for_long_is_refused(tmp_path: Path) -> None:
+    frames = [STILL] * 4 + [np.full_like(STILL, 180)] * 36
+    voice = recording(tmp_path / "long.wav", vowel(1.6, 0.7))
+    media = {"video": filmed(tmp_path / "video.mp4", frames), "audio": voice}
+
+    with pytest.raises(EngineError, match=r"only 1\d% of the video; trim it") as told:
+        render("lip-sync", tmp_path / "a", media=media)
+
+    assert told.value.code == "no_face"
+
+
+def test_audio_that_is_too_long_is_refused_before_any_work(tmp_path: Path) -> None:
+    portrait = saved(STILL, tmp_path / "face.png")
+    media = {"portrait": portrait, "audio": recording(tmp_path / "long.wav", pause(121))}
+    seen: list[float] = []
+
+    with pytest.raises(EngineError, match="more than 120 s; cut it") as told:
+        render("lip-sync", tmp_path / "a", media=media, progress=Progress(seen.append))
+
+    assert told.value.code == "too_long"
+    assert max(seen) < 0.03
+
+
+def test_a_turned_and_a_see_through_portrait_are_seen_as_they_are_meant(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    phone = saved(np.rot90(STILL), tmp_path / "phone.jpg", exif=exif, quality=95)
+    clear = np.dstack([STILL, np.full(STILL.shape[:2], 255, np.uint8)])
+    clear[:40, :, 3] = 0
+    voice = recording(tmp_path / "voice.wav", pause(0.2))
+
+    for portrait in (phone, saved(clear, tmp_path / "clear.png")):
+        media = {"portrait": portrait, "audio": voice}
+        asset = render("lip-sync", tmp_path / portrait.stem, media=media)
+        assert (asset.width, asset.height) == (360, 404)
+        assert asset.metadata["mouth_x"] == pytest.approx(0.5, abs=0.02)
+    assert frames_of(asset)[0][5, 180].min() > 220

@@ -1,0 +1,127 @@
+"""Clips from a picture: the subject before its ground, a zoom toward what matters, a soundtrack."""
+
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from kit.engines.media import sound
+from tests.engines.drawn import face
+from tests.engines.rendering import frames_of, recorded, render, saved, tone
+
+
+def textured(width: int = 480, height: int = 360) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    noise = rng.integers(110, 150, (height // 12 + 1, width // 12 + 1, 3), np.uint8)
+    return np.asarray(cv2.resize(noise, (width, height), interpolation=cv2.INTER_CUBIC))
+
+
+def with_disc(x: int = 240, y: int = 180, radius: int = 90) -> np.ndarray:
+    """Return a picture of a red disc before a dull wall."""
+    pixels = textured()
+    cv2.circle(pixels, (x, y), radius, (230, 40, 30), -1, cv2.LINE_AA)
+    return pixels
+
+
+def clip(model: str, folder: Path, pixels: np.ndarray, **values: Any) -> list[np.ndarray]:
+    image = saved(pixels, folder / "in.png")
+    number = sum(1 for _ in folder.glob("job*"))
+    return frames_of(render(model, folder / f"job{number}", media={"image": image}, **values))
+
+
+def red(frame: np.ndarray) -> np.ndarray:
+    return np.asarray(frame[..., 0] - frame[..., 1] > 90)
+
+
+def column(frame: np.ndarray) -> float:
+    """Return the column in which the red disc begins, halfway down."""
+    return float(np.flatnonzero(red(frame)[frame.shape[0] // 2])[0])
+
+
+def test_a_subject_moves_before_its_background(tmp_path: Path) -> None:
+    frames = clip("animate", tmp_path, with_disc(), camera="pan_right", motion=1.0)
+    first, last = frames[0], frames[-1]
+
+    # The wall, by the shift that fits its upper rows best.
+    costs = [
+        np.abs(last[20:60, 120 + s : 360 + s] - first[20:60, 120:360]).mean()
+        for s in range(-60, 61)
+    ]
+    assert abs(column(last) - column(first)) > abs(int(np.argmin(costs)) - 60) + 4
+    assert not red(last)[:, :40].any(), "no red is left where the disc has been"
+
+
+@pytest.mark.parametrize("technique", ["cutout", "parallax", "ken_burns"])
+def test_a_camera_that_stands_still_shows_the_picture(tmp_path: Path, technique: str) -> None:
+    shown = clip("animate", tmp_path, with_disc(), technique=technique, camera="still", motion=0)
+    image = cv2.resize(with_disc(), shown[0].shape[1::-1], interpolation=cv2.INTER_AREA)
+
+    assert np.abs(shown[0] - image).mean() < 8
+    assert np.abs(shown[-1] - shown[0]).mean() < 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "texture"])
+def test_a_picture_without_a_subject_is_bent_and_nothing_is_torn_out(
+    tmp_path: Path, kind: str
+) -> None:
+    pixels = np.full((200, 300, 3), 128, np.uint8) if kind == "plain" else textured(300, 200)
+    image = saved(pixels, tmp_path / "in.png")
+
+    asset = render("animate", tmp_path / "job", media={"image": image})
+
+    assert asset.metadata["technique"] == "parallax"
+
+
+@pytest.mark.parametrize("x", [110, 370])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_zoom_leads_to_what_stands_out_or_where_it_is_told(
+    tmp_path: Path, x: int, told: bool
+) -> None:
+    focus = {"focus_x": x / 480, "focus_y": 0.5} if told else {}
+
+    frames = clip(
+        "ken-burns", tmp_path, with_disc(x, radius=50), camera="zoom_in", motion=1, **focus
+    )
+
+    def away(frame: np.ndarray) -> float:
+        columns = np.nonzero(red(frame))[1]
+        return abs(float(columns.mean()) / frame.shape[1] - 0.5)
+
+    assert red(frames[-1]).sum() > red(frames[0]).sum()
+    assert away(frames[-1]) < away(frames[0])
+
+
+@pytest.mark.parametrize("aspect", ["16:9", "9:16"])
+def test_a_face_stays_in_sight_whatever_the_shape(tmp_path: Path, aspect: str) -> None:
+    pixels = np.full((360, 700, 3), (150, 165, 180), np.uint8)
+    pixels[:, 30:350] = face()
+
+    def skin(frame: np.ndarray) -> float:
+        return float((np.abs(frame - (224, 178, 152)).max(axis=2) < 40).sum())
+
+    still = clip("ken-burns", tmp_path, pixels, aspect_ratio=aspect, camera="still")[0]
+    nearer = clip("ken-burns", tmp_path, pixels, aspect_ratio=aspect, camera="zoom_in")[-1]
+
+    scale = max(still.shape[0] / 360, still.shape[1] / 700)
+    assert skin(still) > 0.9 * scale**2 * skin(pixels.astype(int))
+    assert skin(nearer) > skin(still)
+
+
+@pytest.mark.parametrize("seconds", [0.4, 5.0])
+def test_a_soundtrack_is_repeated_or_cut_to_the_length_of_the_clip_and_ends_softly(
+    tmp_path: Path, seconds: float
+) -> None:
+    media = {
+        "image": saved(with_disc(), tmp_path / "in.png"),
+        "soundtrack": recorded(tone(seconds, level=0.05), tmp_path / "tone.wav"),
+    }
+
+    asset = render("ken-burns", tmp_path / "job", media=media, duration=2)
+
+    heard = sound.opened(asset.path)
+    assert heard.seconds == pytest.approx(2.0, abs=0.06)
+    levels = [float(np.abs(part).mean()) for part in np.array_split(heard.samples[0], 8)]
+    assert min(levels[1:6]) > 0.1, "as loud as usual"
+    assert np.abs(heard.samples[0][-1200:]).mean() < 0.3 * min(levels[1:6])

@@ -1,0 +1,462 @@
+"""Edits of videos: what is cut, how fast it runs, and what is seen, read and heard of it."""
+
+import threading
+import tracemalloc
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.engines.base import Asset, CanceledError, Order, Progress
+from kit.engines.media import sound
+from kit.engines.media.loudness import loudness
+from kit.engines.registry import engine_for
+from kit.errors import EngineError
+from tests.engines.films import clicks, onsets, picture, turned
+from tests.engines.films import filmed as encoded
+from tests.engines.rendering import filmed, frames_of, parameters_of, recorded, render, tone
+
+EDIT = engine_for("video-edit")
+GREEN = np.full((96, 128, 3), (60, 160, 90), np.uint8)
+CAPTION = np.full((180, 320, 3), (60, 120, 80), np.uint8)
+
+
+def edited(folder: Path, video: Path, progress: Progress | None = None, **values: Any) -> Asset:
+    number = sum(1 for _ in folder.glob("job*"))
+    media = {name: values.pop(name) for name in ("voice", "music") if name in values}
+    how = {"media": {"video": video, **media}, **values}
+    return render("video-edit", folder / f"job{number}", progress=progress, **how)
+
+
+def flashes(folder: Path, seconds: int = 3) -> Path:
+    """Film a flash with a beep in the middle of every second."""
+    lit = [15 <= number % 30 < 21 for number in range(30 * seconds)]
+    frames = [np.full((96, 128, 3), 235 if light else 30, np.uint8) for light in lit]
+    return filmed(folder / "flashes.mp4", frames, fps=30, heard=clicks(float(seconds)))
+
+
+def humming(folder: Path, seconds: float, heard: np.ndarray, fps: int = 30) -> Path:
+    frames = [GREEN[:48, :64]] * round(seconds * fps)
+    return filmed(folder / "humming.mp4", frames, fps=fps, heard=heard)
+
+
+def fps_of(asset: Asset) -> float:
+    with av.open(str(asset.path)) as container:
+        return float(container.streams.video[0].average_rate or 0)
+
+
+def strength(asset: Asset, pitch: float) -> float:
+    """Return how loud one pitch is in the middle second of a result."""
+    line = sound.opened(asset.path).samples[0]
+    part = line[len(line) // 2 - 24_000 : len(line) // 2 + 24_000]
+    return float(np.abs(np.fft.rfft(part))[round(pitch)]) / 24_000
+
+
+def test_without_wishes_the_video_stays_what_it_is(tmp_path: Path) -> None:
+    source = flashes(tmp_path)
+    asset = edited(tmp_path, source)
+
+    assert (asset.width, asset.height, asset.duration_seconds) == (128, 96, 3.0)
+    assert fps_of(asset) == 30
+    assert np.abs(np.array(frames_of(asset)) - np.array(frames_of(source))).mean() < 3
+
+
+@pytest.mark.parametrize("speed", [0.5, 1, 2])
+@pytest.mark.parametrize("kind", ["mp4", "webm"])
+def test_picture_and_sound_stay_together_through_trim_and_speed(
+    tmp_path: Path, speed: float, kind: str
+) -> None:
+    asset = edited(tmp_path, flashes(tmp_path), start=0.25, end=2.75, speed=speed, format=kind)
+
+    expected = [(moment - 0.25) / speed for moment in (0.5, 1.5, 2.5)]
+    bright = [frame.mean() > 128 for frame in frames_of(asset)]
+    lit = [n / fps_of(asset) for n in range(1, len(bright)) if bright[n] and not bright[n - 1]]
+    assert asset.duration_seconds == pytest.approx(2.5 / speed, abs=0.05)
+    assert lit == pytest.approx(expected, abs=0.05)
+    assert onsets(sound.opened(asset.path).samples) == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("fps", [12, 24, 25, 30, 50, 60])
+def test_a_usual_rate_is_kept(tmp_path: Path, fps: int) -> None:
+    asset = edited(tmp_path, filmed(tmp_path / "a.mp4", [GREEN] * 12, fps=fps))
+
+    assert fps_of(asset) == pytest.approx(fps, rel=0.001)
+    assert asset.duration_seconds == pytest.approx(12 / fps, abs=0.01)
+
+
+@pytest.mark.parametrize("speed", [0.25, 0.5, 0.8])
+def test_slow_motion_shows_every_frame_equally_long(tmp_path: Path, speed: float) -> None:
+    frames = [np.full((48, 64, 3), 40 + 20 * number, np.uint8) for number in range(10)]
+
+    shown = frames_of(edited(tmp_path, filmed(tmp_path / "a.mp4", frames, fps=30), speed=speed))
+
+    light = [round((frame.mean() - 40) / 20) for frame in shown]
+    counts = [light.count(number) for number in range(1, 9)]
+    assert max(counts) - min(counts) <= 1
+    assert light == sorted(light)
+
+
+@pytest.mark.parametrize(
+    ("size", "values", "expected"),
+    [
+        ((127, 95), {}, (126, 94)),
+        ((20, 12), {}, (106, 64)),
+        ((1000, 50), {}, (1280, 64)),
+        ((320, 180), {"aspect_ratio": "9:16", "resolution": "480p"}, (480, 854)),
+        ((320, 180), {"aspect_ratio": "4:5"}, (180, 226)),
+    ],
+)
+def test_sizes_are_even_and_follow_the_wish_or_the_input(
+    tmp_path: Path, size: tuple[int, int], values: dict[str, str], expected: tuple[int, int]
+) -> None:
+    pixels = [np.full((size[1], size[0], 3), 90, np.uint8)] * 3
+
+    asset = edited(tmp_path, encoded(tmp_path / "a.webm", pixels, codec="libvpx-vp9"), **values)
+
+    assert asset.width % 2 == asset.height % 2 == 0
+    assert (asset.width, asset.height) == pytest.approx(expected, abs=2)
+
+
+@pytest.mark.parametrize("fit", ["smart_crop", "blurred_fill"])
+@pytest.mark.parametrize("aspect", ["9:16", "1:1", "4:5"])
+def test_a_frame_of_another_shape_is_filled_to_its_edges(
+    tmp_path: Path, aspect: str, fit: str
+) -> None:
+    asset = edited(tmp_path, filmed(tmp_path / "a.mp4", [GREEN] * 4), aspect_ratio=aspect, fit=fit)
+
+    frame = frames_of(asset)[1]
+    assert np.abs(frame[frame.shape[0] // 2, frame.shape[1] // 2] - GREEN[0, 0]).max() < 8
+    assert min(frame[2, 2, 1], frame[-3, -3, 1]) > 60, "no black bar"
+
+
+def test_a_fill_shows_the_whole_picture_sharp_before_a_dim_soft_copy(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (45, 80, 1), np.uint8)
+    noise = noise.repeat(4, 0).repeat(4, 1).repeat(3, 2)
+
+    asset = edited(
+        tmp_path, filmed(tmp_path / "a.mp4", [noise] * 3), aspect_ratio="9:16", fit="blurred_fill"
+    )
+
+    out = frames_of(asset)[1].mean(axis=2)
+    rows, high = len(out), round(asset.width * 9 / 16)
+    inside = out[(rows - high) // 2 + 4 : (rows + high) // 2 - 4]
+    around = out[: (rows - high) // 2 - 4]
+    assert around.std() < 0.3 * inside.std()
+    assert around.mean() < 0.8 * inside.mean()
+
+
+def walk(places: np.ndarray) -> list[np.ndarray]:
+    """Return something red that stands or goes, at shares of the width, before hills."""
+    rng = np.random.default_rng(6)
+    ground = cv2.resize(rng.integers(60, 130, (12, 20, 1), np.uint8).repeat(3, 2), (320, 180))
+    frames = []
+    for place in places:
+        pixels = ground.copy()
+        left = round(320 * place) - 16
+        pixels[60:150, max(0, left) : left + 32] = (230, 40, 40)
+        frames.append(pixels)
+    return frames
+
+
+@pytest.mark.parametrize(
+    "places",
+    [np.full(45, 0.25), np.full(45, 0.8), np.linspace(0.15, 0.85, 75)],
+    ids=["left", "right", "walking"],
+)
+def test_a_crop_keeps_who_is_seen_and_glides(tmp_path: Path, places: np.ndarray) -> None:
+    source = filmed(tmp_path / "a.mp4", walk(places))
+
+    shown = frames_of(edited(tmp_path, source, aspect_ratio="9:16"))
+
+    red = [(frame[..., 0] - frame[..., 1] > 100).sum() for frame in shown]
+    assert (np.array(red) > 0.9 * 32 * 90 * (320 / 180) ** 2).mean() > 0.9
+    middles = [np.nonzero(frame[180, :, 0] - frame[180, :, 1] > 100)[0].mean() for frame in shown]
+    assert np.abs(np.diff(middles, 2)).max() < 8
+
+
+def moved(frames: list[np.ndarray]) -> np.ndarray:
+    """Return how far each frame is shifted from the one before."""
+    gray = [frame.mean(axis=2).astype(np.float32) for frame in frames]
+    return np.array([cv2.phaseCorrelate(one, other)[0] for one, other in pairwise(gray)])
+
+
+@pytest.mark.parametrize("shaken", [True, False])
+def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
+    tmp_path: Path, shaken: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    base = cv2.resize(
+        rng.integers(20, 235, (30, 50, 3), np.uint8), (500, 300), interpolation=cv2.INTER_CUBIC
+    )
+    jitter = rng.normal(0, 3 * shaken, (30, 2)).round().astype(int)
+    frames = [
+        base[40 + y : 220 + y, 40 + n * shaken + x : 360 + n * shaken + x]
+        for n, (x, y) in enumerate(jitter)
+    ]
+    source = filmed(tmp_path / "a.mp4", frames)
+
+    before, after = (
+        moved(frames_of(source)),
+        moved(frames_of(edited(tmp_path, source, stabilize=True))),
+    )
+
+    if shaken:
+        assert after.std(axis=0).max() < 0.4 * before.std(axis=0).min()
+        assert after.sum(axis=0)[0] == pytest.approx(before.sum(axis=0)[0] * 1.08, abs=12)
+    else:
+        assert np.abs(after).max() < 0.5
+
+
+def test_a_phone_video_stands_upright(tmp_path: Path) -> None:
+    source = turned(encoded(tmp_path / "a.mp4", [picture(128, 96, (200, 40, 30))] * 4), 90)
+
+    asset = edited(tmp_path, source)
+
+    assert (asset.width, asset.height) == (96, 128)
+    assert frames_of(asset)[0][20, 80].min() > 200, "white is in the upper right quarter now"
+
+
+@pytest.mark.parametrize("seconds", [0.5, 5])
+def test_fades_begin_and_end_in_black_and_leave_the_middle_bright(
+    tmp_path: Path, seconds: float
+) -> None:
+    source = filmed(tmp_path / "a.mp4", [np.full((96, 128, 3), 200, np.uint8)] * 60, fps=30)
+
+    shown = frames_of(edited(tmp_path, source, fade_in=seconds, fade_out=seconds))
+
+    light = [frame.mean() for frame in shown]
+    assert max(light[0], light[-1]) < 4
+    assert light[:15] == sorted(light[:15])
+    assert max(light[25:35]) == pytest.approx(200, abs=10)
+
+
+def lettered(frame: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(frame - CAPTION[0, 0]).max(axis=2) > 40)
+
+
+def captioned(folder: Path, text: str, **values: Any) -> list[np.ndarray]:
+    count = round(25 * values.pop("seconds", 2.0))
+    return frames_of(
+        edited(folder, filmed(folder / "c.mp4", [CAPTION] * count), captions=text, **values)
+    )
+
+
+@pytest.mark.parametrize(("position", "rows"), [("top", 0), ("middle", 60), ("bottom", 120)])
+@pytest.mark.parametrize("style", ["bold", "clean", "karaoke"])
+def test_captions_stand_where_they_were_asked_to_inside_the_frame(
+    tmp_path: Path, position: str, rows: int, style: str
+) -> None:
+    shown = captioned(tmp_path, "read me", caption_style=style, caption_position=position)
+
+    where = lettered(shown[10])
+    assert where[rows : rows + 60].sum() > 0.9 * where.sum() > 100
+    assert not where[:, :3].any()
+    assert not where[:, -3:].any()
+
+
+@pytest.mark.parametrize("style", ["bold", "clean", "karaoke"])
+def test_captions_stand_out_from_a_white_picture(tmp_path: Path, style: str) -> None:
+    white = filmed(tmp_path / "w.mp4", [np.full((180, 320, 3), 250, np.uint8)] * 25)
+
+    luma = frames_of(edited(tmp_path, white, captions="read me", caption_style=style))[8].mean(2)
+
+    assert (luma < 110).sum() > 150
+
+
+def test_words_are_shown_while_they_are_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    loud = np.full(4 * 48_000, 0.0005)
+    for start, end in ((0.8, 1.6), (2.6, 3.6)):
+        loud[round(start * 48_000) : round(end * 48_000)] = 0.2
+    line = (rng.standard_normal(len(loud)) * loud).astype(np.float32)
+    voice = recorded(np.stack([line, line]), tmp_path / "v.wav")
+
+    shown = captioned(tmp_path, "The sea is deep. Nobody lives there.", seconds=4.0, voice=voice)
+
+    there = np.array([lettered(frame).any() for frame in shown])
+    at = np.arange(len(there)) / 25
+    spoken = ((at > 0.9) & (at < 1.6)) | ((at > 2.7) & (at < 3.6))
+    quiet = (at < 0.7) | ((at > 1.9) & (at < 2.5)) | (at > 3.9)
+    assert there[spoken].all()
+    assert not there[quiet].any()
+
+
+def test_without_a_voice_a_text_goes_on_through_the_clip(tmp_path: Path) -> None:
+    shown = captioned(tmp_path, "one two three four five six seven eight nine ten eleven twelve")
+
+    parts = [lettered(frame) for frame in shown[::5]]
+    changes = [(one != other).sum() > 100 for one, other in pairwise(parts)]
+    assert sum(changes) >= 4
+    assert parts[1].any()
+    assert parts[-2].any()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "мир и море",
+        "Έλληνες",
+        "שלום עולם",
+        "iPhone הוא טלפון",
+        "Donaudampfschifffahrtsgesellschaft",
+    ],
+)
+def test_other_scripts_and_long_words_fit(tmp_path: Path, text: str) -> None:
+    where = lettered(captioned(tmp_path, text)[10])
+
+    assert where.sum() > 100
+    assert not where[:, :3].any()
+    assert not where[:, -3:].any()
+
+
+def test_emoji_in_captions_are_left_out_and_told(tmp_path: Path) -> None:
+    plain = edited(tmp_path, flashes(tmp_path, 1), captions="a b")
+    asset = edited(tmp_path, flashes(tmp_path, 1), captions="a 🦑 b")
+
+    assert asset.metadata["left_out"] == ["🦑"]
+    assert "left_out" not in plain.metadata
+    assert asset.path.read_bytes() == plain.path.read_bytes()
+
+
+@pytest.mark.parametrize("moment", [0.6, 1.0, 99, 0])
+def test_the_preview_shows_the_asked_moment(tmp_path: Path, moment: float) -> None:
+    asset = edited(tmp_path, flashes(tmp_path), poster_time=moment)
+
+    assert asset.thumbnail is not None
+    with Image.open(asset.thumbnail) as preview:
+        assert (np.asarray(preview).mean() > 128) == (moment == 0.6)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "own", "voice", "music"),
+    [
+        ({"sound": "keep"}, True, True, True),
+        ({"sound": "replace"}, False, True, True),
+        ({"sound": "keep", "music_volume": 0}, True, True, False),
+    ],
+)
+def test_what_is_heard_is_what_was_asked_for(
+    tmp_path: Path, wishes: dict[str, Any], own: bool, voice: bool, music: bool
+) -> None:
+    asset = edited(
+        tmp_path,
+        humming(tmp_path, 3.0, tone(3.0, 300), fps=10),
+        voice=recorded(tone(3.0, 700), tmp_path / "v.wav"),
+        music=recorded(tone(1.0, 2500), tmp_path / "m.wav"),
+        **wishes,
+    )
+
+    assert [strength(asset, pitch) > 0.005 for pitch in (300, 700, 2500)] == [own, voice, music]
+    assert strength(asset, 700) > 2 * max(strength(asset, 300), strength(asset, 2500))
+
+
+def test_a_mute_or_silent_video_has_no_sound_track(tmp_path: Path) -> None:
+    silent = filmed(tmp_path / "s.mp4", [GREEN] * 4)
+    for asset in (edited(tmp_path, flashes(tmp_path, 1), sound="mute"), edited(tmp_path, silent)):
+        with av.open(str(asset.path)) as container:
+            assert not container.streams.audio
+
+
+def test_sound_is_brought_to_the_usual_loudness(tmp_path: Path) -> None:
+    source = humming(tmp_path, 3.0, tone(3.0, 500, level=0.06), fps=10)
+    found = [
+        loudness(sound.opened(edited(tmp_path, source, normalize=on).path).samples)
+        for on in (True, False)
+    ]
+
+    assert found == pytest.approx([-14.0, -24.4], abs=1.0)
+
+
+def test_the_sound_of_an_edit_is_never_held_whole(tmp_path: Path) -> None:
+    source = humming(tmp_path, 50.0, tone(50.0, 300), fps=4)
+    music = recorded(tone(2.0, 2500), tmp_path / "m.wav")
+    edited(tmp_path, source, end=1, music=music)  # what is made once
+
+    tracemalloc.start()
+    try:
+        asset = edited(tmp_path, source, speed=4, music=music)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert asset.duration_seconds == 12.5
+    assert most < 14e6, "it is 19 MB"
+
+
+def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> None:
+    source = humming(tmp_path, 2.0, tone(2.0, 110), fps=10)
+
+    # A quarter of a wave after one has begun: at its top.
+    line = sound.opened(edited(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
+
+    assert np.abs(np.diff(line, 2))[:480].max() < 0.003
+    assert np.abs(line[480:4800]).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("wishes", "code"),
+    [
+        ({"sound": "replace"}, "bad_sound"),
+        ({"start": 9}, "bad_range"),
+        ({"start": 0.5, "end": 0.5}, "bad_range"),
+        ({"captions": "word " * 200}, "captions_too_long"),
+        ({"captions": "a 日 b"}, "no_letters"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(
+    tmp_path: Path, wishes: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(EngineError) as told:
+        edited(tmp_path, flashes(tmp_path, 1), **wishes)
+
+    assert told.value.code == code
+    assert str(tmp_path) not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "values", "field", "sentence"),
+    [
+        (5.0, {"start": 30}, "start", "begins at 30 s, but the video lasts only 5 s"),
+        (5.0, {"start": 2, "end": 1}, "end", "ends at 1 s, but begins at 2 s"),
+        (700.0, {}, "video", "lasts 700 s; at most 600 s"),
+        (400.0, {"speed": 0.5}, "speed", "would last 800 s; at most 600 s"),
+        (400.0, {"speed": 0.5, "start": 150}, "", ""),
+        (None, {"start": 30}, "", ""),
+        (20.0, {"captions": "honey never spoils " * 60}, "captions", "shorten them"),
+        (20.0, {"captions": "honey never spoils " * 60, "speed": 0.25}, "", ""),
+        (None, {"captions": "x " * 30_000}, "captions", "at most 30,000"),
+        (None, {"captions": "hello שΓ"}, "captions", "others: ש"),
+        (None, {"captions": "ȿ ɐ Γειά שלום Привет z\u0327 \u202eright\u202c"}, "", ""),
+        (None, {"captions": "今日は", "caption_style": "karaoke"}, "captions", "今"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_the_charge(
+    seconds: float | None, values: dict[str, Any], field: str, sentence: str
+) -> None:
+    known = {} if seconds is None else {"video": [seconds]}
+    parameters = parameters_of(EDIT, **values)
+    order = Order(prompt="", parameters=parameters, media={"video": 1}, seconds=known)
+
+    found = dict(EDIT.check(order))
+
+    assert list(found) == ([field] if field else [])
+    assert not field or sentence in found[field]
+
+
+@pytest.mark.parametrize("at", [0.05, 0.3, 0.8])
+def test_a_canceled_edit_leaves_no_thread_and_no_open_file(tmp_path: Path, at: float) -> None:
+    progress = Progress(lambda done: progress.cancel() if done >= at else None)
+
+    with pytest.raises(CanceledError):
+        edited(tmp_path, flashes(tmp_path, 1), progress, stabilize=True, aspect_ratio="1:1")
+
+    assert [t.name for t in threading.enumerate() if t.name == "clip-encoder"] == []
+    opened = Path("/proc/self/fd")
+    if opened.exists():
+        targets = [str(fd.readlink()) for fd in opened.iterdir() if fd.is_symlink()]
+        assert not [target for target in targets if str(tmp_path) in target]
