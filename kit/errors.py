@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
+#: Problems of one request that are told.
+TOLD = 20
+_LONGEST_FIELD, _LONGEST_SENTENCE = 120, 1000
+
+
 class KitError(Exception):
     """Base of everything the kit raises on purpose.
 
@@ -161,12 +166,24 @@ class BadRequestError(ApiError):
     code = "validation_error"
 
     @classmethod
-    def fields(cls, problems: Sequence[tuple[str, str]]) -> BadRequestError:
-        """Build the error from (field, sentence) pairs; the message holds all of them."""
+    def fields(
+        cls, problems: Sequence[tuple[str, str]], *, total: int | None = None
+    ) -> BadRequestError:
+        """Build the error from (field, sentence) pairs; the first 20 of them are told, shortened.
+
+        Parameters
+        ----------
+        total : int, optional
+            How many problems there are, where `problems` are the first of them.
+        """
+        told = [(_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:TOLD]]
         message = "; ".join(
-            f"{field}: {sentence}" if field else sentence for field, sentence in problems
+            f"{field}: {sentence}" if field else sentence for field, sentence in told
         )
-        return cls(message, details=[{"field": f, "message": s} for f, s in problems])
+        total = len(problems) if total is None else total
+        if total > len(told):
+            message += f"; these are {len(told)} of {total:,} problems"
+        return cls(message, details=[{"field": f, "message": s} for f, s in told])
 
 
 class ParameterError(BadRequestError):
@@ -177,6 +194,10 @@ class ParameterError(BadRequestError):
 
 
 ApiError.by_code["validation_error"] = BadRequestError
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class MissingApiKeyError(ApiError):

@@ -9,20 +9,26 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kit.errors import ParameterError
-from kit.wire import Model, Parameter
+from pydantic_core import to_json
+
+from kit.errors import TOLD, ParameterError
+from kit.wire import Model, Parameter, bounds
 
 #: Characters that a prompt may have after trimming.
-PROMPT_LIMIT = 4000
+PROMPT_LIMIT = bounds.TEXT
 
 #: What every JSON reader still tells from its neighbors.
 _LARGEST = 2**53 - 1
 #: What is wrong with a number that JSON cannot write: it would arrive as nothing at all.
 NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
 _NUMBERS = ("integer", "number")
+
+#: Characters of a name beyond which no similar one is looked for.
+_LONGEST_NAME = 100
+_SHOWN = 60
 
 Problem = tuple[str, str]
 
@@ -33,18 +39,34 @@ class Limits:
 
     Parameters
     ----------
-    prompt : float
-        Characters of a prompt.
+    prompt, text : float
+        Characters of a prompt, and of a text whose parameter has no `max_length`.
     number : float
         Size of a number.
+    items, depth : float
+        Entries of a list or an object, and how many of them may lie in each other.
+    size : float
+        Bytes of all settings together, as JSON.
     """
 
     prompt: float = math.inf
+    text: float = math.inf
     number: float = math.inf
+    items: float = math.inf
+    depth: float = 100  # what every JSON reader takes
+    size: float = math.inf
 
 
 #: Of this service, and of others: none is known of those, and they have the last word.
-OWN, UNKNOWN = Limits(PROMPT_LIMIT, _LARGEST), Limits()
+OWN = Limits(
+    prompt=PROMPT_LIMIT,
+    text=bounds.TEXT,
+    number=_LARGEST,
+    items=bounds.ITEMS,
+    depth=bounds.DEPTH,
+    size=bounds.PARAMETERS,
+)
+UNKNOWN = Limits()
 
 
 def is_own(model: Model) -> bool:
@@ -119,6 +141,8 @@ def settings(
 
     A value of None means "not given". Each problem is a (field, sentence) pair.
     """
+    if len(given) > limits.items:
+        return {}, [("parameters", bounds.too_many(len(given), limits.items))]
     problems = list(_strangers(given, [p.name for p in known], set(media_names)))
     values: dict[str, Any] = {}
     for parameter in known:
@@ -129,6 +153,9 @@ def settings(
         value = parameter.default if value is None else _settled(parameter, value)
         if value is not None:
             values[parameter.name] = value
+    if not problems and (size := _size(given)) > limits.size:
+        sentence = f"has {size:,} bytes as JSON, at most {limits.size:,} are allowed"
+        problems.append(("parameters", sentence))
     return values, problems
 
 
@@ -149,22 +176,27 @@ def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
     elif not text and model.prompt_required:
         yield "prompt", "is required and may not be blank"
     elif len(text) > (most := limits(model).prompt):
-        yield "prompt", f"has {len(text):,} characters, at most {most:,} are allowed"
+        yield "prompt", bounds.too_long(len(text), most)
 
 
 def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
     """Yield what is wrong with the choice of input files for a model."""
-    known = {p.name: p for p in model.media_parameters}
-    for name in media:
-        if name not in known:
-            hint = suggest(name, known)
-            yield f"mediaUploads.{name}", f"the model {model.id!r} takes no such medium{hint}"
+    yield from medium_problems(model, media)
     for parameter in model.media_parameters:
-        count = len(media.get(parameter.name, ()))
-        most = parameter.max_items or 1
-        if parameter.required and not count:
+        if parameter.required and not media.get(parameter.name):
             yield f"mediaUploads.{parameter.name}", "is required"
-        elif count > most:
+
+
+def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
+    """Yield which input files can be none of a model's, whatever is in them."""
+    known = {p.name: p for p in model.media_parameters}
+    strangers = [name for name in media if name not in known]
+    for name in strangers:
+        hint = _hint(name, known, len(strangers))
+        yield f"mediaUploads.{name}", f"the model {model.id!r} takes no such medium{hint}"
+    for parameter in model.media_parameters:
+        count, most = len(media.get(parameter.name, ())), parameter.max_items or 1
+        if count > most:
             yield (
                 f"mediaUploads.{parameter.name}",
                 f"holds {count} files, at most {most} are allowed",
@@ -174,18 +206,24 @@ def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean ...?" or the list of what there is, ready to append to a sentence."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name, names, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; there is {', '.join(map(repr, names))}" if names else "; there is none"
 
 
 def _strangers(given: Iterable[str], known: Sequence[str], media: set[str]) -> Iterator[Problem]:
-    for name in given:
+    strangers = [name for name in given if name not in known]
+    for name in strangers:
         if name in media:
             yield f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"
-        elif name not in known:
-            yield f"parameters.{name}", f"unknown parameter{suggest(name, known)}"
+        else:
+            yield f"parameters.{name}", f"unknown parameter{_hint(name, known, len(strangers))}"
+
+
+def _hint(name: str, known: Iterable[str], strangers: int) -> str:
+    """Return what was meant by an unknown name; of so many that nobody mistyped, nothing is."""
+    return suggest(name, known) if strangers <= TOLD else ""
 
 
 def _absence(parameter: Parameter) -> str | None:
@@ -199,9 +237,9 @@ def _names(model: Model) -> set[str]:
 
 def _list_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if not isinstance(value, (list, tuple)):
-        return f"must be a list, not {_shown(value)}"
+        return f"must be a list, not {shown(value)}"
     if parameter.max_items is not None and len(value) > parameter.max_items:
-        return f"holds {len(value)} items, at most {parameter.max_items} are allowed"
+        return bounds.too_many(len(value), parameter.max_items)
     return next((p for item in value if (p := _item_problem(parameter, item, limits))), None)
 
 
@@ -210,31 +248,48 @@ def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | Non
         return None  # a choice is right, whatever type its parameter is said to have
     wrong = TYPES.get(parameter.type, lambda _: None)(value)
     if wrong:
-        return f"must be {wrong}, not {_shown(value)}"
+        return f"must be {wrong}, not {shown(value)}"
     if parameter.enum:
-        return f"must be one of {', '.join(map(_shown, parameter.enum))}, not {_shown(value)}"
-    if not _is_number(value):
-        return None if _sendable(value) else NO_NAN
-    return _range_problem(parameter, value, limits.number)
+        return f"must be one of {', '.join(map(shown, parameter.enum))}, not {shown(value)}"
+    if _is_number(value):
+        return _range_problem(parameter, value, limits.number)
+    if isinstance(value, str) and parameter.max_length is not None:
+        limits = replace(limits, text=parameter.max_length)
+    return _inner_problem(value, limits)
 
 
 def _range_problem(parameter: Parameter, value: float, largest: float) -> str | None:
     if parameter.type in _NUMBERS and abs(value) > largest:
-        return f"must be a number of at most {largest:,} in size, not {_shown(value)}"
+        return f"must be a number of at most {largest:,} in size, not {shown(value)}"
     if parameter.minimum is not None and value < parameter.minimum:
-        return f"must be at least {_whole(parameter.minimum)}, not {_shown(value)}"
+        return f"must be at least {_whole(parameter.minimum)}, not {shown(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
-        return f"must be at most {_whole(parameter.maximum)}, not {_shown(value)}"
-    return None if _sendable(value) else NO_NAN
+        return f"must be at most {_whole(parameter.maximum)}, not {shown(value)}"
+    return NO_NAN if isinstance(value, float) and not math.isfinite(value) else None
 
 
-def _sendable(value: Any) -> bool:
-    """Return whether a value is the same once it was JSON, as far as its numbers go."""
-    if isinstance(value, Mapping):
-        return all(map(_sendable, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(_sendable, value))
-    return not isinstance(value, float) or math.isfinite(value)
+def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
+    """Return what is wrong in a value that lies so deep in the settings of a request."""
+    if isinstance(value, str) and len(value) > limits.text:
+        return bounds.too_long(len(value), limits.text)
+    if isinstance(value, float) and not math.isfinite(value):
+        return NO_NAN
+    if not isinstance(value, (Mapping, list, tuple)):
+        return None
+    if len(value) > limits.items:
+        return bounds.too_many(len(value), limits.items)
+    if level > limits.depth:
+        return f"is nested in more than {limits.depth} levels"
+    inside = [*value, *value.values()] if isinstance(value, Mapping) else value
+    return next((p for item in inside if (p := _inner_problem(item, limits, level + 1))), None)
+
+
+def _size(given: Mapping[str, Any]) -> int:
+    """Return the bytes of settings as JSON; of what cannot be JSON the encoder tells more."""
+    try:
+        return len(to_json(given))
+    except ValueError:
+        return 0
 
 
 def _whole(bound: float) -> str:
@@ -288,8 +343,13 @@ def _settled(parameter: Parameter, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value from outside in a few words, however large it is."""
+    if isinstance(value, bool):
+        return {True: "true", False: "false"}[value]
     if isinstance(value, int) and abs(value) >= 10**40:
         return "a larger one"  # it has more digits than anybody reads
-    text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if isinstance(value, (Mapping, list, tuple)):
+        return "an object" if isinstance(value, Mapping) else "a list"
+    text = repr(value[:_SHOWN] if isinstance(value, str) else value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

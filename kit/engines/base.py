@@ -240,10 +240,10 @@ class Engine(ABC):
     def check(self, order: Order) -> Iterable[Problem]:
         """Yield what makes an order impossible that no rule of a single parameter forbids.
 
-        Asked before anything is charged, in the process that answers requests: it loads nothing,
-        opens no file and takes no time. What only the files can tell is for `render` to refuse. One
-        that takes longer than a second is not asked again; of long lists and sentences the
-        beginning is told.
+        Asked before anything is charged, in a thread of the process that answers requests: it loads
+        nothing, opens no file and takes no time. What only the files can tell is for `render` to
+        refuse. While one takes longer than a second, further orders are not checked; of long lists
+        and sentences the beginning is told.
 
         Yields
         ------

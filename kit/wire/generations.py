@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from kit.wire.base import Body, Credits, Instant, Shape, Wire
+from kit.wire.bounds import ITEMS, TEXT, AtMost, Id, Reference
 from kit.wire.words import FINISHED
 
 
@@ -29,10 +30,11 @@ def _sentence(error: Any) -> Any:
 class StartGeneration(Body):
     """Body of ``POST /v1/creative-studio/generations`` and of ``.../estimates``."""
 
-    model_id: str
-    prompt: str | None = None
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    media_uploads: dict[str, str | list[str]] = Field(default_factory=dict)
+    model_id: Id
+    # measured after trimming, by whoever knows the model: other services may take longer ones
+    prompt: Annotated[str, Field(json_schema_extra={"maxLength": TEXT})] | None = None
+    parameters: Annotated[dict[str, Any], AtMost(ITEMS)] = Field(default_factory=dict)
+    media_uploads: Annotated[dict[str, Reference], AtMost(ITEMS)] = Field(default_factory=dict)
 
 
 class Receipt(Wire):

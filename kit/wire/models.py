@@ -11,7 +11,10 @@ from kit.wire.base import Credits, Wire
 
 
 class Parameter(Wire):
-    """One input of a model. Source: API document, "Parameter"; contract, "Models"."""
+    """One input of a model. Source: API document, "Parameter"; contract, "Models".
+
+    ``max_length`` bounds a text, or each text of a list, in characters.
+    """
 
     name: str
     type: str = "string"  # the document leaves the allowed values open
@@ -23,6 +26,7 @@ class Parameter(Wire):
     maximum: float | int | None = None
     media: bool = False
     max_items: int | None = None
+    max_length: int | None = None
 
 
 class UnitPrice(Wire):

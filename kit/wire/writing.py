@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 from pydantic import Field
 
 from kit.wire.base import Body, Instant, Wire
+from kit.wire.bounds import HOOK, TITLE
+from kit.wire.words import TOPICS
+
+_TITLE: dict[str, Any] = {"minLength": 1, "maxLength": TITLE, "pattern": r"\S"}
+#: 10 to 180
+_DURATION = "^([1-9][0-9]|1[0-7][0-9]|180)$"
+Topic = Annotated[str, Field(json_schema_extra={"enum": [*TOPICS]})]
 
 
 class SuggestTitle(Body):
     """Body of ``POST /v1/scripts/title``."""
 
-    topic: str
+    topic: Topic
 
 
 class Title(Wire):
@@ -32,14 +41,14 @@ class Title(Wire):
 class WriteScripts(Body):
     """Body of ``POST /v1/scripts``. Source: contract, "Titles and scripts"."""
 
-    topic: str
-    title: str
-    duration: str
-    hook_angle: str | None = None
+    topic: Topic
+    title: Annotated[str, Field(json_schema_extra=_TITLE)]
+    duration: Annotated[str, Field(json_schema_extra={"pattern": _DURATION})]
+    hook_angle: Annotated[str, Field(json_schema_extra={"maxLength": HOOK})] | None = None
     use_hook: bool = False
     use_cta: bool = Field(default=False, alias="useCTA")
     use_ragebait: bool = False
-    variations: str = "1"
+    variations: Annotated[str, Field(json_schema_extra={"enum": ["1", "2"]})] = "1"
 
 
 class Metrics(Wire):

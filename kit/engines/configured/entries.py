@@ -85,6 +85,7 @@ class Setting(Entry):
     description: str = ""
     minimum: float | int | None = None
     maximum: float | int | None = None
+    max_length: int | None = Field(default=None, ge=1)
 
     def parameter(self) -> Parameter:
         """Return it as a parameter of a model."""

@@ -64,13 +64,9 @@ def clusters(text: str) -> list[str]:
     >>> clusters("ax\u0327o")
     ['a', 'x̧', 'o']
     """
-    found: list[str] = []
-    for sign in text:
-        if found and (unicodedata.combining(sign) or unicodedata.category(sign) in _LYING):
-            found[-1] += sign
-        else:
-            found.append(sign)
-    return found
+    lies = [bool(unicodedata.combining(s)) or unicodedata.category(s) in _LYING for s in text]
+    starts = [at for at, lying in enumerate(lies) if at == 0 or not lying]
+    return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
 def check_words(parts: Sequence[Piece]) -> None:
@@ -155,25 +151,30 @@ def _runs(word: str) -> Iterator[str]:
 def _cut(run: str) -> Iterator[Piece]:
     """Yield a run of letters in parts of about the same length."""
     letters = clusters(run)
+    plain = "".join(_plain(letter) for letter in letters)
     parts = -(-len(letters) // _LONGEST)
     first = 0
     for number in range(1, parts):
         # What follows must fit as well.
         least, most = len(letters) - (parts - number) * _LONGEST, first + _LONGEST
-        last = _seam(letters, round(len(letters) * number / parts), least, most)
+        last = _seam(plain, round(len(letters) * number / parts), least, most)
         yield Piece("".join(letters[first:last]), "", "-")
         first = last
     yield Piece("".join(letters[first:]), "")
 
 
-def _seam(letters: Sequence[str], middle: int, least: int, most: int) -> int:
+def _plain(letter: str) -> str:
+    """Return the one small letter that a letter with its marks is at heart."""
+    return unicodedata.normalize("NFD", letter[:1].lower())[:1]
+
+
+def _seam(plain: str, middle: int, least: int, most: int) -> int:
     """Return how many letters stand before a hyphen: next to the middle, where a syllable begins.
 
     That is before a consonant with a vowel after it; of a sound of two letters, both go on.
     """
     near = range(max(least, middle - _ASIDE), min(most, middle + _ASIDE) + 1)
-    plain = [unicodedata.normalize("NFD", letter.lower())[:1] for letter in letters]
-    seams = [place for place in near if _begins("".join(plain), place)]
+    seams = [place for place in near if _begins(plain, place)]
     return min(seams, key=lambda place: (abs(place - middle), place), default=middle)
 
 

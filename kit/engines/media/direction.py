@@ -6,7 +6,7 @@ A line may run both ways: Latin words in a Hebrew sentence keep their own order 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 _LEFTWARD = ("R", "AL")
@@ -51,19 +51,27 @@ def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
 
 
 def _ways(words: Sequence[str], left: bool) -> list[bool]:
-    """Return which words run from right to left; a number goes on as the word before it."""
+    """Return which words run from right to left; a number goes on as the word before it.
+
+    Signs run as the words on both sides of them if those agree, else as the line.
+    """
     ways: list[bool | None] = []
+    last = left
     for word in words:
-        ways.append(_way(word, next((way for way in reversed(ways) if way is not None), left)))
-    return [left if way is None else way for way in _between(ways, left)]
+        way = _way(word, last)
+        ways.append(way)
+        last = last if way is None else way
+    before, after = _filled(ways, left), _filled(ways[::-1], left)[::-1]
+    return [one if one == other else left for one, other in zip(before, after, strict=True)]
 
 
-def _between(ways: Sequence[bool | None], left: bool) -> Iterator[bool | None]:
-    """Yield the ways, that of signs as those on both sides of them if those agree."""
-    for number, way in enumerate(ways):
-        before = next((w for w in reversed(ways[:number]) if w is not None), left)
-        after = next((w for w in ways[number:] if w is not None), left)
-        yield way if way is not None else before if before == after else left
+def _filled(ways: Sequence[bool | None], left: bool) -> list[bool]:
+    """Return the ways, an open one as the last one before it."""
+    filled, last = [], left
+    for way in ways:
+        last = last if way is None else way
+        filled.append(last)
+    return filled
 
 
 def _way(word: str, before: bool | None) -> bool | None:

@@ -17,6 +17,7 @@ from PIL import ImageFont
 from kit.engines.media.breaking import Piece, broken, check_words, clusters, pieces
 from kit.engines.media.direction import in_sight, leftward
 from kit.engines.media.fonts import path_of, with_letters
+from kit.engines.media.fonts.wording import composed
 from kit.errors import EngineError
 
 _MEASURE = 100
@@ -97,7 +98,7 @@ def balanced(
     >>> balanced("the mountain that swallowed a village", "anton", 400, most_lines=2).lines
     ('the mountain that', 'swallowed a village')
     """
-    text = unicodedata.normalize("NFC", text).strip()
+    text = composed(text).strip()
     face = with_letters(text, face)
     left = leftward(text) if left is None else left
     tracking = tracking if _separate(text) else 0.0

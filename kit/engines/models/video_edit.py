@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.video.captionwords import caption_problems
+from kit.engines.editing.video.captionwords import LONGEST_TEXT, caption_problems
 from kit.engines.editing.video.extent import edit_faults, edit_seconds
 from kit.engines.models.film_settings import (
     amount,
@@ -33,6 +33,7 @@ _CAPTIONS = Parameter(
         " the whole clip where nothing is. Latin, Greek, Cyrillic, Hebrew and Arabic letters; no"
         " Chinese, Japanese, Korean or Indic ones, and emoji are left out"
     ),
+    max_length=LONGEST_TEXT,
 )
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kit.engines.base import Problem
+from kit.parameters import shown
+
+_LONGEST = 100
 
 
+@lru_cache(1024)
 def rgb_of(text: str) -> tuple[int, int, int] | None:
     """Return the color that a CSS name or a hexadecimal number stands for; None if it is neither.
 
@@ -18,6 +23,8 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
     # Here, so that models are listed without it.
     from PIL import ImageColor
 
+    if len(text) > _LONGEST:
+        return None
     try:
         color = ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
     except ValueError:
@@ -28,7 +35,7 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
 
 def no_color(text: str) -> str:
     """Return what is said of a text that is no color."""
-    return f"{text!r} is no color: give a name like 'teal' or a number like '#ff8800'"
+    return f"{shown(text)} is no color: give a name like 'teal' or a number like '#ff8800'"
 
 
 def color_problems(name: str, text: str) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ STOP = 0.42
 
 _WORD = re.compile(r"[$€£]?[^\W_]+(?:[.,'’\-][^\W_]+)*[%°]?")
 _COMMA = re.compile(r"[,;:—–](?=\s)")
-_STOP = re.compile(r"[.!?]+[\"')]*\s+(?=\S)")
+_STOP = re.compile(r"(?<![.!?])[.!?]+[\"')]*\s+(?=\S)")
 _ABBREVIATION = re.compile(r"\b(Dr|Mr|Mrs|Ms|St|vs|Jr|Sr|U\.S|U\.K)\.")
 _NUMBER = re.compile(r"([$€£])?(\d+(?:,\d{3})*)(?:\.(\d+))?(%|°|[A-Za-z]{1,4})?")
 _PIECES = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")

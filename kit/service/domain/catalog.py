@@ -10,7 +10,7 @@ from kit import pricing
 from kit.engines.base import Definition, Engine, Order, Problem
 from kit.engines.model import model_of
 from kit.errors import BadRequestError, NotFoundError
-from kit.parameters import suggest
+from kit.parameters import shown, suggest
 from kit.service.domain.objections import Objections
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
@@ -43,7 +43,9 @@ class Catalog:
         """
         model = self.models.get(model_id)
         if model is None:
-            raise NotFoundError(f"there is no model {model_id!r}{suggest(model_id, self.models)}")
+            raise NotFoundError(
+                f"there is no model {shown(model_id)}{suggest(model_id, self.models)}"
+            )
         return model
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:
@@ -102,17 +104,17 @@ def chosen(
     Source: API document, operation 2; contract, "Models".
     """
     if asset_type and alias and asset_type != alias:
-        sentence = f"is {alias!r} while assetType is {asset_type!r}; give one of them"
+        sentence = f"is {shown(alias)} while assetType is {shown(asset_type)}; give one of them"
         raise BadRequestError.fields([("type", sentence)])
     field, wanted = ("assetType", asset_type) if asset_type else ("type", alias)
     if wanted and wanted not in CATEGORIES:
-        sentence = f"must be 'image' or 'video', not {wanted!r}"
+        sentence = f"must be 'image' or 'video', not {shown(wanted)}"
         raise BadRequestError.fields([(field, sentence)])
     types = [wanted] if wanted else list(CATEGORIES)
     valid = sorted({name for kind in types for name in CATEGORIES[kind]})
     if category and category != "All" and category not in valid:
         names = ", ".join(["All", *valid])
-        raise BadRequestError.fields([("category", f"{category!r} is none; there is {names}")])
+        raise BadRequestError.fields([("category", f"{shown(category)} is none; there is {names}")])
     return [
         model
         for model in catalog.models.values()

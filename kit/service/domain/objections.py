@@ -1,7 +1,7 @@
 """What engines have to say against an order, asked without trusting them to answer.
 
-A check runs in the process that answers all requests. The kit's own are called as they are; one of
-a plug-in runs in a thread and has a little time, while other requests are answered.
+A check runs in the process that answers all requests, so it has a thread of its own and a little
+time, while other requests are answered.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from itertools import islice
 from typing import TypeAlias
 
 from kit.engines.base import Engine, Order, Problem
-from kit.engines.plugins import Pinned
+from kit.errors import TOLD
 
-#: Seconds that a plug-in's check may take; it should take none that anybody notices.
+#: Seconds that a check may take; it should take none that anybody notices.
 PATIENCE = 1.0
-_BUILT_IN = "kit.engines."
-#: Objections to one order, and characters of each, that are passed on.
-_MOST, _LONGEST = 50, 500
+#: Characters of an objection that are passed on.
+_LONGEST = 500
 _log = logging.getLogger(__name__)
 
 #: What an engine objects to, or what it raised instead.
@@ -32,26 +31,31 @@ class Objections:
     """Asks engines what they object to.
 
     An engine that cannot answer has no objection: it may still be able to render. One that does not
-    answer in time is not asked again, so that it holds up one order and not all of them.
+    answer in time is not asked again until it has, so that it holds up one order and not all of
+    them.
     """
 
     def __init__(self) -> None:
-        self._silent: set[str] = set()
+        self._late: dict[str, threading.Thread] = {}
 
     async def to(self, order: Order, model_id: str, engine: Engine) -> Sequence[Problem]:
         """Return why an order cannot work, as (parameter, sentence) pairs."""
-        if model_id in self._silent or type(engine).check is Engine.check:
+        late = self._late.get(model_id)
+        if type(engine).check is Engine.check or (late and late.is_alive()):
             return []
-        answer = _asked(engine, order) if _is_ours(engine) else await _asked_aside(engine, order)
-        if answer is None:
-            self._silent.add(model_id)
+        thread, answer = _asking(order, engine)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found, error = await answer
+        except TimeoutError:
+            self._late[model_id] = thread
             _log.warning(
-                "the engine of %r takes longer than %g s to check an order and is not asked again",
+                "the engine of %r takes longer than %g s to check an order: until it has, others go"
+                " unchecked",
                 model_id,
                 PATIENCE,
             )
             return []
-        found, error = answer
         if error is not None:
             # Its text stays out of the log: it may repeat the prompt.
             kind = type(error).__name__
@@ -59,13 +63,9 @@ class Objections:
         return found
 
 
-def _is_ours(engine: Engine) -> bool:
-    return type(engine).__module__.startswith(_BUILT_IN) and not isinstance(engine, Pinned)
-
-
 def _asked(engine: Engine, order: Order) -> _Answer:
     try:
-        found = [(_shown(name), _shown(why)) for name, why in islice(engine.check(order), _MOST)]
+        found = [(_shown(name), _shown(why)) for name, why in islice(engine.check(order), TOLD)]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
@@ -78,8 +78,8 @@ def _shown(text: object) -> str:
     return "".join(c if c.isprintable() else " " for c in cut)
 
 
-async def _asked_aside(engine: Engine, order: Order) -> _Answer | None:
-    """Return what an engine says in a thread of its own; None where that takes too long.
+def _asking(order: Order, engine: Engine) -> tuple[threading.Thread, asyncio.Future[_Answer]]:
+    """Return a thread of its own that asks an engine, and what will hold its answer.
 
     The threads of a pool would be waited for when the service stops.
     """
@@ -95,8 +95,6 @@ async def _asked_aside(engine: Engine, order: Order) -> _Answer | None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, found)
 
-    threading.Thread(target=ask, name="check", daemon=True).start()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            return await answer
-    return None
+    thread = threading.Thread(target=ask, name="check", daemon=True)
+    thread.start()
+    return thread, answer

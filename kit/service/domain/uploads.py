@@ -8,17 +8,18 @@ from typing import Any
 
 from kit import pricing
 from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
+from kit.parameters import shown
 from kit.service.domain import credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.store import ids, uploads
 from kit.service.store.database import Transaction, every, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
+from kit.wire.bounds import FILE_NAME
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
 TICKET_MS = 15 * 60 * 1000
 UNUSED_MS = 24 * 3600 * 1000
-_NAME_LIMIT = 255
 
 
 def ticket(
@@ -123,7 +124,9 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
     taken = sorted({p.type for p in model.media_parameters})
     if kind is None:
         allowed = ", ".join(CONTENT_TYPES)
-        problems.append(("contentType", f"must be one of {allowed}, not {order.content_type!r}"))
+        problems.append(
+            ("contentType", f"must be one of {allowed}, not {shown(order.content_type)}")
+        )
     elif kind not in taken:
         what = f"takes {' and '.join(taken)}, not {kind}" if taken else "takes no media"
         problems.append(("contentType", f"the model {model.id!r} {what}"))
@@ -131,7 +134,7 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
         problems.append(("fileSizeBytes", "must be at least 1"))
     elif kind is not None and order.file_size_bytes > limits[kind]:
         most = f"{limits[kind]:,}"
-        sentence = f"must be at most {most} for {kind} files, not {order.file_size_bytes:,}"
+        sentence = f"must be at most {most} for {kind} files, not {shown(order.file_size_bytes)}"
         problems.append(("fileSizeBytes", sentence))
     if problems or kind is None:
         raise BadRequestError.fields(problems)
@@ -139,8 +142,8 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
 
 
 def _name_problems(name: str) -> list[tuple[str, str]]:
-    if not 1 <= len(name) <= _NAME_LIMIT:
-        return [("fileName", f"must have 1 to {_NAME_LIMIT} characters, not {len(name)}")]
+    if not 1 <= len(name) <= FILE_NAME:
+        return [("fileName", f"must have 1 to {FILE_NAME} characters, not {len(name):,}")]
     if any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
         return [("fileName", "may not hold path separators or control characters")]
     return []

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kit.errors import BadRequestError
-from kit.parameters import suggest
+from kit.parameters import shown, suggest
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
 from kit.service.store.database import Transaction, every
 from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
+from kit.wire.bounds import HOOK, TITLE, too_long
 
 #: Prices in millicredits. Source: API document, "Limits".
 TITLE_PRICE = 50
 SCRIPT_PRICE = 150
 SHORTEST, LONGEST = 10, 180
-_TITLE_LIMIT = 200
-_HOOK_LIMIT = 300
 #: How many of the titles that were given count as given.
 _TITLES_SEEN = 500
 _DURATION = re.compile("[0-9]{2,3}")
@@ -91,15 +90,17 @@ def brief_of(order: WriteScripts) -> Brief:
     """
     problems = _topic_problems(order.topic)
     title, hook = order.title.strip(), (order.hook_angle or "").strip()
-    if not 1 <= len(title) <= _TITLE_LIMIT:
-        problems.append(("title", f"must have 1 to {_TITLE_LIMIT} characters, not {len(title)}"))
-    if len(hook) > _HOOK_LIMIT:
-        problems.append(("hookAngle", f"has {len(hook)} characters, at most {_HOOK_LIMIT}"))
+    if not 1 <= len(title) <= TITLE:
+        problems.append(("title", f"must have 1 to {TITLE} characters, not {len(title):,}"))
+    if len(hook) > HOOK:
+        problems.append(("hookAngle", too_long(len(hook), HOOK)))
     if not _DURATION.fullmatch(order.duration) or not SHORTEST <= int(order.duration) <= LONGEST:
         sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
-        problems.append(("duration", f"{sentence}, not {order.duration[:20]!r}"))
+        problems.append(("duration", f"{sentence}, not {shown(order.duration)}"))
     if order.variations not in ("1", "2"):
-        problems.append(("variations", f"must be '1' or '2' as text, not {order.variations!r}"))
+        problems.append(
+            ("variations", f"must be '1' or '2' as text, not {shown(order.variations)}")
+        )
     _raise(problems)
     return Brief(
         topic=order.topic,

@@ -1,4 +1,4 @@
-"""What a handler may ask for: the parts of the service, the caller, the body, the addresses."""
+"""What a handler may ask for: the parts of the service, the caller, the addresses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 from fastapi import Request, Response
-from pydantic import ValidationError
 
-from kit.errors import BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
-from kit.parameters import suggest
 from kit.pricing import MILLI
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
@@ -31,12 +28,6 @@ from kit.service.storage.local import LocalStorage
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
-from kit.wire import Body
-
-B = TypeVar("B", bound=Body)
-
-#: Bytes that a JSON body may have.
-BODY_LIMIT = 1_000_000
 
 
 def clock() -> int:
@@ -107,31 +98,6 @@ _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.A
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
-    """Return a request's body, checked, and its bytes.
-
-    Raises
-    ------
-    BadRequestError
-        It is no JSON or breaks the shape; each field has its sentence.
-    """
-    content_type = request.headers.get("content-type", "application/json")
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise UnsupportedMediaTypeError(
-            f"the body must be application/json, not {content_type.partition(';')[0]!r}"
-        )
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > BODY_LIMIT:
-            raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
-    content = bytes(raw)
-    try:
-        return kind.model_validate_json(content, by_alias=True, by_name=False), content
-    except ValidationError as error:
-        raise BadRequestError.fields(_problems(error, kind)) from None
-
-
 def label_of(request: Request, content: bytes) -> Label | None:
     """Return the idempotency label of a request, if it has one."""
     key = request.headers.get("idempotency-key")
@@ -192,47 +158,10 @@ def _second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
-def _problems(error: ValidationError, kind: type[Body]) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for detail in error.errors(include_url=False):
-        field, sentence = _problem(detail, kind)
-        found.setdefault(field, sentence)
-    return list(found.items())
-
-
-def _problem(detail: Any, kind: type[Body]) -> tuple[str, str]:
-    parts = [str(part) for part in detail["loc"]]
-    field = ".".join(part for part in parts if part not in _EITHER)
-    if _EITHER & {*parts}:
-        return field, "must be an upload id or a list of them"
-    if detail["type"] == "extra_forbidden":
-        names = [f.alias or name for name, f in kind.model_fields.items()]
-        return field, f"unknown field{suggest(field, names)}"
-    if detail["type"] == "json_invalid":
-        return "", f"the body is no JSON: {detail['ctx']['error']}"
-    return field, SENTENCES.get(detail["type"], detail["msg"])
-
-
-#: What pydantic calls the two forms of an upload reference.
-_EITHER = {"str", "list[str]"}
-#: What pydantic calls a problem -> what we say.
-SENTENCES = {
-    "missing": "is required",
-    "string_type": "must be text",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "bool_type": "must be true or false",
-    "dict_type": "must be an object",
-    "list_type": "must be a list",
-    "model_type": "must be an object",
-    "model_attributes_type": "must be an object",
-}
-
 __all__ = [
     "Context",
     "answered",
     "base_of",
-    "body_of",
     "caller_of",
     "clock",
     "context_of",

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.errors import (
     ApiError,
+    BadRequestError,
     InsufficientScopeError,
     InternalError,
     MissingApiKeyError,
@@ -45,6 +46,8 @@ SCOPES = (
 #: A key's last use is noted at most once in this time, in milliseconds.
 _TOUCH_MS = 60_000
 _MOST_CALLERS = 1000
+#: Fields of a query; to read thousands takes long.
+_MOST_FIELDS = 100
 
 
 class Gate:
@@ -94,6 +97,8 @@ class Gate:
                 _note(scope, answer.status, seconds)
 
     async def _pass(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
+        if scope["query_string"].count(b"&") >= _MOST_FIELDS:
+            raise BadRequestError(f"the query has more than {_MOST_FIELDS} fields")
         fast = self._fast(scope, path)
         if fast is None:
             await self._app(scope, receive, send)

@@ -17,12 +17,12 @@ from kit.service.domain import accounts, generations, idempotency, keys, uploads
 from kit.service.domain.generations import STATUSES, Plan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
+from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
     Ready,
     answered,
     base_of,
-    body_of,
     caller_of,
     context_of,
     label_of,

@@ -14,10 +14,10 @@ from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
 from kit.service.domain.idempotency import Answer, Label
 from kit.service.domain.writing import Draft, TakenError
+from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
     answered,
-    body_of,
     caller_of,
     context_of,
     label_of,

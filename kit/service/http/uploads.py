@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.service.domain import idempotency, uploads
 from kit.service.domain.idempotency import Answer
-from kit.service.http.context import answered, base_of, body_of, caller_of, context_of, label_of
+from kit.service.http.bodies import body_of
+from kit.service.http.context import answered, base_of, caller_of, context_of, label_of
 from kit.service.store.database import Transaction
 
 router = APIRouter(prefix="/v1/creative-studio/media-uploads", tags=["uploads"])

@@ -367,6 +367,6 @@ def test_what_a_plug_in_objects_to_is_cut_to_what_can_be_shown(write: Write, pay
         planned(write, payer, catalog.of_engines({"flat": Picky(babble)}))
 
     assert caught.value.details
-    assert len(caught.value.details) == 50
+    assert len(caught.value.details) == 20
     message = caught.value.details[0]["message"]
     assert (len(message), message[:8]) == (500, "no [31mn")

@@ -15,7 +15,7 @@ from kit.engines.media.fonts import fallbacks, letters, with_letters
 from kit.errors import EngineError
 from kit.parameters import Problem
 
-__all__ = ["Wording", "capitals", "wording", "wording_problems"]
+__all__ = ["Wording", "capitals", "composed", "wording", "wording_problems"]
 
 #: What only changes how the sign before it looks: forms, skin tones, key caps, tags of flags.
 _TAILS = "\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
@@ -25,6 +25,9 @@ _SIGN = re.compile(
 #: Symbols, and code points that no version known here has named, as the newest emoji are.
 _SYMBOLS = ("So", "Sk", "Sm", "Cn")
 _GAP = "\0"
+_BLANK = re.compile(f"[ \t{_GAP}]+")
+_STOPS = tuple(".,!?;:…")
+_MOST_MARKS = 30
 _TONES = re.compile("[\u0300\u0301\u0313\u0314\u0342]")
 #: A vowel with its tone and the one after it, which would be read as one sound without the tone.
 _HIATUS = re.compile("([αεου])[\u0300\u0301]([ιυ])(?![\u0300-\u0345])", re.IGNORECASE)
@@ -65,19 +68,19 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     >>> wording("Good morning 🌅!", "anton")
     Wording(text='Good morning!', left_out=('🌅',))
     """
-    text = _without_controls(unicodedata.normalize("NFC", text)).strip()
+    text = _without_controls(composed(text)).strip()
     has = _having(text, face, together=together)
     signs = [sign for sign in _SIGN.findall(text) if _is_symbol(sign)]
-    lost = tuple(dict.fromkeys(sign for sign in signs if not has.issuperset(_needed(sign))))
+    lost = dict.fromkeys(sign for sign in signs if not has.issuperset(_needed(sign)))
     if not lost:
         return Wording(_bare(text))
     rest = _closed(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
     if not rest:
         raise EngineError(
-            f"no font has these characters: {' '.join(lost[:8])}, and there is nothing else",
+            f"no font has these characters: {' '.join([*lost][:8])}, and there is nothing else",
             code="no_letters",
         )
-    return Wording(rest, lost)
+    return Wording(rest, tuple(lost))
 
 
 def wording_problems(
@@ -102,7 +105,25 @@ def capitals(text: str) -> str:
     >>> capitals("Πώς; Ρολόι, café")
     'ΠΩΣ; ΡΟΛΟΪ, CAFÉ'
     """
-    return _GREEK.sub(_greek_capitals, unicodedata.normalize("NFC", text)).upper()
+    return _GREEK.sub(_greek_capitals, composed(text)).upper()
+
+
+def composed(text: str) -> str:
+    """Return a text with letters and marks in one code point where there is such a one.
+
+    More marks on a letter than any script has are left out: to sort them takes time that grows with
+    the square of their number.
+
+    Source: Unicode Standard Annex 15, "Stream-Safe Text Format".
+    """
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for sign in text:
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return unicodedata.normalize("NFC", "".join(kept))
 
 
 def _greek_capitals(found: re.Match[str]) -> str:
@@ -153,6 +174,12 @@ def _bare(text: str) -> str:
 
 def _closed(text: str) -> str:
     """Return a text with its gaps closed: at most one space, and none before a stop or an end."""
-    text = re.sub(f"[ \t]*{_GAP}+(?=[.,!?;:…])", "", _bare(text))
-    text = re.sub(f"[ \t]*{_GAP}[ \t{_GAP}]*", " ", text)
-    return re.sub(r"^[ \t]+|[ \t]+$", "", text, flags=re.MULTILINE).strip()
+    text = _BLANK.sub(_close, _bare(text))
+    return "\n".join(line.strip(" \t") for line in text.split("\n")).strip()
+
+
+def _close(blank: re.Match[str]) -> str:
+    if _GAP not in blank[0]:
+        return blank[0]
+    stops = blank[0].endswith(_GAP) and blank.string[blank.end() : blank.end() + 1] in _STOPS
+    return "" if stops else " "

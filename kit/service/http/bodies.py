@@ -1,0 +1,107 @@
+"""Bodies of requests: read within bounds, and checked against the shape that they should have.
+
+Everything here happens in the event loop and to whatever anybody sends, so no step may take longer
+than the bytes of the body alone make it: what is too much is counted, never looked through.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from kit.errors import TOLD, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
+from kit.parameters import shown, suggest
+from kit.wire import Body
+
+B = TypeVar("B", bound=Body)
+
+#: Bytes that a JSON body may have.
+BODY_LIMIT = 1_000_000
+#: Lists and objects in a body: far more than any that is valid has. Making more of them takes long,
+#: because the interpreter looks through all of its memory again and again meanwhile.
+_CONTAINERS = 50_000
+
+
+async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
+    """Return a request's body, checked, and its bytes.
+
+    Raises
+    ------
+    BadRequestError
+        It is no JSON or breaks the shape; each field has its sentence.
+    """
+    content_type = request.headers.get("content-type", "application/json").partition(";")[0]
+    if content_type.strip().lower() != "application/json":
+        raise UnsupportedMediaTypeError(
+            f"the body must be application/json, not {shown(content_type)}"
+        )
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > BODY_LIMIT:
+            raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
+    content = bytes(raw)
+    return _checked(_parsed(content), kind), content
+
+
+def _parsed(content: bytes) -> Any:
+    if len(content) > _CONTAINERS and content.count(b"[") + content.count(b"{") > _CONTAINERS:
+        sentence = f"the body holds more than {_CONTAINERS:,} lists and objects"
+        raise BadRequestError.fields([("", sentence)])
+    try:
+        return from_json(content, cache_strings="none")
+    except ValueError as error:
+        raise BadRequestError.fields([("", f"the body is no JSON: {error}")]) from None
+
+
+def _checked(given: Any, kind: type[B]) -> B:
+    if not isinstance(given, dict):
+        raise BadRequestError.fields([("", SENTENCES["model_type"])])
+    names, read = _shape(kind)
+    strange = [name for name, value in given.items() if name not in names and value is not None]
+    if strange:
+        given = {name: given[name] for name in names if name in given}
+    hints = len(strange) <= TOLD
+    problems = [
+        (name, f"unknown field{suggest(name, names) if hints else ''}") for name in strange[:TOLD]
+    ]
+    untold = len(strange) - len(problems)
+    try:
+        body: B = read(given, by_alias=True, by_name=False)
+    except ValidationError as error:
+        problems += _problems(error)
+    if problems:
+        raise BadRequestError.fields(problems, total=len(problems) + untold)
+    return body
+
+
+@cache
+def _shape(kind: type[Body]) -> tuple[dict[str, None], Any]:
+    """Return the names of a body's fields, and what reads one that was parsed."""
+    names = dict.fromkeys(field.alias or name for name, field in kind.model_fields.items())
+    return names, TypeAdapter(kind).validate_python
+
+
+def _problems(error: ValidationError) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for detail in error.errors(include_url=False, include_input=False):
+        field = ".".join(map(str, detail["loc"]))
+        found.setdefault(field, SENTENCES.get(detail["type"], detail["msg"]))
+    return list(found.items())
+
+
+#: What pydantic calls a problem -> what we say.
+SENTENCES = {
+    "missing": "is required",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+}
