@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from kit.errors import TOLD, ParameterError
-from kit.wire import Model, Parameter, bounds
+from kit.wire import Model, Parameter, WriteScripts, bounds
 
 #: Characters that a prompt may have after trimming.
 PROMPT_LIMIT = bounds.TEXT
@@ -201,6 +202,23 @@ def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterato
                 f"mediaUploads.{parameter.name}",
                 f"holds {count} files, at most {most} are allowed",
             )
+
+
+def script_problems(order: WriteScripts) -> Iterator[Problem]:
+    """Yield what of an order for scripts is too long, or missing."""
+    title, hook = order.title.strip(), (order.hook_angle or "").strip()
+    if not 1 <= len(title) <= bounds.TITLE:
+        yield "title", f"must have 1 to {bounds.TITLE} characters, not {len(title):,}"
+    if len(hook) > bounds.HOOK:
+        yield "hookAngle", bounds.too_long(len(hook), bounds.HOOK)
+
+
+def file_name_problems(name: str) -> Iterator[Problem]:
+    """Yield that an upload cannot have a name."""
+    if not 1 <= len(name) <= bounds.FILE_NAME:
+        yield "fileName", f"must have 1 to {bounds.FILE_NAME} characters, not {len(name):,}"
+    elif any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
+        yield "fileName", "may not hold path separators or control characters"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.errors import ParameterError
-from kit.parameters import PROMPT_LIMIT, UNKNOWN, check, problem_with, settings, suggest
-from kit.wire import Model, Parameter, Rule
+from kit.parameters import (
+    PROMPT_LIMIT,
+    UNKNOWN,
+    check,
+    file_name_problems,
+    problem_with,
+    script_problems,
+    settings,
+    suggest,
+)
+from kit.wire import Model, Parameter, Rule, WriteScripts
 
 COUNT = Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)
 RATIO = Parameter(name="ratio", type="number", minimum=0, maximum=1)
@@ -201,3 +210,84 @@ def test_a_number_that_json_does_not_have_is_refused_wherever_it_is(kind: str) -
     assert "JSON has no" in (
         problem_with(free.model_copy(update={"max_items": 2}), [free, {"a": float("nan")}]) or ""
     )
+
+
+FREE = Parameter(name="free", type="object")
+TEXT = Parameter(name="text")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "sentence"),
+    [
+        (TEXT, "x" * 4001, "has 4,001 characters, at most 4,000 are allowed"),
+        (TEXT.model_copy(update={"max_length": 9}), "x" * 10, "has 10 characters, at most 9"),
+        (TAGS.model_copy(update={"max_length": 9}), ["x", "x" * 10], "at most 9"),
+        (FREE, {"a": ["x" * 4001]}, "has 4,001 characters"),
+        (FREE, [0] * 201, "holds 201 items, at most 200"),
+        (FREE, {"a": dict.fromkeys(map(str, range(201)))}, "holds 201 items"),
+        (FREE, {"k" * 4001: 1}, "has 4,001 characters"),
+        (FREE, [[[[[[[[1]]]]]]]], "is nested in more than 8 levels"),
+    ],
+)
+def test_a_value_is_bounded_where_the_service_is_one_like_ours(
+    parameter: Parameter, value: Any, sentence: str
+) -> None:
+    assert sentence in (problem_with(parameter, value) or "")
+    if parameter.max_length is None:
+        assert problem_with(parameter, value, UNKNOWN) is None
+
+
+def test_a_value_at_its_bounds_passes() -> None:
+    longer = TEXT.model_copy(update={"max_length": 5000})
+
+    assert problem_with(TEXT, "x" * 4000) is None
+    assert problem_with(longer, "x" * 5000) is None
+    assert problem_with(FREE, [[[[[[["x" * 4000] * 200]]]]]]) is None
+
+
+def test_a_value_without_an_end_is_refused_wherever_it_is_sent() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+
+    assert "levels" in (problem_with(FREE, endless, UNKNOWN) or "")
+    assert "levels" in (problem_with(FREE, endless) or "")
+
+
+def test_all_settings_together_have_64_kb() -> None:
+    known = [Parameter(name=f"t{number}") for number in range(20)]
+    values = {parameter.name: "x" * 4000 for parameter in known}
+
+    assert settings(known, values)[1] == [
+        ("parameters", "has 80,171 bytes as JSON, at most 65,536 are allowed")
+    ]
+    assert settings(known, values, limits=UNKNOWN)[1] == []
+    assert settings(known, dict(list(values.items())[:16]))[1] == []
+
+
+def test_so_many_unknown_names_are_none_that_somebody_mistyped() -> None:
+    def told(number: int) -> list[str]:
+        return [why for _, why in settings([SIZE], {f"sise{n}": 1 for n in range(number)})[1]]
+
+    assert all("did you mean 'size'" in why for why in told(20))
+    assert set(told(21)) == {"unknown parameter"}
+    assert suggest("size" * 26, ["size" * 25]) == f"; there is {'size' * 25!r}"
+
+
+@pytest.mark.parametrize("value", [[[0] * 9_999] * 9_999, {"a": "x" * 9_999}, "x" * 9_999, 10**99])
+def test_a_wrong_value_is_told_in_a_few_words(value: Any) -> None:
+    assert len(problem_with(COUNT, value) or "") < 100
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, "a/b.png", "a\\b.png", "a\n.png"])
+def test_a_file_name_that_no_upload_may_have_is_refused(name: str) -> None:
+    assert [field for field, _ in file_name_problems(name)] == ["fileName"]
+
+
+def test_a_script_has_a_short_title_and_hook_angle() -> None:
+    def told(**texts: str) -> list[str]:
+        order = WriteScripts(topic="SPACE", duration="30", **{"title": "x", **texts})
+        return [field for field, _ in script_problems(order)]
+
+    assert told(title=f" {'x' * 200} ", hook_angle="x" * 300) == []
+    assert told(title="x" * 201, hook_angle="x" * 301) == ["title", "hookAngle"]
+    assert told(title=" ") == ["title"]

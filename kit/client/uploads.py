@@ -24,6 +24,7 @@ from kit.client import calls, contents, flows, kinds, tickets
 from kit.client.flows import PATIENT, Policy, Tries
 from kit.client.steps import Flow, Lost, Put, Reply
 from kit.errors import EngineError, ParameterError, UploadError
+from kit.parameters import file_name_problems, is_own
 
 #: How an address begins; a path may begin with the single letter of a drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
@@ -143,6 +144,8 @@ def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tu
     for parameter in model.media_parameters:
         for file in found.get(parameter.name, ()):
             kinds.check_for(parameter, file.name, file.content_type)
+            if is_own(model) and (wrong := [*file_name_problems(file.name)]):
+                raise ParameterError.fields(wrong)
     return {name: files for name, files in found.items() if files}
 
 

@@ -66,7 +66,7 @@ class Desk:
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self._policy = policy
         self._remarks = Remarks()
-        self.till = Till(settings, policy=policy, remarks=self._remarks)
+        self.till = Till(settings, policy=policy, remarks=self._remarks, models=self.models)
         self._board = Board(policy)
         self._catalog = Catalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.till, self._remarks)

@@ -5,12 +5,12 @@ Every start of a studio passes here, whoever asks for it: a form, a sweep, a cel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kit import wire
+from kit import parameters, wire
 from kit.client import calls, flows, records
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.settings import Settings
@@ -26,6 +26,7 @@ from kit.errors import (
     InvalidApiKeyError,
     KitError,
     MissingApiKeyError,
+    ParameterError,
     RateLimitError,
     UnavailableError,
 )
@@ -60,6 +61,8 @@ class Till:
     ----------
     book : PriceBook, optional
         What was paid for what; kept in the kit's data folder by default.
+    models : callable, optional
+        Returns the flow of what the service offers, by which it is known to be one like ours.
     """
 
     def __init__(
@@ -69,11 +72,13 @@ class Till:
         policy: Policy = PATIENT,
         book: PriceBook | None = None,
         remarks: Remarks | None = None,
+        models: Callable[[], Flow[Mapping[str, wire.Model]]] | None = None,
     ) -> None:
         self.budgets = Budgets()
         self.book = book or PriceBook(Lines(kept(settings, "prices")))
         self._settings = settings
         self._policy = policy
+        self._models = models
         self._remarks = remarks or Remarks()
         self._estimates = True
         self._seen: dict[str, tuple[str, ...]] = {}
@@ -156,10 +161,20 @@ class Till:
         return self._bought("a title", TITLE, flows.ask(calls.suggest_title(topic)))
 
     def scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
-        """Buy one script or two, if the open budgets allow it."""
+        """Buy one script or two, if the open budgets allow it.
+
+        Raises
+        ------
+        ParameterError
+            A text is longer than this service takes; others say themselves what they take.
+        """
+        wrong = [*parameters.script_problems(order)]
+        known = (yield from self._models()) if wrong and self._models else {}
+        if any(map(parameters.is_own, known.values())):
+            raise ParameterError.fields(wrong)
         several = str(order.variations) == "2"
         what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
-        return self._bought(what, credits, flows.ask(calls.write_scripts(order)))
+        return (yield from self._bought(what, credits, flows.ask(calls.write_scripts(order))))
 
     def _bought(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
         with self.budgets.hold(credits, what) as hold:

@@ -160,6 +160,17 @@ def test_a_sound_where_a_picture_is_wanted_is_refused() -> None:
         uploads.sources(MODEL, {"picture": wav()})
 
 
+def test_a_name_that_the_service_would_refuse_is_refused_before_it_is_sent() -> None:
+    named = io.BytesIO(png())
+    named.name = "a\nb.png"
+    ours = MODEL.model_copy(update={"pricing": wire.Rule(base=1)})
+
+    with pytest.raises(ParameterError, match="fileName: may not hold path separators or control"):
+        uploads.sources(ours, {"picture": named})
+    named.seek(0)
+    assert uploads.sources(MODEL, {"picture": named}).keys() == {"picture"}
+
+
 def test_a_sound_tells_how_long_it_is() -> None:
     assert float(uploads.source(wav()).seconds() or 0) == pytest.approx(1.5)
     assert uploads.source(b"ID3 and nothing").seconds() is None

@@ -220,3 +220,130 @@ def test_checks_come_in_the_agreed_order(start_service: Callable[..., Service]) 
 )
 def test_a_missing_resource_is_not_found(http: httpx.Client, path: str) -> None:
     problem(http.request("POST" if "cancel" in path else "GET", path), 404, "not_found")
+
+
+ESTIMATE = f"{STUDIO}/estimates"
+LONG = 4_001
+
+
+def test_at_most_twenty_problems_are_told_and_how_many_there_were(http: httpx.Client) -> None:
+    unknown = {f"promt{number}": 1 for number in range(60_000)}
+    answer = http.post(ESTIMATE, json={"modelId": "flat", "prompt": "x", **unknown})
+
+    error = problem(answer, 400, "validation_error")
+    assert len(error["details"]) == 20
+    assert error["details"][0] == {"field": "promt0", "message": "unknown field"}
+    assert "20 of 60,000 problems" in error["message"]
+    assert len(answer.content) < 5_000
+
+
+@pytest.mark.parametrize(
+    ("number", "told", "sentence"),
+    [
+        (20, 20, "did you mean 'strength'"),
+        (21, 20, "these are 20 of 21 problems"),
+        (201, 1, "holds 201 items, at most 200"),
+        (50_000, 1, "holds 50,000 items"),
+    ],
+)
+def test_a_similar_name_is_looked_for_where_few_are_unknown(
+    http: httpx.Client, number: int, told: int, sentence: str
+) -> None:
+    unknown = {f"strenght{each}": 1 for each in range(number)}
+    body = {"modelId": "flat", "prompt": "x", "parameters": unknown}
+    error = problem(http.post(ESTIMATE, json=body), 400, "validation_error")
+
+    assert len(error["details"]) == told
+    assert sentence in error["message"]
+    assert ("did you mean" in error["message"]) == (number <= 20)
+
+
+def test_no_similar_name_is_looked_for_where_one_is_long(http: httpx.Client) -> None:
+    body = {"modelId": "flat", "prompt": "x", "strength" * 13: 1}
+    error = problem(http.post(START, json=body), 400, "validation_error")
+
+    assert "did you mean" not in error["message"]
+
+
+def test_what_a_request_holds_is_told_shortened(http: httpx.Client) -> None:
+    body = {"modelId": "flat", "prompt": "x", "n" * 100_000: 1, "parameters": {"size": "b" * 9_999}}
+    answer = http.post(START, json=body)
+
+    assert len(answer.content) < 1_500
+    assert http.get(f"{START}/{'g' * 9_000}").status_code == 404
+    assert len(http.get(f"{START}/{'g' * 9_000}").content) < 300
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else []
+
+
+@pytest.mark.parametrize("path", [START, ESTIMATE])
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"size": "x" * LONG}, "must be one of 'small', 'big'"),
+        ({"size": [1] * 201}, "must be text, not a list"),
+        ({"size": {"a": nested(20)}}, "must be text, not an object"),
+        ({f"n{each}": 1 for each in range(201)}, "holds 201 items, at most 200 are allowed"),
+    ],
+)
+def test_parameters_are_bounded(
+    http: httpx.Client, path: str, parameters: dict[str, Any], sentence: str
+) -> None:
+    answer = http.post(path, json={"modelId": "flat", "prompt": "x", "parameters": parameters})
+
+    assert sentence in problem(answer, 400, "validation_error")["message"]
+
+
+@pytest.mark.parametrize("path", [START, ESTIMATE])
+def test_a_text_has_4000_characters_unless_its_definition_says_otherwise(
+    http: httpx.Client, path: str
+) -> None:
+    card = {"modelId": "title-card", "prompt": "x", "parameters": {"subtitle": "x" * LONG}}
+
+    assert fields(http.post(path, json=card)) == {
+        "parameters.subtitle": "has 4,001 characters, at most 4,000 are allowed"
+    }
+    models = {model["id"]: model for model in http.get(f"{STUDIO}/models").json()["video"]}
+    settings = {p["name"]: p for p in models["video-edit"]["settingParameters"]}
+    most = settings["captions"]["maxLength"]
+    assert most > LONG
+    assert settings["caption_style"]["maxLength"] is None
+    for length, refused in ((most, False), (most + 1, True)):
+        parameters = {"captions": "x" * length}
+        told = fields(http.post(path, json={"modelId": "video-edit", "parameters": parameters}))
+        assert ("parameters.captions" in told) == refused
+
+
+def test_all_parameters_together_have_64_kb(http: httpx.Client) -> None:
+    told = []
+    for size in (65_521, 65_522):
+        captions = "\u20ac" * (size // 3) + "x" * (size % 3)  # three bytes each
+        body = {"modelId": "video-edit", "parameters": {"captions": captions}}
+        told.append(fields(http.post(ESTIMATE, json=body)).get("parameters"))
+
+    assert told == [None, "has 65,537 bytes as JSON, at most 65,536 are allowed"]
+
+
+def test_an_unknown_medium_is_told_before_any_upload_is_looked_up(http: httpx.Client) -> None:
+    upload = "upl_00000000000000000000000000"
+    body = {"modelId": "clay", "mediaUploads": {"portrat": upload}}
+
+    assert "did you mean 'portrait'" in fields(http.post(START, json=body))["mediaUploads.portrat"]
+    body["mediaUploads"] = {"portrait": [upload] * 3}
+    assert "at most 2" in fields(http.post(START, json=body))["mediaUploads.portrait"]
+    body["mediaUploads"] = {"portrait": [upload] * 2}
+    problem(http.post(START, json=body), 404, "not_found")
+
+
+def test_a_key_that_only_reads_is_bounded_as_well(service: Service, account: str) -> None:
+    body = {"modelId": "title-card", "prompt": "x" * LONG}
+    with service.client(service.key(account)) as http:
+        assert "4,001 characters" in fields(http.post(ESTIMATE, json=body))["prompt"]
+        problem(http.post(START, json=body), 403, "insufficient_scope")
+
+
+def test_a_query_has_at_most_a_hundred_fields(http: httpx.Client) -> None:
+    assert http.get(f"{START}?{'&'.join('a' * 100)}").status_code == 200
+    problem(http.get(f"{START}?{'&'.join('a' * 101)}"), 400, "validation_error")

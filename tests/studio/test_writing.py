@@ -97,3 +97,25 @@ def test_captions_of_the_awaited_face_are_written_with_await(
     pen = Pen(astudio._desk, astudio.client, AsyncGeneration)
 
     assert pen.captions("Hello you").code().startswith("await studio.generate(")
+
+
+LONG = "x" * 201
+
+
+def test_a_title_that_is_too_long_is_refused_before_it_is_sent(
+    studio: Studio, other: Server
+) -> None:
+    ours = {**EDITOR, "pricing": {"base": 1}}
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [], "video": [ours]}))
+
+    with pytest.raises(ParameterError, match="title: must have 1 to 200 characters, not 201"):
+        studio.scripts.write("SPACE", LONG)
+
+    assert not other.requests("POST", "/v1/scripts")
+
+
+def test_another_service_says_itself_how_long_a_title_may_be(studio: Studio, other: Server) -> None:
+    studio.scripts.write("SPACE", LONG)
+
+    (asked,) = other.requests("POST", "/v1/scripts")
+    assert asked.json["title"] == LONG

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from kit import pricing
 from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
-from kit.parameters import shown
+from kit.parameters import file_name_problems, shown
 from kit.service.domain import credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.store import ids, uploads
 from kit.service.store.database import Transaction, every, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
-from kit.wire.bounds import FILE_NAME
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
 TICKET_MS = 15 * 60 * 1000
@@ -119,7 +117,7 @@ def sweep(now: int) -> Transaction[list[str]]:
 
 
 def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
-    problems = list(_name_problems(order.file_name))
+    problems = list(file_name_problems(order.file_name))
     kind = CONTENT_TYPES.get(order.content_type)
     taken = sorted({p.type for p in model.media_parameters})
     if kind is None:
@@ -139,11 +137,3 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
     if problems or kind is None:
         raise BadRequestError.fields(problems)
     return kind
-
-
-def _name_problems(name: str) -> list[tuple[str, str]]:
-    if not 1 <= len(name) <= FILE_NAME:
-        return [("fileName", f"must have 1 to {FILE_NAME} characters, not {len(name):,}")]
-    if any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
-        return [("fileName", "may not hold path separators or control characters")]
-    return []

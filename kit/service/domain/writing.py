@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kit.errors import BadRequestError
-from kit.parameters import shown, suggest
+from kit.parameters import script_problems, shown, suggest
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
 from kit.service.store.database import Transaction, every
 from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
-from kit.wire.bounds import HOOK, TITLE, too_long
 
 #: Prices in millicredits. Source: API document, "Limits".
 TITLE_PRICE = 50
@@ -88,12 +87,7 @@ def brief_of(order: WriteScripts) -> Brief:
 
     Source: contract, "Titles and scripts".
     """
-    problems = _topic_problems(order.topic)
-    title, hook = order.title.strip(), (order.hook_angle or "").strip()
-    if not 1 <= len(title) <= TITLE:
-        problems.append(("title", f"must have 1 to {TITLE} characters, not {len(title):,}"))
-    if len(hook) > HOOK:
-        problems.append(("hookAngle", too_long(len(hook), HOOK)))
+    problems = [*_topic_problems(order.topic), *script_problems(order)]
     if not _DURATION.fullmatch(order.duration) or not SHORTEST <= int(order.duration) <= LONGEST:
         sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
         problems.append(("duration", f"{sentence}, not {shown(order.duration)}"))
@@ -104,9 +98,9 @@ def brief_of(order: WriteScripts) -> Brief:
     _raise(problems)
     return Brief(
         topic=order.topic,
-        title=title,
+        title=order.title.strip(),
         duration_seconds=int(order.duration),
-        hook_angle=hook or None,
+        hook_angle=(order.hook_angle or "").strip() or None,
         use_hook=order.use_hook,
         use_cta=order.use_cta,
         use_ragebait=order.use_ragebait,

@@ -358,6 +358,41 @@ def test_other_work_goes_on_while_a_plug_in_thinks_about_an_order() -> None:
     assert asyncio.run(both()) == [("parameters.size", "is too big")]
 
 
+def test_a_built_in_engine_is_asked_beside_other_work_as_well(write: Write, payer: Payer) -> None:
+    asked: list[threading.Thread] = []
+
+    def note(_: Order) -> Any:
+        asked.append(threading.current_thread())
+        return ()
+
+    ours = type("Ours", (Picky,), {"__module__": "kit.engines.models.ours"})
+    planned(write, payer, catalog.of_engines({"flat": ours(note)}))
+
+    assert asked != [threading.current_thread()]
+    assert len(asked) == 1
+
+
+def test_an_engine_that_answered_late_is_asked_again(
+    write: Write, payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objections, "PATIENCE", 0.05)
+    asked: list[threading.Thread] = []
+    end = threading.Event()
+
+    def first_late(_: Order) -> Any:
+        asked.append(threading.current_thread())
+        end.wait()
+        return [("size", "is too big")]
+
+    offered = catalog.of_engines({"flat": Picky(first_late)})
+    planned(write, payer, offered)
+    end.set()
+    asked[0].join()
+
+    with pytest.raises(ParameterError, match="is too big"):
+        planned(write, payer, offered)
+
+
 def test_what_a_plug_in_objects_to_is_cut_to_what_can_be_shown(write: Write, payer: Payer) -> None:
     def babble(_: Order) -> Any:
         while True:

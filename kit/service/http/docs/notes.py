@@ -33,6 +33,7 @@ NOTES: Mapping[str, str] = {
     "Parameter.minimum": "lower bound",
     "Parameter.maximum": "upper bound",
     "Parameter.maxItems": "how many it takes; then it is a list",
+    "Parameter.maxLength": "characters that a text may have; 4,000 where this is null",
     "Problem.code": "what to act on",
     "Problem.message": "what to show",
     "Problem.details": "a list of `field` and `message`, or `required` and `available` credits",
@@ -46,7 +47,8 @@ NOTES: Mapping[str, str] = {
     "Script.title": "the title that was sent",
     "Script.content": "the text to be spoken",
     "StartGeneration.prompt": "1–4,000 characters, where the model takes one",
-    "StartGeneration.parameters": "setting parameters of the model by name",
+    "StartGeneration.parameters": "setting parameters of the model by name; 64 kB as JSON,"
+    " 8 levels, 200 items a list",
     "StartGeneration.mediaUploads": "media parameters of the model by name, with upload ids",
     "SuggestTitle.topic": "one of 20 topics such as `SPACE`; an error lists them",
     "Ticket.method": "`PUT`",

@@ -16,7 +16,12 @@ _CODE = re.compile(r"`+([^`]+)`+")
 _INSIDE = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
 _WORDS = {"string": "text", "boolean": "true or false", "integer": "integer", "number": "number"}
 #: Keyword of a schema -> how it is said.
-_BOUNDS = {"minimum": "at least {}", "maximum": "at most {}", "maxLength": "up to {} characters"}
+_BOUNDS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "maxLength": "up to {} characters",
+    "maxProperties": "up to {} entries",
+}
 
 
 def prose(text: str) -> str:

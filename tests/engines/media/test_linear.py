@@ -1,0 +1,87 @@
+"""Texts of any length: what is done with them before they are refused takes time in proportion."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from kit.engines.editing.title.words import headline_problems
+from kit.engines.editing.video.captionwords import caption_problems
+from kit.engines.media.breaking import clusters, pieces
+from kit.engines.media.direction import in_sight
+from kit.engines.media.fonts.wording import capitals, wording
+from kit.engines.media.typesetting import balanced
+from kit.engines.text.speech import seconds
+from kit.errors import EngineError
+
+#: Characters of the shorter text; the longer one has four times as many.
+LENGTH = 5_000
+#: Four times the text takes four times as long; what looks through all of it again, sixteen times.
+MOST = 8
+
+#: What stands once before, again and again, and once behind.
+TEXTS = {
+    "one word": ("", "a", ""),
+    "words": ("", "word ", ""),
+    "signs": ("", ". ", ""),
+    "dots": ("", ".", ""),
+    "blanks": ("a", " ", "b"),
+    "a symbol and blanks": ("a\U0001fffa", " ", "b"),
+    "symbols": ("a", "\U0001fffa", "b"),
+    "marks": ("a", "\u0301", ""),
+    "marks out of order": ("a", "\u0301\u0316", ""),
+    "accents": ("", "\u0390", ""),
+    "flags": ("", "\U0001f1e6", ""),
+}
+WORK: dict[str, Callable[[str], Any]] = {
+    "clusters": clusters,
+    "pieces": pieces,
+    "capitals": capitals,
+    "wording": lambda text: wording(text, "anton"),
+    "lines": lambda text: balanced(text, "anton", 800, height=400),
+    "direction": lambda text: in_sight(text.split(), left=True),
+    "seconds": seconds,
+    "headline": lambda text: [*headline_problems("prompt", text, "auto", "bold", (720, 1280))],
+    "captions": lambda text: [*caption_problems("captions", text, "bold", 10.0)],
+}
+
+
+def took(work: Callable[[str], Any], text: str) -> float:
+    """Return the processor time of some work at its best."""
+    times = []
+    for _ in range(3):
+        began = time.thread_time()
+        with suppress(EngineError):
+            work(text)
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", WORK)
+def test_four_times_the_text_takes_about_four_times_as_long(name: str, text: str) -> None:
+    before, again, behind = TEXTS[text]
+    short, long = (
+        took(WORK[name], before + (again * length)[:length] + behind)
+        for length in (LENGTH, 4 * LENGTH)
+    )
+
+    assert long <= MOST * max(short, 0.001)
+
+
+def test_a_text_of_symbols_that_differ_is_read_in_time() -> None:
+    text = "".join(chr(0x31500 + number) for number in range(4 * LENGTH))  # none has a name yet
+
+    assert took(WORK["wording"], text) < 1
+
+
+def test_more_marks_than_any_script_has_are_left_out() -> None:
+    assert wording("x" + "\u0323" * 99, "inter").text == "x" + "\u0323" * 30
+    assert wording("Việt Nam", "inter").text == "Việt Nam"
+
+
+def test_signs_before_a_stop_leave_no_gap() -> None:
+    assert wording("a \U0001fffa \U0001fffa.", "anton").text == "a."
+    assert wording("a \U0001fffa b\n \U0001fffa c", "anton").text == "a b\nc"

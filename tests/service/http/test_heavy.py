@@ -1,0 +1,317 @@
+"""Heavy requests: whatever one of at most 1 MB holds, others are answered as if it were not there.
+
+The service is a process of its own, as `kit serve` makes it. What is measured on a busy machine is
+never less than what the service takes, so the best of a few attempts counts.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.service import settings
+from tests.conftest import ALL_SCOPES, PLUGINS, Service
+
+GENERATIONS = "/v1/creative-studio/generations"
+ESTIMATES = "/v1/creative-studio/estimates"
+UPLOADS = "/v1/creative-studio/media-uploads"
+#: Seconds by which another caller's request may be late.
+MOST = 0.05
+ATTEMPTS = 6
+SIZE = 950_000
+HEAD = 60_000
+
+
+@dataclass(frozen=True)
+class Served:
+    """A service in a process of its own, one who attacks it and one who does not."""
+
+    address: tuple[str, int]
+    key: str
+    read_only: str
+    status: bytes
+
+    def connect(self) -> socket.socket:
+        made = socket.create_connection(self.address, timeout=60)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return made
+
+    def delay(self, request: bytes) -> tuple[float, int, bytes]:
+        """Send a request; return how late another's was meanwhile, and what was answered."""
+        late: list[float] = []
+        stop = threading.Event()
+        with self.connect() as theirs, self.connect() as ours:
+
+            def ask() -> None:
+                while not stop.is_set():
+                    began = time.perf_counter()
+                    theirs.sendall(self.status)
+                    assert answer(theirs)[0] == 200
+                    late.append(time.perf_counter() - began)
+                    time.sleep(0.001)
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            time.sleep(0.02)
+            ours.sendall(request)
+            status, body = answer(ours)
+            time.sleep(0.02)
+            stop.set()
+            asking.join()
+        return max(late), status, body
+
+
+def answer(connection: socket.socket) -> tuple[int, bytes]:
+    """Return the status and the body of an answer."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65_536) or pytest.fail("the connection was closed")
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    assert length
+    while len(body) < int(length[1]):
+        body += connection.recv(65_536)
+    return int(head[9:12]), body
+
+
+def request(method: str, path: str, key: str = "", body: Any = None, *headers: bytes) -> bytes:
+    """Return a request as it is sent; a body that is no bytes becomes JSON."""
+    content = body if isinstance(body, bytes) else b"" if body is None else packed(body)
+    head = [f"{method} {path} HTTP/1.1".encode(), b"Host: x", *headers]
+    head += [f"Authorization: Bearer {key}".encode()] if key else []
+    head += [b"Content-Type: application/json"] if content else []
+    return b"\r\n".join([*head, b"Content-Length: %d" % len(content), b"", content])
+
+
+def packed(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service without workers and without a rate."""
+    data = tmp_path_factory.mktemp("heavy") / "data"
+    given = settings.load({}, data=data)
+    paths = os.pathsep.join((PLUGINS, str(Path(__file__).parents[3])))
+    rates = {"KIT_REQUESTS_PER_MINUTE": "1000000", "KIT_STARTS_PER_MINUTE": "1000000"}
+    command = [sys.executable, "-m", "kit", "serve", "--port", "0", "--workers", "0"]
+    process = subprocess.Popen(
+        [*command, "--data", str(data)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **rates, "PYTHONPATH": paths},
+    )
+    try:
+        assert process.stdout
+        url = process.stdout.readline().split()[3]
+        service = Service(url, None, given, process.kill)  # type: ignore[arg-type]
+        attacker = service.account()
+        with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+            order = {"modelId": "flat", "prompt": "x"}
+            path = f"{GENERATIONS}/{http.post(GENERATIONS, json=order).json()['id']}"
+            status = request("GET", path, str(http.headers["Authorization"]).partition(" ")[2])
+        host, _, port = url.removeprefix("http://").partition(":")
+        keys = service.key(attacker, *ALL_SCOPES), service.key(attacker)
+        yield Served((host, int(port)), *keys, status)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
+def inside(content: bytes, name: str = "x") -> bytes:
+    """Return a start whose parameters hold some JSON."""
+    return b'{"modelId":"flat","prompt":"x","parameters":{"%b":%b}}' % (name.encode(), content)
+
+
+def listed(item: bytes) -> bytes:
+    return b"[" + b",".join([item] * (SIZE // (len(item) + 1))) + b"]"
+
+
+def names(form: str) -> dict[str, int]:
+    return {form % number: 1 for number in range(SIZE // (len(form) + 8))}
+
+
+def order(**parts: Any) -> dict[str, Any]:
+    return {"modelId": "flat", "prompt": "x", **parts}
+
+
+def card(**parameters: str) -> dict[str, Any]:
+    return {"modelId": "title-card", "prompt": "x", "parameters": parameters}
+
+
+def nested(depth: int) -> bytes:
+    return b"[" * depth + b"]" * depth
+
+
+#: What a start or its free estimate may hold.
+STARTS: dict[str, Any] = {
+    "lists": inside(listed(b"[]")),
+    "objects": inside(listed(b'{"a":1}')),
+    "numbers": inside(listed(b"1.5")),
+    "texts": inside(listed(b'"ab"'), "size"),
+    "lists of lists": inside(listed(b"[" + b",".join([b"1"] * 199) + b"]"), "size"),
+    "depth": b"[" * SIZE,
+    "deep objects": b'{"a":' * (SIZE // 5),
+    "many deep lists": inside(listed(nested(90))),
+    "a huge number": inside(b"9" * SIZE, "count"),
+    "huge numbers": inside(listed(b"9" * 4000)),
+    "long fractions": inside(listed(b"1." + b"9" * 4000 + b"e-300")),
+    "a long prompt": order(prompt="x" * SIZE),
+    "a long prompt of escapes": b'{"modelId":"flat","prompt":"%b"}' % (b"\\u0439" * (SIZE // 6)),
+    "half characters": b'{"modelId":"flat","prompt":"%b"}' % (b"\\ud800" * (SIZE // 6)),
+    "bytes that are no text": b'{"modelId":"flat","prompt":"%b"}' % (b"\xff" * SIZE),
+    "blanks": b"\n" * SIZE,
+    "a field again and again": b'{"modelId":"flat"%b}' % (b',"prompt":"x"' * (SIZE // 13)),
+    "unknown fields": order(**names("a%d")),
+    "unknown fields as in a webhook": order(**names("webhookUrl%d")),
+    "an unknown field of a long name": order(**{"p" * SIZE: 1}),
+    "unknown fields of long names": order(**{f"prompt{n}" * 10: 1 for n in range(SIZE // 140)}),
+    "unknown parameters": order(parameters=names("a%d")),
+    "unknown parameters like one that is known": order(parameters=names("strenght%d")),
+    "parameters of long names": order(parameters={f"strenght{n}" * 2000: 1 for n in range(40)}),
+    "a parameter of a long name": order(parameters={"s" * SIZE: 1}),
+    "a wrong choice": order(parameters={"size": "b" * SIZE}),
+    "an object for a number": order(parameters={"count": names("%d")}),
+    "unknown media": order(modelId="clay", mediaUploads=names("a%d")),
+    "many uploads": order(modelId="clay", mediaUploads={"portrait": ["upl_x"] * (SIZE // 8)}),
+    "numbers for uploads": order(modelId="clay", mediaUploads={"portrait": [1] * (SIZE // 2)}),
+    "lists for uploads": order(
+        modelId="clay", mediaUploads={f"a{n}": [1] * 190 for n in range(SIZE // 400)}
+    ),
+    "an upload of a long id": order(modelId="clay", mediaUploads={"portrait": "u" * SIZE}),
+    "a model of a long id": order(modelId="f" * SIZE),
+    "a long text": card(subtitle="a" * SIZE),
+    "a text as long as it may be": card(subtitle="a" * 4000),
+    "a title as long as it may be": {"modelId": "title-card", "prompt": "a" * 4000},
+    "a text of symbols": card(subtitle="".join(chr(0x1F000 + n) for n in range(4000))),
+    "a text of blanks": card(subtitle="a\U0001f305" + " " * 3900 + "b"),
+    "a text of marks": card(subtitle="a" + "\u0301\u0316" * 1999),
+    "a background of many words": card(background="qz wv " * 660),
+}
+
+
+def check(served: Served, heavy: bytes, at_most: int = 20_000) -> int:
+    """Assert that a request holds nobody up and is answered in a few bytes; return its status."""
+    for _ in range(ATTEMPTS):
+        late, status, body = served.delay(heavy)
+        assert len(body) <= at_most
+        if late <= MOST:
+            return status
+    pytest.fail(f"another's request was answered {late * 1000:.0f} ms late")
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_an_estimate_holds_nobody_up_whatever_it_holds(served: Served, name: str) -> None:
+    heavy = request("POST", ESTIMATES, served.read_only, STARTS[name])
+
+    assert len(heavy) <= 1_000_000
+    assert check(served, heavy) in (200, 400, 404)
+
+
+@pytest.mark.parametrize("name", ["unknown fields", "a long text", "many uploads", "lists"])
+def test_a_start_holds_nobody_up_whatever_it_holds(served: Served, name: str) -> None:
+    key = b"Idempotency-Key: " + name.replace(" ", "-").encode()
+
+    assert check(served, request("POST", GENERATIONS, served.key, STARTS[name], key)) == 400
+
+
+SCRIPT = {"topic": "SPACE", "title": "x", "duration": "30"}
+UPLOAD = {
+    "fileName": "a.png",
+    "contentType": "image/png",
+    "fileSizeBytes": 1,
+    "modelId": "clay",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/scripts/title", {"topic": "x" * SIZE}),
+        ("/v1/scripts/title", {"topic": "SPACE", **names("a%d")}),
+        *(
+            ("/v1/scripts", {**SCRIPT, field: "1" * SIZE})
+            for field in ("topic", "title", "duration", "hookAngle", "variations", "useCTA")
+        ),
+        *(
+            (UPLOADS, {**UPLOAD, field: "x" * SIZE})
+            for field in ("fileName", "contentType", "fileSizeBytes", "modelId")
+        ),
+        (UPLOADS, {**UPLOAD, "fileSizeBytes": 10**4200}),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) and len(value) < 9 else None,
+)
+def test_orders_for_texts_and_files_hold_nobody_up(served: Served, path: str, body: Any) -> None:
+    assert check(served, request("POST", path, served.key, body)) == 400
+
+
+@pytest.mark.parametrize(
+    ("target", "statuses"),
+    [
+        (f"{GENERATIONS}?{'&'.join('a' * (HEAD // 2))}", {400}),
+        (f"{GENERATIONS}?cursor={'%41' * (HEAD // 3)}", {400}),
+        (f"{GENERATIONS}?limit={'9' * HEAD}", {400}),
+        (f"{GENERATIONS}?status={'a' * HEAD}", {400}),
+        (f"{GENERATIONS}/{'a' * HEAD}", {404}),
+        (f"/v1/creative-studio/models/{'a' * HEAD}", {404}),
+        (f"/v1/creative-studio/models?category={'a' * HEAD}", {400}),
+        (f"/v1{'/' * HEAD}", {404}),
+        (f"/media/{'a/' * (HEAD // 2)}?expires=1&signature=x", {403}),
+        (f"/media/a?expires={'9' * HEAD}&signature=x", {400}),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else None,
+)
+def test_an_address_holds_nobody_up(served: Served, target: str, statuses: set[int]) -> None:
+    assert check(served, request("GET", target, served.key)) in statuses
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Authorization: Bearer cs_live_" + b"x" * HEAD,
+        b"If-None-Match: " + b'"x",' * (HEAD // 4),
+        b"Prefer: " + b"wait " * (HEAD // 5),
+        b"Prefer: wait" + b" " * HEAD + b"x",
+        b"Idempotency-Key: " + b"x" * HEAD,
+        b"X-Request-Id: " + b"x" * HEAD,
+        b"Content-Type: " + b"a;" * (HEAD // 2),
+    ],
+    ids=lambda header: header[:20].decode(),
+)
+def test_a_header_holds_nobody_up(served: Served, header: bytes) -> None:
+    key = "" if header.startswith(b"Authorization") else served.read_only
+
+    assert check(served, request("POST", ESTIMATES, key, order(), header)) in (200, 401, 415)
+
+
+def test_a_crowd_of_slow_checks_holds_nobody_up(served: Served) -> None:
+    heavy = request("POST", ESTIMATES, served.read_only, card(background="qz wv " * 660))
+
+    def flood(stop: Callable[[], bool]) -> None:
+        with served.connect() as one:
+            while not stop():
+                one.sendall(heavy)
+                answer(one)
+
+    stop = threading.Event()
+    crowd = [threading.Thread(target=flood, args=(stop.is_set,)) for _ in range(2)]
+    for one in crowd:
+        one.start()
+    try:
+        assert check(served, heavy) == 400
+    finally:
+        stop.set()
+        for one in crowd:
+            one.join()
