@@ -24,13 +24,14 @@ from typing import Any, TypeVar
 from kit.errors import ApiError, ConfigError, NotFoundError
 from kit.explore.lock import Lock
 from kit.pricing import MILLI
+from kit.private import write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.server import Running, find, proof_of, start
-from kit.service.settings import Settings, prepare, write_private
+from kit.service.settings import Settings, prepare
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
 from kit.widgets.keys import Key

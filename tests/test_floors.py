@@ -13,8 +13,11 @@ ROOT = Path(__file__).parents[1]
 
 #: May be imported from everywhere: no logic, no imports of its own.
 NEUTRAL = {"kit.version"}
-MEDIA = {"kit.containers", "kit.pictures"}
-GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"} | MEDIA
+GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"} | {
+    "kit.containers",
+    "kit.pictures",
+    "kit.private",
+}
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
 ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.model", "kit.engines.configured"} | {
@@ -35,6 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
     "kit.containers": {"kit.errors"},
     "kit.pictures": set(),
+    "kit.private": set(),
     # the notebook wing
     "kit.client": GROUND,
     "kit.explore": GROUND,
@@ -57,7 +61,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.engines.configured": BASE | {"kit.engines.media"},
     "kit.engines": BASE | {"kit.engines.configured", "kit.engines.remote", "kit.engines.diffusers"},
     "kit.service.machine": set(),
-    "kit.service.settings": {"kit.errors", "kit.service.machine"},
+    "kit.service.settings": {"kit.errors", "kit.private", "kit.service.machine"},
     "kit.service.metrics": set(),
     "kit.service.logs": set(),
     "kit.service.store": GROUND,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kit.client.steps import Lost
+from kit.private import make_folder
 
 #: Bytes in one piece of a transfer.
 CHUNK = 1 << 18
@@ -54,11 +55,12 @@ class Sink:
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> Sink:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         if self._more:
             with self._path.open("rb") as file:
                 for chunk in iter(lambda: file.read(CHUNK), b""):
                     self._hash.update(chunk)
+        self._path.touch(mode=0o600)
         self._file = self._path.open("ab" if self._more else "wb")
         return self
 

@@ -22,6 +22,7 @@ from typing import Any
 from kit import wire
 from kit.client import records
 from kit.client.settings import Settings
+from kit.private import make_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +195,7 @@ class Journal:
             yield self._book
 
     def _append(self, line_of: Mapping[str, Any]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._path.parent)
         line = json.dumps(line_of, ensure_ascii=False) + "\n"
         file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import tomllib
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 
 from kit.client.settings import Settings
 from kit.errors import ConfigError
+from kit.private import make_folder, write_private
 
 _APP = "creative-studio-kit"
 _log = logging.getLogger("kit")
@@ -223,12 +223,8 @@ def _write(path: Path, entries: dict[str, dict[str, Any]]) -> None:
         + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
         for title, entry in entries.items()
     ]
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = path.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write("\n".join(lines))
-    part.replace(path)
+    make_folder(path.parent)
+    write_private(path, "\n".join(lines))
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -14,12 +14,14 @@ from pathlib import Path
 import typer
 
 import kit
+from kit.client import profiles
 from kit.commands import jupyter
 from kit.commands.findings import Finding
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, Place
 from kit.engines.registry import installed, survey
 from kit.errors import KitError
+from kit.private import is_exposed, tighten
 from kit.service import settings as service_settings
 from kit.service.settings import Settings, prepare
 from kit.version import __version__
@@ -59,6 +61,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield _package(name, least, below)
     yield from jupyter.examine()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
+    yield _privacy(settings)
     yield _checked("models", lambda: ", ".join(_survey(settings).engines), _AGAIN)
     yield from _engines(settings)
     yield _checked("a picture", _picture, "see the sentence above")
@@ -95,6 +98,24 @@ def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
         return Finding(name, True, look())
     except (KitError, OSError) as error:
         return Finding(name, False, str(error), remedy)
+
+
+def _privacy(settings: Settings) -> Finding:
+    """Return whether others on this machine can read what is kept; where they can, it is ended."""
+    kept = dict.fromkeys((*settings.kept(), profiles.file()))
+    open_to_all = [path for path in kept if is_exposed(path)]
+    if not open_to_all:
+        return Finding("privacy", True, "only you can read what is kept")
+    names = ", ".join(str(path) for path in open_to_all)
+    theirs = [path for path in open_to_all if not tighten(path)]
+    if theirs:
+        return Finding("privacy", False, f"others can read {names}", "use a folder of your own")
+    return Finding(
+        "privacy",
+        False,
+        f"others could read {names}: now only you can",
+        "if somebody else uses this machine, make new keys (kit keys create, kit keys revoke)",
+    )
 
 
 def _folder(path: Path) -> str:

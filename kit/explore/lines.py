@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from kit.private import make_folder
+
 
 class Lines:
     """A file of records, readable by its owner only.
@@ -43,7 +45,7 @@ class Lines:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record down."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.path.parent)
         line = json.dumps(record, ensure_ascii=False, default=str) + "\n"
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:

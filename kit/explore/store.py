@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS
 from kit.explore.lock import Lock
+from kit.private import make_folder
 
 _VERSION = 1
 #: Parts with fewer rows are merged once there are this many of them.
@@ -97,7 +98,7 @@ class Store:
 
     def lock(self) -> Lock:
         """Return a lock that whoever writes must hold; the folder is made for it."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.folder)
         return Lock(self.folder / "lock")
 
     def manifest(self) -> Manifest:
@@ -116,7 +117,7 @@ class Store:
 
     def written(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.folder)
         name = f"{secrets.token_hex(8)}.parquet"
         with _replacing(self.folder / name) as draft:
             pq.write_table(table, draft, compression="zstd")

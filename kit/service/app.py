@@ -15,6 +15,7 @@ from kit.engines.base import Engine
 from kit.engines.configured.place import Place
 from kit.engines.registry import installed
 from kit.errors import ConfigError
+from kit.private import tighten
 from kit.service.domain import catalog
 from kit.service.domain.credits import Turnover
 from kit.service.domain.writing import Writer
@@ -165,6 +166,8 @@ async def _assemble(
     clock: Callable[[], int],
     stack: AsyncExitStack,
 ) -> Context:
+    for path in filter(tighten, settings.kept()):
+        _log.warning("others could read %s: now only its owner can", path)
     metrics = Metrics()
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)

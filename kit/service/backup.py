@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
+from kit.private import make_folder
 from kit.service.archive import Add, reader_of, writer_of
 from kit.service.domain import credits, outputs, queue
 from kit.service.settings import Settings
@@ -133,7 +134,7 @@ def restore(source: Path, settings: Settings) -> Report:
     folder = settings.data
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder.parent)
     with _said(f"{folder} cannot be made"), _draft(folder.parent) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)

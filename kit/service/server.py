@@ -27,12 +27,13 @@ import uvicorn
 from fastapi import FastAPI
 
 from kit.errors import ConfigError
+from kit.private import write_private
 from kit.service import machine
 from kit.service.app import create_app
 from kit.service.connections.admission import Admission
 from kit.service.connections.bounds import Bounds
 from kit.service.connections.protocol import BoundedProtocol
-from kit.service.settings import Settings, prepare, secret_in, write_private
+from kit.service.settings import Settings, prepare, secret_in
 from kit.service.storage.signing import proof
 
 _NOTE = "service.json"

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from kit.errors import ConfigError
+from kit.private import make_folder
 from kit.service import machine
 
 MEGABYTE = 1_000_000
@@ -156,6 +157,14 @@ class Settings:
         """The folder for files that are not finished."""
         return self.data / "scratch"
 
+    def kept(self) -> Iterator[Path]:
+        """Yield what only the owner may read, whether it is there or not."""
+        yield self.data
+        yield self.objects
+        yield from (self.data / name for name in ("secret", "demo.json", "service.json"))
+        base = self.database_path
+        yield from (base.with_name(f"{base.name}{end}") for end in ("", "-wal", "-shm"))
+
     def secret(self) -> bytes:
         """Return what keys are hashed and addresses are signed with; made on first use.
 
@@ -210,20 +219,12 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
 def prepare(folder: Path) -> None:
     """Make a data folder that only its owner can read."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise ConfigError(
             f"the data folder {folder} cannot be made ({error.strerror}); "
             "set KIT_DATA or --data to a folder that can be written"
         ) from None
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, as a whole or not at all."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(text)
-    draft.replace(path)
 
 
 def _names(text: str) -> tuple[str, ...]:

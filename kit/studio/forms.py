@@ -17,6 +17,7 @@ from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.steps import Flow, Sleep
 from kit.errors import KitError
+from kit.private import make_folder
 from kit.studio import plainly
 from kit.studio.desk import Desk
 from kit.studio.generation import AsyncGeneration, Generation
@@ -99,7 +100,7 @@ class Counter:
         digest = hashlib.sha256(content).hexdigest()[:16]
         path = self.uploads / digest / safe
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(path.parent)
             if settle is None or not settle(path):
                 beside = path.with_suffix(".part")
                 beside.write_bytes(content)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kit.client import records
 from kit.client.settings import Settings
+from kit.private import make_folder, write_private
 
 if TYPE_CHECKING:
     from kit.explore.archive import Archive
@@ -60,8 +60,5 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _write(file: Path, known: Mapping[str, str]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = file.with_name(f"{file.name}.{datetime.now(UTC).timestamp()}")
-    draft.write_text(json.dumps(known), encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(file)
+    make_folder(file.parent)
+    write_private(file, json.dumps(known))

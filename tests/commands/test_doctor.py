@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,20 @@ def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
 
     assert done.code == 1
     assert "set KIT_DATA to another folder" in done.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_path: Path) -> None:
+    kit("accounts", "create", "--name", "Ada", "--email", "ada@example.org", "--credits", "1")
+    found = [tmp_path / "data" / name for name in ("", "kit.db")]
+    for path in found:
+        path.chmod(path.stat().st_mode | 0o055)
+
+    [first] = [each for each in kit("doctor", "--json").json if each["name"] == "privacy"]
+    [second] = [each for each in kit("doctor", "--json").json if each["name"] == "privacy"]
+
+    assert not first["ok"]
+    assert all(str(path) in first["found"] for path in found)
+    assert "make new keys" in first["remedy"]
+    assert [path.stat().st_mode & 0o777 for path in found] == [0o700, 0o600]
+    assert (second["ok"], second["found"]) == (True, "only you can read what is kept")

@@ -101,16 +101,6 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
         settings.prepare(tmp_path / "file" / "data")
 
 
-def test_a_private_file_is_written_whole(tmp_path: Path) -> None:
-    path = tmp_path / "note"
-    for text in ("first", "second"):
-        settings.write_private(path, text)
-
-    assert path.read_text() == "second"
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_settings_do_not_change(tmp_path: Path) -> None:
     told: Any = settings.load({}, data=tmp_path)
     with pytest.raises(AttributeError):

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from kit.engines.remote.site import Site
 from kit.errors import ConfigError, EngineError
+from kit.private import make_folder
 from kit.wire import Models
 
 _log = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ def _keep(site: Site, copy: Path, models: Models) -> None:
     content = {"url": site.url, "models": models.model_dump(mode="json", by_alias=True)}
     draft = copy.with_name(f"{copy.name}.{os.getpid()}")
     try:
-        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(copy.parent)
         draft.write_text(json.dumps(content), encoding="utf-8")
         draft.replace(copy)
     except OSError as error:

@@ -18,6 +18,7 @@ from typing import IO
 
 from kit.engines.base import Job
 from kit.engines.remote.site import Site
+from kit.private import make_folder
 
 _SUFFIX = ".clip"
 #: Notes are removed with the wait for the clip; one that is older was left by a job that nobody
@@ -84,7 +85,7 @@ def _digest(path: Path) -> str:
 def _opened(path: Path) -> IO[bytes] | None:
     """Return a note, locked; None where somebody else has it, or where there cannot be any."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         _sweep(path.parent)
         file = path.open("a+b", buffering=0)
     except OSError:

@@ -25,6 +25,7 @@ from kit.errors import (
     NotFoundError,
     RangeNotSatisfiableError,
 )
+from kit.private import make_folder
 from kit.service.domain import accounts, uploads
 from kit.service.http.context import Context, context_of, json
 from kit.service.storage.keys import content_type, owner, upload_key
@@ -136,7 +137,7 @@ def _announced(request: Request, upload_id: str, expires: int) -> Grant:
 
 async def _received(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
     """Write a body to a file of its own and return it with its SHA-256."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
     path, digest, size = Path(name), hashlib.sha256(), 0
     try:

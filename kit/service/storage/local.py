@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kit.errors import NotFoundError
+from kit.private import make_folder
 from kit.service.storage.shelf import Shelf
 from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
@@ -35,7 +36,7 @@ class LocalStorage:
     ) -> None:
         self.shelf = Shelf(folder, flush)
         self.signer = signer
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
 
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Move finished files in and flush them, and the folders that lead to them, to disk."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kit.errors import NotFoundError
+from kit.private import make_folder
 
 
 class Shelf:
@@ -61,7 +62,7 @@ def _made(folder: Path, root: Path) -> list[Path]:
     while not flushed[-1].is_dir() and flushed[-1].parent != root:
         flushed.append(flushed[-1].parent)
     if len(flushed) > 1:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     return flushed
 
 

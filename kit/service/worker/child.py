@@ -27,6 +27,7 @@ from kit.engines.configured.place import Place
 from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
+from kit.private import make_folder
 from kit.service.storage.shelf import Shelf
 from kit.service.worker import bounds
 from kit.service.worker.environment import lent
@@ -89,7 +90,7 @@ def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Render a job, put its files on the shelf and return the facts about them."""
     folder = Path(task["folder"])
     # It stays from job to job: to make one each time would nearly double what a flush takes.
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     os.chdir(folder)  # a file that an engine names without a folder is its job's
     try:
         return _rendered(task, folder, progress)

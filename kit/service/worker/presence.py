@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
+from kit.private import make_folder
+
 _SUFFIX = ".alive"
 
 
@@ -29,7 +31,8 @@ class Presence:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._path = folder / f"{name}{_SUFFIX}"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
+        self._path.touch(mode=0o600)
         self._file = self._path.open("w")
         _lock(self._file)
 

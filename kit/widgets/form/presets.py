@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import ipywidgets
 
 from kit.errors import ConfigError
+from kit.private import make_folder
 from kit.widgets.form import looks
 from kit.widgets.form.stock import Stock
 
@@ -75,7 +76,7 @@ class Presets:
 
     def _write(self, kept: dict[str, Value]) -> None:
         """Write beside the file, then put it in its place: a crash leaves the old one."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._path.parent)
         beside = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         beside.write_text(json.dumps(kept, indent=1, ensure_ascii=False, default=str), "utf-8")
         beside.replace(self._path)

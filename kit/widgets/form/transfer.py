@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kit.private import make_folder
+
 #: How Linux is asked for a file without a name that can be given one later.
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 
@@ -115,7 +117,7 @@ class Transfer:
         self._file, self._at = 0, 0
         self.keeping = False
         self._place = folder or Path(tempfile.gettempdir())
-        self._place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._place)
         twice = max(offer.size for offer in offers)
         self._spool = Spool(self._place)
         needed = sum(offer.size for offer in offers) + (0 if self._spool.nameable else twice)

@@ -16,13 +16,16 @@ _WAIT_MS = 10_000
 def opened(path: Path, vfs: str | None = None) -> apsw.Connection:
     """Return a connection that waits for others and commits durably."""
     try:
+        # Made here, for SQLite would let others read it; what it writes beside it is as private.
+        if not path.exists():
+            path.touch(mode=0o600)
         connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL and not NORMAL: an acknowledged charge must survive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-    except apsw.Error as error:
+    except (apsw.Error, OSError) as error:
         raise ConfigError(f"the database {path} cannot be opened: {error}") from None
     return connection
 

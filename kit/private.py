@@ -1,0 +1,63 @@
+"""Files and folders that only their owner can read, whatever the umask says."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+_OTHERS = 0o077
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, unless it is there."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "key.json"
+    >>> write_private(path, "{}")
+    >>> path.read_text(), is_exposed(path)
+    ('{}', False)
+    """
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def is_exposed(path: Path) -> bool:
+    """Whether somebody else on this machine may read or change a file or a folder."""
+    try:
+        # Windows tells of other rights than it has.
+        return os.name == "posix" and bool(path.stat().st_mode & _OTHERS)
+    except OSError:  # it is gone, or in a folder that nobody may look into
+        return False
+
+
+def tighten(path: Path) -> bool:
+    """Take everybody else's rights away where they have any; return whether that was so.
+
+    What belongs to another user, or to all like a folder for temporary files, stays as it is.
+    """
+    if not is_exposed(path):
+        return False
+    facts = path.stat()
+    if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
+        return False
+    path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+    return True

@@ -1,0 +1,121 @@
+"""What is kept can be read by its owner only, whatever the umask, and what others could is told."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.private import is_exposed, make_folder, tighten, write_private
+from tests.conftest import Service
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+
+#: A day of a user's, without any umask: what is left is printed if others may read it.
+_DAY = """
+import io, os, sys
+os.umask(0)
+from pathlib import Path
+root = Path(sys.argv[1])
+os.environ |= {"XDG_CONFIG_HOME": str(root / "config"), "KIT_PROGRESS": "0"}
+import kit
+from PIL import Image
+from kit import local
+from kit.client import profiles
+from kit.service import settings
+from kit.service.backup import backup, restore
+picture = io.BytesIO()
+Image.new("RGB", (320, 200), "teal").save(picture, "PNG")
+data = root / "deep" / "data"
+with kit.connect(data=data) as studio:
+    studio.generate("poster", "a lake", size=512, seed=1).output.path()
+    studio.generate("retouch", media=picture.getvalue(), operation="sharpen").output.bytes()
+    studio.history.sync()
+    service = settings.load(data=data)
+    assert {path.name for path in data.glob("kit.db*")} == {"kit.db", "kit.db-shm", "kit.db-wal"}
+    profiles.save("https://studio.test", "cs_test_abc")
+    for name in ("backup.tar.gz", "backup"):
+        backup(service, root / name)
+        restore(root / name, settings.load(data=root / f"restored-{name}"))
+    for path in sorted(root.rglob("*")):
+        if path.stat().st_mode & 0o077:
+            print(oct(path.stat().st_mode & 0o777), path.relative_to(root))
+    for name in ("secret", "demo.json", "kit.db", "kit.db-wal", "kit.db-shm"):
+        assert (data / name).stat().st_mode & 0o777 == 0o600, name
+    assert data.stat().st_mode & 0o777 == 0o700
+local.stop()
+"""
+
+
+def test_nothing_can_be_read_by_others_without_a_umask(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DAY, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def expose(data: Path) -> list[Path]:
+    """Let others read a data folder, as a copy by hand may."""
+    found = [data, data / "secret", data / "kit.db"]
+    for path in found:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return found
+
+
+def test_a_service_tightens_what_others_could_read_and_says_so(
+    start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start_service(workers=0)
+    service.stop()
+    found = expose(service.settings.data)
+
+    with caplog.at_level(logging.WARNING):
+        start_service(workers=0)
+
+    assert [path.stat().st_mode & 0o777 for path in found] == [0o700, 0o600, 0o600]
+    for path in found:
+        assert f"others could read {path}: now only its owner can" in caplog.messages
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """Let whatever is made have all rights that are asked for."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_folders_above_are_private_too(tmp_path: Path, no_umask: None) -> None:
+    make_folder(tmp_path / "a" / "b" / "c")
+    make_folder(tmp_path / "a" / "b" / "c")
+
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "a").rglob("*")]
+    assert modes == [0o700, 0o700]
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, no_umask: None) -> None:
+    path = tmp_path / "a"
+    write_private(path, "one")
+    with pytest.raises(UnicodeEncodeError):
+        write_private(path, "\ud800")
+
+    assert path.read_text() == "one"
+    assert not is_exposed(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+
+    assert is_exposed(tmp_path)
+    assert not tighten(tmp_path)
+    assert tmp_path.stat().st_mode & 0o7777 == 0o1777
+    tmp_path.chmod(0o700)
+    assert not is_exposed(tmp_path / "nothing")
