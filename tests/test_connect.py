@@ -10,7 +10,7 @@ import pytest
 
 import kit
 from kit import local
-from kit.errors import ConfigError
+from kit.errors import BadRequestError, ConfigError
 
 HEAVY = ("httpx", "pydantic", "pandas", "numpy", "ipywidgets", "PIL", "av", "asyncio", "IPython")
 
@@ -95,3 +95,17 @@ def test_the_awaited_face_shares_the_embedded_service(data: Path) -> None:
             return (await astudio.generate("poster", "a lake at dawn", size=512, seed=1)).id
 
     assert asyncio.run(cell()) == made.id
+
+
+def test_a_prompt_without_a_word_for_a_painter_costs_nothing_and_unused_words_are_told(
+    data: Path,
+) -> None:
+    with kit.connect(data=data) as studio:
+        before = studio.account.credits
+        with pytest.raises(BadRequestError, match="neural model"):
+            studio.generate("poster", "a cat astronaut", size=256, seed=1)
+        assert studio.account.credits == before
+
+        made = studio.generate("poster", "a cat by a lake", size=256, seed=1)
+        assert made.metadata == {"words": {"used": ["lake"], "unused": ["cat"]}}
+        assert "not painted: cat" in made._repr_mimebundle_()["text/html"]

@@ -76,6 +76,11 @@ class Held:
         return dict(self.facts.parameters or {})
 
     @property
+    def metadata(self) -> dict[str, Any]:
+        """What the service tells about it: ``words`` of the prompt that it used, and did not."""
+        return dict(self.facts.metadata or {})
+
+    @property
     def credits(self) -> Decimal | None:
         """What it was charged; None where neither the service nor a receipt says."""
         return self.desk.charged(self.facts)

@@ -157,6 +157,7 @@ def generation(
         f"<div>{directed(escape(item.prompt))}</div>" if item.prompt else "",
         running,
         f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
+        faint(f"not painted: {', '.join(item.unused_words)}") if item.unused_words else "",
         warning(problem) if problem else "",
         f"<div>{faint(copy)}</div>" if copy else "",
     ]

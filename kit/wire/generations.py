@@ -92,6 +92,22 @@ class Generation(Shape):
     error_code: str | None = None
     output: Output | None = None
     outputs_deleted_at: Instant | None = None
+    metadata: dict[str, Any] | None = None
+
+    @property
+    def unused_words(self) -> list[str]:
+        """Words of the prompt that are not in the picture, as far as the service says.
+
+        Examples
+        --------
+        >>> words = {"used": ["beach"], "unused": ["cat"]}
+        >>> Generation(id="gen_1", metadata={"words": words}).unused_words
+        ['cat']
+        """
+        told = (self.metadata, self.output.metadata if self.output else None)
+        words = next((it["words"] for it in told if it and "words" in it), None)
+        unused = words.get("unused") if isinstance(words, dict) else None
+        return [str(word) for word in unused] if isinstance(unused, list) else []
 
     @property
     def state(self) -> str:

@@ -121,6 +121,7 @@ CASES: Mapping[str, Case] = {
             "text": {"text": "Good day"},
             "font": {"font": "script"},
             "prompt": {"prompt": "noir", "look": "auto"},
+            "stylize": {"stylize": "sketch"},
         },
     ),
     "retouch": Case(

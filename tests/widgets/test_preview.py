@@ -203,6 +203,21 @@ def test_a_running_generation_shows_how_far_it_is() -> None:
     assert ">processing</b>" in html
 
 
+def test_words_that_are_not_in_the_picture_are_said() -> None:
+    words = {"used": ["beach"], "unused": ["cat", "<astronaut>"]}
+    done = wire.Generation(id="g", status="completed", metadata={"words": words})
+    older = wire.Generation(id="g", status="completed", output=wire.Output(metadata=done.metadata))
+
+    for item in (done, older):
+        assert "not painted: cat, &lt;astronaut&gt;" in preview.generation(item, None)
+    assert "not painted" not in preview.generation(wire.Generation(id="g"), None)
+
+
+@pytest.mark.parametrize("told", [{"words": 7}, {"words": {"unused": "cat"}}, {"words": {}}, {}])
+def test_words_of_another_service_are_left_alone(told: dict[str, Any]) -> None:
+    assert "not painted" not in preview.generation(wire.Generation(id="g", metadata=told), None)
+
+
 def test_what_came_back_is_said() -> None:
     failed = wire.Generation(id="g", status="failed", credits_refunded=Decimal("0.40"))
 

@@ -22,8 +22,9 @@ from kit.engines.media.color import Bytes
 from kit.engines.painting.poster import falling
 from kit.engines.painting.poster.compose import Look, Picture, compose
 from kit.engines.painting.poster.plane import Plane, Stage
-from kit.engines.prompt.directions import camera_for
-from kit.engines.prompt.landscape import Scene, read
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.moves import camera_for
+from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
 _MOVES = CAMERAS.keys() - {"arc"}  # flat layers have no sides to go around
@@ -34,24 +35,24 @@ def fly(job: Job, progress: Progress) -> Asset:
     """Render a job of the drift model."""
     progress.report(0.0)
     values = job.parameters
-    scene = read(job.prompt, seed=job.seed, palette=values["palette"])
-    camera = camera_for(values["camera"], job.prompt, _MOVES, "drift")
+    brief = read(job.prompt, values, job.seed, family="poster", filmed=True)
+    camera = camera_for(values["camera"], brief.moves, _MOVES, "drift")
     take = replace(take_of(values, frame_size(values)), camera=camera)
-    flight = Flight(scene, take, progress.part(0.0, 0.08))
+    flight = Flight(brief, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)
-    facts = {"scene": scene.facts(), "camera": camera}
+    facts = {**brief.facts(), "camera": camera}
     return filmed(job, drawing, take, flight.frame, name="drift", metadata=facts)
 
 
 class Flight:
     """A landscape that can be seen at any moment of a take."""
 
-    def __init__(self, scene: Scene, take: Take, progress: Progress | None = None) -> None:
+    def __init__(self, brief: Brief, take: Take, progress: Progress | None = None) -> None:
         progress = progress or Progress()
         self._take = take
         self._stage = _stage(take)
-        rng = np.random.default_rng([scene.number, 98])
-        picture = compose(scene, Look(), self._stage)
+        rng = np.random.default_rng([brief.seed, 98])
+        picture = compose(brief, Look(), self._stage)
         progress.report(0.4)
         self._sky = backdrop(picture.sky, self._stage, rng)
         self._back = _sheets(picture.back, self._stage, rng)
@@ -61,7 +62,7 @@ class Flight:
         self._water = Ripples(picture, picture.water, rng) if picture.water else None
         progress.report(0.85)
         self._shore = _shore_depth(picture)
-        kind = falling.kind_of(scene)
+        kind = falling.kind_of(brief)
         size = (take.width, take.height)
         self._air = Weather(kind, size, rng, take.seconds, take.loop) if kind else None
         self._shimmer = _shimmer(rng, *size)

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from collections.abc import Iterator
+
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import film_settings, picture_settings
+from kit.engines.prompt.reading import prompt_problems
 
 _CAMERA = film_settings.directed_camera(
     "drift", ["drift", "push", "pull", "pan_left", "pan_right", "rise", "still"]
@@ -38,6 +50,10 @@ class Drift(Engine):
         media=(film_settings.soundtrack(),),
         pricing=film_settings.prices("0.015"),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters, family="poster", filmed=True)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's landscape, as long and as large as was asked for."""

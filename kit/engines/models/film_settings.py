@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from kit.engines.base import Order, Problem
-from kit.engines.prompt.directions import AUTO
+from kit.engines.prompt.reading import AUTO
 from kit.engines.sizes import ASPECTS, QUALITIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 

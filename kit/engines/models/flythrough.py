@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from collections.abc import Iterator
+
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import film_settings, picture_settings
+from kit.engines.prompt.reading import prompt_problems
 from kit.wire import Parameter
 
 _LAND = Parameter(
@@ -48,6 +60,10 @@ class FlyThrough(Engine):
         media=(film_settings.soundtrack(),),
         pricing=film_settings.prices("0.08", base="0.05"),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters, painter="flight", filmed=True)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's land, as long and as large as was asked for."""

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from collections.abc import Iterator
+
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import film_settings, picture_settings
 from kit.engines.painting.families import FAMILIES
+from kit.engines.prompt.reading import prompt_problems
 from kit.wire import Parameter
 
 _FAMILY = Parameter(
@@ -74,6 +86,10 @@ class LivingScene(Engine):
         # Hours that pass cost nothing: prices go by settings, and a prompt may ask for them too.
         pricing=film_settings.prices("0.03", base="0.06"),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters, filmed=True)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene and film it, as long and as large as was asked for."""

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import picture_settings
+from kit.engines.prompt.reading import prompt_problems
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 _SIZE = Parameter(
@@ -61,6 +72,10 @@ class Poster(Engine):
             multipliers=[Multiplier(parameter="format", values={"png": Decimal("1.5")})],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters, family="poster")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's landscape in the size, shape and format that were asked for."""

@@ -23,11 +23,11 @@ class Restyle(Engine):
         category="Editing",
         description=(
             "Grades a picture's colors (cinematic, noir, vintage ...), redraws it as painting,"
-            " pencil sketch or flat poster, and can set a title on it. The look comes from the"
-            " setting or from words of the prompt such as 'warm' or 'moody teal'; other words do"
-            " nothing, and what the picture shows stays as it is. Drawings are made at up to 1,600"
-            " pixels and enlarged; a picture that is redrawn, titled or see-through is made smaller"
-            " beyond 4,096 pixels a side."
+            " pencil sketch or flat poster, and can set a title on it. Both come from the settings"
+            " or from words of the prompt, such as 'moody teal' or 'like a Van Gogh painting';"
+            " other words do nothing, and what the picture shows stays as it is. Drawings are made"
+            " at up to 1,600 pixels and enlarged; what is redrawn, titled or see-through is made"
+            " smaller beyond 4,096 pixels a side."
         ),
         settings=(
             picture_settings.choice(
@@ -38,9 +38,9 @@ class Restyle(Engine):
             ),
             picture_settings.choice(
                 "stylize",
-                "none",
-                ("none", "painting", "sketch", "poster"),
-                "Redraws the picture before it is graded",
+                "auto",
+                ("auto", "none", "painting", "sketch", "poster"),
+                "Redraws the picture before it is graded; auto takes it from the prompt",
             ),
             picture_settings.share(
                 "strength",

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import picture_settings
 from kit.engines.painting.families import FAMILIES
+from kit.engines.prompt.reading import prompt_problems
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 _SIZE = Parameter(
@@ -74,6 +85,10 @@ class Scene(Engine):
             ],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene in the size, shape and format that were asked for."""

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
+from kit.engines.base import (
+    Asset,
+    Definition,
+    Engine,
+    Job,
+    Order,
+    Problem,
+    Progress,
+    seed_parameter,
+)
 from kit.engines.models import picture_settings
 from kit.engines.models.scene import family
+from kit.engines.prompt.reading import prompt_problems
 from kit.wire import Parameter, Rule, UnitPrice
 
 _SIZE = Parameter(
@@ -49,6 +60,10 @@ class SceneFast(Engine):
             units=[UnitPrice(parameter="size", credits=Decimal("0.00002"))],
         ),
     )
+
+    def check(self, order: Order) -> Iterator[Problem]:
+        """Yield that nothing of the prompt can be painted."""
+        return prompt_problems(order.prompt, order.parameters)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene small and enlarge it."""

@@ -54,7 +54,7 @@ TONES = {
 
 def glows(brief: Brief) -> bool:
     """Return whether a brief is vivid for its neon: a thing that shines, and not a mood alone."""
-    return brief.mood == "vivid" and brief.says("neon", "synthwave")
+    return brief.mood == "vivid" and "glow" in brief.things
 
 
 def printed(film: Film, brief: Brief) -> Film:

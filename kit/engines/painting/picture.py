@@ -11,7 +11,8 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.media.results import still
 from kit.engines.painting.families import paint
-from kit.engines.prompt.brief import Brief, read
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.reading import read
 
 _REDUCED = 0.5  # a fast scene is painted at this share of its size
 _WHOLE = ("sea", "liquid", "flow")  # of these, half a size saves little and shows
@@ -58,5 +59,5 @@ def _reduced(brief: Brief) -> Brief:
 
 
 def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset:
-    facts = {"scene": brief.facts(), "seed": job.seed}
+    facts = {**brief.facts(), "seed": job.seed}
     return still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)

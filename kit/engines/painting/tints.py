@@ -8,10 +8,8 @@ import numpy as np
 
 from kit.engines.painting.poster.palettes import NAMED
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.lexicon import COLORS
+from kit.engines.prompt.vocabulary import Tint
 
-#: Hue in degrees and chroma, in OKLCH.
-Tint: TypeAlias = tuple[float, float]
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
 _GRAY = 0.03  # chroma below which a tint has no color
@@ -21,7 +19,7 @@ _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 def asked(brief: Brief) -> tuple[Tint, ...]:
     """Return the tints of the prompt's color words, else of the palette, else none."""
     if brief.colors:
-        return tuple(COLORS[word] for word in brief.colors)
+        return brief.colors
     if brief.palette in NAMED:
         land, top, middle, low = NAMED[brief.palette]
         return (middle, low, top, land)

@@ -1,4 +1,4 @@
-"""Grounds: what words ask for behind a title or a subject; nothing heavy is imported here.
+"""Backgrounds: what words ask for behind a title or a subject; nothing heavy is imported here.
 
 A place, an hour or the weather asks for a landscape, all else for its colors. So it is known before
 anything is paid for whether words ask for anything at all.
@@ -7,22 +7,40 @@ anything is paid for whether words ask for anything at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import TypeAlias
 
-from kit.engines.prompt import lexicon
+from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.colors import rgb_of
-from kit.engines.prompt.words import words_of
+from kit.engines.prompt.reading import Said, read
+from kit.engines.prompt.tokens import tokens_of
+from kit.engines.prompt.vocabulary import Tint, vocabulary
 from kit.parameters import Problem
 
-__all__ = ["asks_for_place", "color_words", "ground_problems", "no_ground"]
+__all__ = ["asks_for_place", "background_of", "color_words", "ground_problems", "no_ground"]
 
-_PLACES = ("subject", "time", "weather", "season")
+Rgb: TypeAlias = tuple[int, int, int]
+
+_PLACES = ("place", "hour", "weather", "season")
 _WORD = re.compile(r"#[0-9a-fA-F]{3,8}\b|[A-Za-z]+")
 #: Colors of two words of which no screen has the name in one.
 _PAIRS = {"navy blue": "navy"}
-_TABLES = tuple(lexicon.AXES[axis] for axis in _PLACES)
-_KNOWN = frozenset([*lexicon.EXTRA_WORDS, *lexicon.COLORS]).union(*_TABLES)
+#: Colors whose name means something else on a screen: there, navy is pure blue at half power.
+_DYES = {"navy": (16, 30, 74)}
+
+
+def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
+    """Return what words ask for: a landscape, or colors, which may be none.
+
+    Examples
+    --------
+    >>> background_of("teal to #102030", 1), background_of("foggy forest", 1).place
+    (((0, 128, 128), (16, 32, 48)), 'forest')
+    """
+    if asks_for_place(text):
+        return read(text, {}, seed, family="poster")
+    return tuple(_color(word) for word in color_words(text))
 
 
 def asks_for_place(text: str) -> bool:
@@ -36,8 +54,7 @@ def asks_for_place(text: str) -> bool:
     if any(map(_names_place, _words(text))):
         return True
     # What is said in emoji, or of birds and northern lights, decides where nothing else does.
-    others = () if color_words(text) else _reworded(text)
-    return any(_names_place(word) or word in lexicon.EXTRA_WORDS for word in others)
+    return not color_words(text) and (_names_place(text) or bool(Said(tokens_of(text)).anywhere))
 
 
 def color_words(text: str) -> list[str]:
@@ -53,7 +70,7 @@ def color_words(text: str) -> list[str]:
     if "(" in text and rgb_of(text) is not None:  # rgb(10, 20, 30)
         return [text.strip()]
     colors = [word for word in _words(text) if _is_color(word)]
-    return colors or [word for word in _reworded(text) if _is_color(word)]
+    return colors or [token.text for token in tokens_of(text) if _is_color(token.text)]
 
 
 def ground_problems(name: str, text: str) -> Iterator[Problem]:
@@ -91,14 +108,14 @@ def _paired(word: str, after: str) -> str | None:
     return pair if rgb_of(pair) is not None else None
 
 
-def _reworded(text: str) -> Sequence[str]:
-    return words_of(text, _KNOWN)
-
-
-def _names_place(word: str) -> bool:
-    forms = {word, word.removesuffix("s"), word.removesuffix("es")}
-    return any(form in table for table in _TABLES for form in forms)
+def _names_place(text: str) -> bool:
+    said = Said([token for token in tokens_of(text) if token.text not in vocabulary().colors])
+    return said.speaks_of(*_PLACES)
 
 
 def _is_color(word: str) -> bool:
-    return word in lexicon.COLORS or rgb_of(word) is not None
+    return word in vocabulary().colors or rgb_of(word) is not None
+
+
+def _color(word: str) -> Rgb | Tint:
+    return _DYES.get(word) or rgb_of(word) or vocabulary().colors[word]

@@ -14,7 +14,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.families import paint
-from kit.engines.prompt.brief import read
+from kit.engines.prompt.reading import read
 
 #: Pixels of the picture.
 SIZE = (1200, 800)

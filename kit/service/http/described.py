@@ -77,6 +77,7 @@ class Describer:
             "errorCode": row.error_code,
             "output": self._output(output, deleted) if output else None,
             "outputsDeletedAt": moment(deleted),
+            "metadata": _words(output) if output else {},
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
@@ -108,6 +109,12 @@ class Describer:
         return self._storage.read_address(
             self._base, key, expires=self._expires, sign_outs=self._sign_outs
         )
+
+
+def _words(output: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model tells about the prompt: the words that it used, and the others."""
+    told = output.get("metadata") or {}
+    return {"words": told["words"]} if "words" in told else {}
 
 
 def media_of(rows: Iterable[Any]) -> list[str]:

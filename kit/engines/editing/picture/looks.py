@@ -1,16 +1,16 @@
-"""Looks: color gradings as data, and the words that ask for them. Nothing heavy is imported."""
+"""Looks: color gradings as data. Nothing heavy is imported."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kit.engines.prompt.lexicon import COLORS
+from kit.engines.prompt.styles import Style, read_style
+from kit.engines.prompt.vocabulary import Tint
 
-__all__ = ["LOOKS", "NOTHING", "WORDS", "Look", "is_idle", "look_of"]
+__all__ = ["LOOKS", "NOTHING", "Look", "is_idle", "look_of", "manner_of"]
 
 Shift = tuple[float, float, float]
 
@@ -99,87 +99,47 @@ LOOKS = {
     ),
     "dreamy": Look(contrast=0.92, saturation=0.98, light=0.05, tint=0.015, glow=0.4),
 }
-_WORDS = {
-    "cinematic": "cinematic movie film filmic blockbuster dramatic moody",
-    "warm": "warm cozy summer sunny",
-    "cold": "cold cool winter icy frosty arctic",
-    "vintage": "vintage retro old nostalgic analog faded polaroid",
-    "noir": "noir monochrome bw gray grey black-and-white grayscale greyscale colorless",
-    "neon": "neon cyberpunk synthwave vaporwave electric",
-    "sepia": "sepia antique western",
-    "matte": "matte flat muted",
-    "vivid": "vivid vibrant saturated colorful colourful punchy bold",
-    "pastel": "pastel soft pale light airy",
-    "golden": "golden sunset sunrise glowing honey",
-    "dreamy": "dreamy dream fairy ethereal hazy magical",
-}
-#: What is said in several words -> the word for it.
-_PHRASES = {
-    "black and white": "black-and-white",
-    "black & white": "black-and-white",
-    "teal and orange": "blockbuster",
-    "orange and teal": "blockbuster",
-    "low contrast": "matte",
-}
-#: Word -> what is added to the light of any look, or of none, and its contrast is multiplied by.
-_NUDGES = {
-    **dict.fromkeys(("darker", "dark", "dim"), (-0.09, 1.0)),
-    **dict.fromkeys(("brighter", "bright", "lighter"), (0.09, 1.0)),
-    **dict.fromkeys(("contrast", "contrasty", "crisp"), (0.0, 1.16)),
-}
-#: Word of a prompt -> look.
-WORDS = {word: look for look, words in _WORDS.items() for word in words.split()}
 #: What is said where nothing would change.
 NOTHING = (
-    "there is nothing to do: choose a look, a way to redraw or a title, or put one of these words"
-    f" into the prompt: {', '.join(sorted(WORDS)[:12])} ..."
+    "there is nothing to do: choose a look, a way to redraw or a title, or ask for one in the"
+    " prompt, such as 'warm and vintage' or 'like a pencil sketch'"
 )
 _TINT = 0.06
 
 
-def look_of(name: str, prompt: str) -> tuple[str, Look]:
-    """Return the name and figures of the look that a setting and a prompt ask for.
+def look_of(name: str, style: Style) -> tuple[str, Look]:
+    """Return the name and figures of the look that a setting and a sentence ask for.
 
-    The setting decides unless it is ``auto``; then the first word of the prompt does that names a
-    look, ``none`` if there is none. Words such as darker, brighter and contrast change either, and
-    color words tint it.
+    The setting decides unless it is ``auto``. Words such as darker, brighter and contrast change
+    either, and color words tint it.
 
     Examples
     --------
-    >>> look_of("auto", "a moody evening")[0]
+    >>> look_of("auto", read_style("a moody evening"))[0]
     'cinematic'
     """
-    words = _words(prompt)
-    if name == "auto":
-        name = next((WORDS[word] for word in words if word in WORDS), "none")
-    look = _nudged(LOOKS.get(name, Look()), words)
-    colors = [word for word in words if word in COLORS and word not in WORDS]
-    return name, _tinted(look, colors[0]) if colors else look
-
-
-def _words(prompt: str) -> list[str]:
-    text = " ".join(prompt.lower().split())
-    for phrase, word in _PHRASES.items():
-        text = re.sub(rf"\b{phrase}\b", word, text)
-    return re.findall(r"[a-z-]+", text)
-
-
-def _nudged(look: Look, words: list[str]) -> Look:
-    """Return a look lighter, darker or of more contrast, however often that is said."""
-    for light, contrast in {_NUDGES[word] for word in words if word in _NUDGES}:
-        look = replace(look, light=look.light + light, contrast=look.contrast * contrast)
-    return look
+    name = style.look if name == "auto" else name
+    look = LOOKS.get(name, Look())
+    look = replace(look, light=look.light + style.light, contrast=look.contrast * style.contrast)
+    return name, _tinted(look, style.tint) if style.tint else look
 
 
 def is_idle(prompt: str, values: Mapping[str, Any]) -> bool:
     """Return whether a prompt and the settings of a restyling leave a picture as it is."""
+    style = read_style(prompt)
     text = (values.get("text") or "").strip()
-    return values["stylize"] == "none" and not text and look_of(values["look"], prompt)[1] == Look()
+    redrawn = manner_of(values["stylize"], style)
+    return redrawn == "none" and not text and look_of(values["look"], style)[1] == Look()
 
 
-def _tinted(look: Look, color: str) -> Look:
+def manner_of(name: str, style: Style) -> str:
+    """Return how a picture is redrawn: as the setting says, or as a sentence does."""
+    return style.redrawn if name == "auto" else name
+
+
+def _tinted(look: Look, tint: Tint) -> Look:
     """Push the tones of a look towards a color, shadows more than highlights."""
-    hue, chroma = COLORS[color]
+    hue, chroma = tint
     turn = math.radians(hue - 29.0)  # 29 degrees is the hue of pure red
     thirds = [math.cos(turn - share * 2 * math.pi / 3) for share in range(3)]
     red, green, blue = (_TINT * third * min(1.0, chroma / 0.12) for third in thirds)

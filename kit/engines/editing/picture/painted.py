@@ -8,25 +8,19 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.editing.picture.framing import scaled
-from kit.engines.media.color import Bytes, Floats, Oklch, encode, lab_of, linear, paint
+from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.poster.compose import Look, compose, painted
 from kit.engines.painting.poster.plane import Stage
 from kit.engines.painting.poster.strips import Backdrop, printed, strips
-from kit.engines.prompt import lexicon
-from kit.engines.prompt.backgrounds import asks_for_place, color_words, no_ground
-from kit.engines.prompt.colors import rgb_of
-from kit.engines.prompt.landscape import read
+from kit.engines.prompt.backgrounds import background_of, no_ground
+from kit.engines.prompt.brief import Brief
 from kit.errors import EngineError
 
 _LOOK = Look(layers=7, mist=0.4, stars=True)
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
 _NARROWEST = 64  # pixels a side that a landscape needs; of a smaller strip the middle is taken
 _STRIP = 4  # how much longer one side may be than the other
-
-
-#: Colors whose name means something else on a screen: there, navy is pure blue at half power.
-_DYES = {"navy": (16, 30, 74)}
 
 
 def behind(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
@@ -37,23 +31,22 @@ def behind(words: str, width: int, height: int, seed: int, progress: Progress) -
     EngineError
         The words name neither a place, an hour nor a color.
     """
-    if asks_for_place(words):
-        return landscape(words, width, height, seed, progress)
-    colors = [_color(word) for word in color_words(words)]
-    if not colors:
+    asked = background_of(words, seed)
+    if isinstance(asked, Brief):
+        return landscape(asked, width, height, progress)
+    if not asked:
         raise EngineError(no_ground(words), code="unknown_background")
-    return backdrop(colors, width, height)
+    return backdrop([_color(color) for color in asked], width, height)
 
 
-def landscape(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
-    """Return a painted landscape, the words directing it as in the poster model."""
-    scene = read(words, seed=seed)
+def landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
+    """Return a painted landscape, as in the poster model."""
     progress.check()
     scale = min(1.0, _LARGEST / max(width, height))
     wide, tall = max(1, round(width * scale)), max(1, round(height * scale))
     least = max(_NARROWEST, max(wide, tall) // _STRIP)
     stage = Stage(max(wide, least), max(tall, least))
-    composed = compose(scene, _LOOK, stage)
+    composed = compose(brief, _LOOK, stage)
     progress.check()
     picture = printed(stage, painted(composed))
     top, left = (stage.height - tall) // 2, (stage.width - wide) // 2
@@ -92,17 +85,9 @@ def _lit(color: Floats, stage: Stage) -> Backdrop:
     return fill
 
 
-def unit(color: Sequence[int]) -> Floats:
-    """Return a color of 0 to 255 as one of 0 to 1."""
-    return np.asarray(np.array(color) / 255, np.float32)
-
-
-def _color(word: str) -> Floats:
-    """Return what a word that names a color looks like."""
-    if dye := _DYES.get(word):
-        return unit(dye)
-    if (rgb := rgb_of(word)) is not None:
-        return unit(rgb)
-    hue, chroma = lexicon.COLORS[word]
-    color: Oklch = (0.62, chroma, hue)
-    return paint(color)
+def _color(color: Sequence[float]) -> Floats:
+    """Return a color given as sRGB of 0 to 255, or by hue and chroma."""
+    if len(color) == 3:
+        return np.asarray(np.array(color) / 255, np.float32)
+    hue, chroma = color
+    return paint((0.62, chroma, hue))

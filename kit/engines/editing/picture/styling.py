@@ -7,11 +7,12 @@ import cv2
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.picture.finish import bands, finished, flat, source
 from kit.engines.editing.picture.grading import color_matrix, graded
-from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of
+from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.redrawing import redrawn
 from kit.engines.editing.title.titling import Title, titled
 from kit.engines.media.color import Bytes
 from kit.engines.media.stills import Still
+from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
 
@@ -23,19 +24,22 @@ def restyle(job: Job, progress: Progress) -> Asset:
     """Render a job of the restyle model."""
     progress.report(0.0)
     values = job.parameters
-    name, look = look_of(values["look"], job.prompt)
+    style = read_style(job.prompt)
+    name, look = look_of(values["look"], style)
+    manner = manner_of(values["stylize"], style)
     text = (values.get("text") or "").strip()
     if is_idle(job.prompt, values):
         raise EngineError(NOTHING, code="nothing_to_do")
     # A grading keeps the size; what is redrawn or set in type is worked on whole.
-    plain = values["stylize"] == "none" and not text
+    plain = manner == "none" and not text
     still = source(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
     progress.report(0.1)
-    pixels = _styled(still.pixels, look, values["stylize"], progress.part(0.1, 0.7))
-    share = _share(values["strength"], values["stylize"])
+    pixels = _styled(still.pixels, look, manner, progress.part(0.1, 0.7))
+    share = _share(values["strength"], manner)
     mixed = _mixed(still.pixels, pixels, share, colored=1.0 if look.saturation else 1.0 - 2 * share)
     progress.report(0.75)
-    facts, alpha = {"look": name, "stylize": values["stylize"]}, still.alpha
+    words = {"used": list(style.used), "unused": list(style.unused)}
+    facts, alpha = {"look": name, "stylize": manner, "words": words}, still.alpha
     if text:
         # What is see-through would take parts of letters along.
         mixed, alpha = flat(Still(mixed, alpha)), None

@@ -13,6 +13,7 @@ from kit.engines.editing.title.titling import Title, titled
 from kit.engines.media.color import Bytes
 from kit.engines.media.crops import cut
 from kit.engines.prompt.backgrounds import asks_for_place
+from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
 
 #: Of the width: a landscape is painted wider than the card, and that part of it is shown where the
@@ -57,4 +58,5 @@ def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:
     words = (job.parameters.get("background") or "").strip()
     if words:
         return behind(words, width, height, job.seed, progress)
-    return landscape(job.prompt, width, height, job.seed, progress)
+    brief = read(job.prompt, {}, job.seed, family="poster")
+    return landscape(brief, width, height, progress)

@@ -45,8 +45,9 @@ from kit.engines.painting.heightfield.water import Lake, View
 from kit.engines.painting.land import tone
 from kit.engines.painting.land.look import Look, look_for
 from kit.engines.painting.land.tinting import of_land, of_water
-from kit.engines.prompt.brief import Brief, read
-from kit.engines.prompt.directions import camera_for
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.moves import camera_for
+from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
 #: Shorter side of the frame -> share of its pixels that are drawn before it is enlarged.
@@ -57,12 +58,6 @@ _DISSOLVE = 0.8  # seconds in which a loop goes over into its beginning
 _SAYS = np.arange(256) - OPEN
 _WET: Bytes = np.rint(np.clip((_SAYS - SWING) * (255 / (127 - SWING)), 0, 255)).astype(np.uint8)
 _WOODED: Bytes = np.rint(np.clip(_SAYS * (-255 / 128), 0, 255)).astype(np.uint8)
-_LANDS = {
-    "hills": "hill meadow countryside field valley tuscany pasture vineyard farm rolling highland",
-    "canyon": "canyon mesa butte badlands gorge mars martian arizona",
-}
-#: What is seen so is flown over high, if nothing is said of the camera.
-_FROM_ABOVE = ("aerial", "overhead", "elevated")
 _FAMILIES = {"lake": "alps", "desert": "desert", "forest": "forest", "sea": "islands"}
 
 
@@ -70,20 +65,20 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the fly-through model."""
     values = job.parameters
     progress.report(0.0)
-    brief = read(job.prompt, {**values, "size": 512}, job.seed)
-    usual = "high" if brief.says(*_FROM_ABOVE) else "glide"
-    camera = camera_for(values["camera"], job.prompt, PILOTS, usual)
+    brief = read(job.prompt, values, job.seed, painter="flight", filmed=True)
+    usual = "high" if "from_above" in brief.things else "glide"
+    camera = camera_for(values["camera"], brief.moves, PILOTS, usual)
     take = replace(take_of(values, frame_size(values)), camera=camera)
     kind = land_of(brief) if values["land"] == "auto" else values["land"]
     journey = Journey(brief, kind, take, progress.part(0.0, 0.1))
-    facts = {"scene": {**brief.facts(), "family": kind, "sights": []}, "camera": camera}
+    facts = {**brief.facts(), "land": kind, "camera": camera}
     drawing = progress.part(0.1, 1.0)
     return filmed(job, drawing, take, journey.frame, name="flythrough", metadata=facts, light=True)
 
 
 def land_of(brief: Brief) -> str:
     """Return the kind of land that a brief asks for; what is no land becomes mountains."""
-    said = (kind for kind, words in _LANDS.items() if brief.says(*words.split()))
+    said = (kind for kind in ("hills", "canyon") if f"flown_{kind}" in brief.things)
     return next(said, None) or _FAMILIES.get(brief.family, "alps")
 
 

@@ -25,8 +25,9 @@ from kit.engines.media.color import Bytes
 from kit.engines.painting.families import paint
 from kit.engines.painting.land import motion as stirring
 from kit.engines.painting.land.vista import level_of
-from kit.engines.prompt.brief import Brief, read
-from kit.engines.prompt.directions import camera_for, hours_for
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.moves import camera_for
+from kit.engines.prompt.reading import AUTO, read
 from kit.engines.sizes import frame_size
 
 _SET_UP = 0.03  # share of the whole that it takes to bring a painting to life
@@ -41,7 +42,6 @@ _LEVEL = ("lake", "desert", "sea", "forest")  # land that reaches up to a level 
 _HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neither low nor high
 _INKS = ("liquid", "flow")
 _DIM = 0.45  # share of their light that clouds keep in a picture that is to be dark
-_FOGGY = ("mist", "misty", "fog", "foggy", "haze", "hazy", "smoky", "smoke")
 _AIRS = {"rain": "rain", "snow": "snow", "mist": "fog", "fog": "fog"}
 
 
@@ -49,16 +49,18 @@ def film(job: Job, progress: Progress) -> Asset:
     """Render a job of the living-scene model."""
     values = job.parameters
     progress.report(0.0)
-    camera = camera_for(values["camera"], job.prompt, CAMERAS, "push")
+    brief = read(job.prompt, values, job.seed, filmed=True)
+    camera = camera_for(values["camera"], brief.moves, CAMERAS, "push")
     take = replace(take_of(values, frame_size(values)), camera=camera)
-    brief = _sized(read(job.prompt, {**values, "size": 512}, job.seed), take)
+    brief = _sized(brief, take)
     weather = _weather(brief, values["weather"])
-    hours = _passing(brief, hours_for(values["hours"], job.prompt))
+    asked = values["hours"]
+    hours = _passing(brief, (brief.passing or "fixed") if asked == AUTO else asked)
     end = 0.10 + 0.06 * len(hours)
     setting_up = progress.part(0.0, end + _SET_UP)
     living = _enlivened(brief, take, hours, weather, values["clouds"], setting_up)
     facts = {
-        "scene": brief.facts(),
+        **brief.facts(),
         "camera": camera,
         "weather": weather,
         "hours": list(hours),
@@ -214,7 +216,7 @@ class Living:
 
 def _passing(brief: Brief, way: str) -> tuple[str, ...]:
     """Return the hours of a film: where clouds hide the sun, it does not set between them."""
-    hours = _HOURS[way] or (brief.time_of_day,)
+    hours = _HOURS[way] or (brief.hour,)
     hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
     return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
@@ -222,13 +224,13 @@ def _passing(brief: Brief, way: str) -> tuple[str, ...]:
 def _starry(brief: Brief, *, passing: bool) -> bool:
     """Return whether stars over land are seen at some hour of a film."""
     if passing:
-        brief = replace(brief, time_of_day="night")
+        brief = replace(brief, hour="night")
     return brief.family in _LEVEL and brief.dark and brief.open
 
 
 def _density(brief: Brief) -> float:
     """Return the share of the drifting clouds' light that words leave: they have it bright."""
-    if "minimal" in brief.composition or brief.says("cloudless", "no-cloud"):
+    if "minimal" in brief.composition or "cloudless" in brief.things:
         return 0.0
     return _DIM if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
 
@@ -250,11 +252,11 @@ def _sized(brief: Brief, take: Take) -> Brief:
 def quiet(brief: Brief, hour: str) -> Brief:
     """Return a brief without what falls or glimmers: that is drawn in motion."""
     weather = brief.weather
-    if weather == "mist" and brief.family == "lake" and not brief.says(*_FOGGY):
+    if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
     hidden = ("fireflies",) if hour in DARK else ("fireflies", "aurora")
-    extras = tuple(extra for extra in brief.extras if extra not in hidden)
-    return replace(brief, time_of_day=hour, weather=weather, extras=extras, falling=False)
+    things = brief.things.difference(hidden)
+    return replace(brief, hour=hour, weather=weather, things=things, falling=False)
 
 
 def _weather(brief: Brief, asked: str) -> str:
@@ -263,12 +265,12 @@ def _weather(brief: Brief, asked: str) -> str:
         return asked
     if brief.family in (*_INKS, "space"):
         return "none"
-    if "fireflies" in brief.extras:
+    if "fireflies" in brief.things:
         return "fireflies"
     if brief.family == "desert" and brief.weather in ("mist", "rain", "snow"):
         return "dust"
     # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
-    said = brief.weather != "mist" or brief.says(*_FOGGY)
+    said = brief.weather != "mist" or "fog" in brief.things
     return _AIRS.get(brief.weather, "none") if said else "none"
 
 

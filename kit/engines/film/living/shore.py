@@ -18,7 +18,7 @@ from kit.engines.painting.families import paint
 from kit.engines.prompt.brief import Brief
 
 _SIDE = 144  # pixels of the longer side: feet of cliffs are no finer
-_CALM = frozenset(("calm", "still", "quiet", "glassy"))
+_SKY = ("birds", "aurora", "fireflies", "crescent", "full_moon")
 _OFF = 4  # steps of 8 bits by which water differs at the least
 
 _WARM = 18  # steps between red and blue by which sand and bark differ from water
@@ -27,8 +27,8 @@ _WARM = 18  # steps between red and blue by which sand and bark differ from wate
 def water_of(brief: Brief, progress: Progress) -> Floats:
     """Return where a sea is water, 0 to 1, as a small picture of the painting's shape."""
     # By a clear day, when everything is seen.
-    ways = ("glassy", progress.part(0.0, 0.5)), ("stormy", progress.part(0.5, 1.0))
-    calm, rough = (_painted(brief, word, part) for word, part in ways)
+    ways = ("glassy", progress.part(0.0, 0.5)), ("rough", progress.part(0.5, 1.0))
+    calm, rough = (_painted(brief, way, part) for way, part in ways)
     off = cv2.absdiff(calm, rough).max(axis=2)
     found = (off > _OFF).astype(np.uint8)
     # Between two waves they may be alike by chance.
@@ -46,18 +46,16 @@ def _warmer(calm: Bytes, water: Bytes) -> NDArray[np.bool_]:
     return np.asarray(cv2.dilate(warm, np.ones((1, 3), np.uint8)) > 0)
 
 
-def _painted(brief: Brief, word: str, progress: Progress) -> Bytes:
+def _painted(brief: Brief, way: str, progress: Progress) -> Bytes:
     scale = _SIDE / max(brief.width, brief.height)
-    words = (word, *(other for other in brief.words if other not in _CALM))
     small = replace(
         brief,
-        words=words,
+        things=(brief.things - {"glassy", *_SKY}) | {way},
         width=max(16, round(brief.width * scale)),
         height=max(16, round(brief.height * scale)),
         detail="low",
         weather="clear",
-        time_of_day="day",
-        extras=(),
+        hour="day",
         falling=False,
     )
     progress.report(0.0)

@@ -55,7 +55,7 @@ def pave(
     color = _dry(view, hour, lit, (x, z, step), (coarse, fine), progress.part(0.35, 0.55))
     progress.report(0.55)
     snowy: Plane | float = 0.0
-    if brief.weather == "snow" or (brief.season == "winter" and brief.says("snow", "snowy")):
+    if brief.weather == "snow" or (brief.season == "winter" and "lying_snow" in brief.things):
         color, snowy = _snowed(color, hour, (x, z), (coarse, fine))
     if hour.neon > 0.2:
         color = color + _pools(x, z, lamps) * light((0.86, 0.10, 75)) * np.float32(

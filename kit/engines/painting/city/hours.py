@@ -9,8 +9,9 @@ import numpy as np
 from kit.engines.media.color import Oklch, mix
 from kit.engines.painting.city.directing import Hour, directed
 from kit.engines.painting.poster.palettes import tempered
-from kit.engines.painting.tints import Tint, asked, strength
+from kit.engines.painting.tints import asked, strength
 from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
 
 _NEON = (
     (0.70, 0.25, 350),
@@ -62,7 +63,7 @@ _WET = {"rain": 1.0, "mist": 0.45, "fog": 0.45, "snow": 0.25}
 
 def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     """Return the light that a brief asks for."""
-    hour = _HOURS[brief.time_of_day]
+    hour = _HOURS[brief.hour]
     wet = _WET.get(brief.weather, 0.0)
     hour = replace(hour, thick=hour.thick * _THICKER[brief.weather], wet=wet)
     if brief.weather != "clear" and hour.power:
@@ -73,7 +74,7 @@ def hour_of(rng: np.random.Generator, brief: Brief) -> Hour:
     if brief.weather == "fog":  # it reaches up to where the sky would be
         low, high = (_scattering(color) if brief.dark else color for color in hour.haze)
         hour = replace(hour, haze=(low, high), sky=(low, mix(low, high, 0.5), high))
-    if brief.says("neon", "cyberpunk"):
+    if "neon" in brief.things:
         hour = replace(hour, neon=max(hour.neon, 0.5) * 1.15)
     factor = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
     return directed(_moody(hour, factor, brief.warmth), brief)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.stencil import Spot, Stencil, stand, visible
 from kit.engines.painting.city.view import NEAREST, ROAD, View
 from kit.engines.painting.fields import Plane
-from kit.engines.prompt.brief import CARS, PEOPLE, Brief
+from kit.engines.prompt.brief import Brief
 
 Draw: TypeAlias = Callable[[np.random.Generator, Stencil], None]
 
@@ -32,17 +32,12 @@ class Thing:
 def things_of(rng: np.random.Generator, brief: Brief, hour: Hour) -> list[Thing]:
     """Return what stands and passes in a brief's street, the farthest first."""
     things = [*_lamps(rng, brief, hour)]
-    if not brief.says("neon", "cyberpunk", "alley") and rng.random() < 0.75:
+    if brief.things.isdisjoint(("neon", "alley")) and rng.random() < 0.75:
         things += _trees(rng, brief)
     cars_, walkers_ = _cars(rng, brief, hour), _walkers(rng, brief)
-    things += [] if _denied(brief, CARS) else cars_
-    things += [] if _denied(brief, PEOPLE) else walkers_
+    things += [] if "no_cars" in brief.things else cars_
+    things += [] if "no_people" in brief.things else walkers_
     return sorted(things, key=lambda thing: -thing.spot.z)
-
-
-def _denied(brief: Brief, what: Sequence[str]) -> bool:
-    """Return whether a prompt says that something is not there, or that nothing is."""
-    return brief.says("deserted", "abandoned", *(f"no-{word}" for word in what))
 
 
 def populate(
@@ -110,7 +105,7 @@ def _trees(rng: np.random.Generator, brief: Brief) -> list[Thing]:
 
 
 def _cars(rng: np.random.Generator, brief: Brief, hour: Hour) -> list[Thing]:
-    busy = 1.7 if brief.says("traffic", "busy", "car", "cars", "taxi", "rush") else 1.0
+    busy = 1.7 if "traffic" in brief.things else 1.0
     calm = 0.4 if brief.mood == "calm" else 1.0
 
     def drawn(coming: bool) -> Draw:
@@ -127,13 +122,13 @@ def _cars(rng: np.random.Generator, brief: Brief, hour: Hour) -> list[Thing]:
 
 
 def _walkers(rng: np.random.Generator, brief: Brief) -> list[Thing]:
-    sheltered = brief.weather in ("rain", "snow") or brief.says("umbrella", "umbrellas")
+    sheltered = brief.weather in ("rain", "snow") or "umbrellas" in brief.things
 
     def drawn(coming: bool) -> Draw:
         umbrella = sheltered and bool(rng.random() < 0.85)
         return lambda dice, stencil: walkers.walker(dice, stencil, umbrella=umbrella, coming=coming)
 
-    count = 22 if brief.says("crowd", "crowded", "busy", "people") else 11
+    count = 22 if "crowd" in brief.things else 11
     spots = [
         Spot(
             x=float(rng.choice([-1, 1])) * (ROAD + float(rng.uniform(0.6, 2.2))),

@@ -134,11 +134,11 @@ def view_of(rng: np.random.Generator, brief: Brief) -> View:
 def blocks_of(rng: np.random.Generator, brief: Brief) -> list[Block]:
     """Return the buildings on both sides, the farthest first."""
     tall = 0.7 if brief.mood == "calm" else told(brief, {"dramatic": 2.3, "low": 1.5})
-    if brief.says("skyscraper", "skyscrapers", "manhattan", "metropolis", "downtown"):
+    if "towers" in brief.things:
         tall *= 1.7
-    elif brief.says("alley", "town", "village", "old"):
+    elif "low_houses" in brief.things:
         tall *= 0.6
-    narrow = 0.62 if brief.says("alley", "lane", "narrow") else 1.0
+    narrow = 0.62 if "narrow" in brief.things else 1.0
     narrow *= told(brief, {"wide": 1.75})
     found = []
     for side in (-1, 1):

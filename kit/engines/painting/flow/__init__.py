@@ -22,14 +22,8 @@ from kit.engines.prompt.brief import Brief
 
 Style: TypeAlias = Callable[[np.random.Generator, Brief, Inks, Progress], Plane]
 
-#: Style -> words for it; the first style that a prompt names is drawn.
-_WORDS = {
-    "chart": ("contour", "topographic", "topography", "map", "isoline", "elevation", "terrain"),
-    "paper": ("papercut", "paper", "layer", "layers", "layered", "cut"),
-    "ridges": ("ridge", "ridgeline", "pulsar", "signal", "frequency", "sound", "joyplot"),
-    "waves": ("wave", "waves", "ribbon", "thread", "threads", "sine", "strand"),
-    "strokes": ("flow", "line", "curl", "streamline", "flowfield", "stroke", "current", "wind"),
-}
+#: The first style that a brief names is drawn.
+_NAMES = ("chart", "paper", "ridges", "waves", "strokes")
 _MOODS = {"calm": 0.6, "pastel": 0.8, "dramatic": 1.5}
 _FEW = 0.05  # share of the strokes that a minimal drawing tries
 #: Word -> how far the one whirl reaches that a drawing turns about, in shorter sides.
@@ -58,7 +52,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     progress.report(0.8)
     picture = _directed(brief, picture, dark=colors.dark)
     if colors.dark:
-        neon = brief.says("neon", "glowing", "glow")
+        neon = "shining_lines" in brief.things
         bloom(picture, threshold=0.3 if neon else 0.6, strength=0.6 if neon else 0.22)
     progress.report(0.88)
     film = Film(
@@ -86,8 +80,8 @@ def _directed(brief: Brief, picture: Plane, *, dark: bool) -> Plane:
 
 
 def _style(rng: np.random.Generator, brief: Brief) -> str:
-    drawn_one = str(rng.choice(list(_WORDS), p=[0.15, 0.15, 0.1, 0.2, 0.4]))
-    return next((style for style, words in _WORDS.items() if brief.says(*words)), drawn_one)
+    drawn_one = str(rng.choice(_NAMES, p=[0.15, 0.15, 0.1, 0.2, 0.4]))
+    return next((style for style in _NAMES if f"lines_{style}" in brief.things), drawn_one)
 
 
 def _strokes(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:

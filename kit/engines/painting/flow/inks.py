@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.tints import Tint, asked, strength
+from kit.engines.painting.tints import asked, strength
 from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
 
-_DARK = ("black", "dark", "night", "neon", "glowing", "midnight", "glow")
-_LIGHT = ("white", "light", "paper", "bright", "pale", "cream")
 #: Sets of tints that go together, each with the tint of its paper.
 _SETS: list[tuple[Tint, tuple[Tint, ...]]] = [
     ((270, 0.03), ((60, 0.14), (25, 0.18), (355, 0.19), (90, 0.09), (250, 0.12))),
@@ -45,9 +44,10 @@ def inks(rng: np.random.Generator, brief: Brief) -> Inks:
     """Return the inks that a brief asks for."""
     paper, drawn = _SETS[int(rng.integers(len(_SETS)))]
     coin = bool(rng.random() < 0.5)
-    dark = brief.says(*_DARK) or brief.dark or (coin and not brief.says(*_LIGHT))
+    light = "light_paper" in brief.things
+    dark = "dark_paper" in brief.things or brief.dark or (coin and not light)
     if said := {"bright", "dark"}.intersection(brief.tones):
-        dark = brief.says(*_DARK) or ("dark" in said and not brief.says(*_LIGHT))
+        dark = "dark_paper" in brief.things or ("dark" in said and not light)
     given = asked(brief)
     tints = _family(given) if given else drawn
     if given:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.land.tinting import turned
-from kit.engines.painting.poster.palettes import Tint
+from kit.engines.prompt.vocabulary import Tint
 
 Pair: TypeAlias = tuple[Oklch, Oklch]
 _Changes: TypeAlias = dict[str, dict[str, Any]]

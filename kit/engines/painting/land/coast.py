@@ -20,9 +20,6 @@ from kit.engines.painting.land.vista import Vista
 from kit.engines.painting.land.volcano import Cone
 from kit.engines.prompt.brief import Brief
 
-_COASTS = ("cliff", "coast", "fjord", "bay", "lighthouse", "harbor", "surf")
-_ISLES = ("island", "archipelago")
-_BEACHES = ("beach", "shore")
 _BOTTOM = -12.0  # height of the bottom of an open sea
 _AWAY = 430.0  # of a volcano in the sea
 
@@ -52,19 +49,19 @@ def coast_of(brief: Brief) -> Coast:
     """Return the coast that a brief's words name, else what its seed draws."""
     dice = np.random.default_rng([brief.seed, 2])
     open_ = str(dice.choice(["none", "none", "isles", "cliffs"]))
-    words = {"cliffs": _COASTS, "isles": _ISLES, "beach": _BEACHES}
-    said = next((land for land, names in words.items() if brief.says(*names)), open_)
-    sail = "sailboat" in brief.sights
-    if "minimal" in brief.composition and not brief.says(*_COASTS, *_ISLES, *_BEACHES):
+    named = [thing for thing in ("cliffs", "islands", "beach") if thing in brief.things]
+    said = {"islands": "isles"}.get(named[0], named[0]) if named else open_
+    sail = "sailboat" in brief.things
+    if "minimal" in brief.composition and not named:
         said = "none" if sail else "isles"
     if "dramatic" in brief.composition and said == "none":
         said = "isles"  # something that towers
-    tower, palms = "lighthouse" in brief.sights, "palms" in brief.sights
+    tower, palms = "lighthouse" in brief.things, "palms" in brief.things
     if palms and not tower:  # whoever wants palms wants to stand among them
         said = "beach"
-    if "volcano" in brief.sights and said == "none":
+    if "volcano" in brief.things and said == "none":
         said = "isles"
-    isles = said == "beach" and brief.says(*_ISLES)
+    isles = said == "beach" and "islands" in brief.things
     return Coast(said, sail, tower, palms, isles)
 
 
@@ -181,7 +178,7 @@ def _cliffs(scene: Vista, side: Floats, bend: Floats, rock: Floats) -> Floats:
     _, z = grid(scene.points)
     hand = np.float32(np.sign(scene.subject or 1.0))
     staging = scene.staging
-    tower = scene.brief.says("lighthouse")
+    tower = "lighthouse" in scene.brief.things
     back = 0.34 * (staging.others < 0.5 and not tower)  # of the headland, beyond the side
     back -= 0.16 * ("dramatic" in scene.brief.composition) + 0.3 * (staging.near > 1.0)
     tall = np.float32(1.0 if tower else max(1.0, staging.part) ** 2.2)
@@ -201,7 +198,7 @@ def _cliffs(scene: Vista, side: Floats, bend: Floats, rock: Floats) -> Floats:
 def colors_of(brief: Brief, coast: Coast) -> tuple[Oklch, Oklch]:
     """Return the colors of deep and of shallow water."""
     tint = of_water(brief)
-    tropical = coast.palms or brief.says("tropical", "turquoise", "lagoon", "caribbean")
+    tropical = coast.palms or "tropical" in brief.things
     if tropical:
         deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
     elif brief.covered:

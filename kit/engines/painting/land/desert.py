@@ -23,8 +23,6 @@ from kit.engines.painting.land.vista import FAR, Vista, finished, vista
 from kit.engines.painting.land.voxel import Heights, seen
 from kit.engines.prompt.brief import Brief
 
-_ROCKS = ("mesa", "canyon", "butte", "arizona", "badlands", "outback", "mars", "martian", "cactus")
-_SANDS = ("dune", "sand", "sahara", "oasis")
 _SAND = Ground(
     low=(0.70, 0.085, 68),
     low_other=(0.77, 0.085, 74),
@@ -80,10 +78,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     rocky = _rocky(brief)
-    sandy = not rocky or brief.says(*_SANDS)
+    sandy = not rocky or "dunes" in brief.things
     height = 17.0 if not rocky else 14.0 if sandy else 8.0
     if "close" in brief.composition:
-        height *= _CLOSE if rocky or "palms" in brief.sights else _CLOSER
+        height *= _CLOSE if rocky or "palms" in brief.things else _CLOSER
     scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height, raised=2.6)
     if not rocky:
         scene = replace(scene, toward=dunes.raking(scene.toward))
@@ -120,9 +118,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
 
 
 def _rocky(brief: Brief) -> bool:
-    # Whoever names a mesa wants to see it, even where there are dunes as well.
-    if brief.says(*_ROCKS, *_SANDS):
-        return brief.says(*_ROCKS)
+    # A mesa that is asked for is seen, even where there are dunes as well.
+    if not brief.things.isdisjoint(("rocks", "dunes")):
+        return "rocks" in brief.things
     return bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
 
 
@@ -130,9 +128,9 @@ def _ground(brief: Brief, rocky: bool) -> Ground:
     if brief.season == "winter":
         return _SNOW
     ground = _ROCK if rocky else _SAND
-    if rocky and brief.says(*_SANDS):
+    if rocky and "dunes" in brief.things:
         ground = replace(_ROCK, low=_SAND.low, low_other=_SAND.low_other, fine=0.55, rough=0.3)
-    if brief.says("mars", "martian"):
+    if "mars" in brief.things:
         ground = replace(_ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
     return tinted(ground, of_land(brief), rocks=0.6)
 
@@ -163,7 +161,7 @@ def _tables(scene: Vista) -> Floats:
         scene, heights * np.float32(staging.part), side, z
     )
     floor = 7.0 * (worn - 0.5) + 2.0
-    if scene.brief.says(*_SANDS):
+    if "dunes" in scene.brief.things:
         floor = floor * np.float32(0.3) + dunes.drifts(scene, x, z)
     else:
         floor += _washes(scene, z)
@@ -217,11 +215,11 @@ def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: 
             planting.strewn(scene, land, stones, rng, count=round(420 * few), tall=1.15, **_STONY),
         ),
     ]
-    if not brief.says("mars", "martian"):
+    if "mars" not in brief.things:
         things.append(
             ("tuft", planting.strewn(scene, land, scrub, rng, count=round(_SCRUB * few), tall=0.9))
         )
-    if brief.says("cactus", "arizona"):
+    if "cacti" in brief.things:
         green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
         cacti = planting.strewn(
             scene, land, green, rng, count=max(3, round(46 * few)), tall=6.0, **_UPRIGHT

@@ -41,7 +41,7 @@ def smoke(scene: Vista, planes: Floats, cone: Cone | None) -> None:
     camera = scene.camera
     spot = (camera.column(cone.x, cone.z), camera.row(cone.top, cone.z))
     unit = cone.crater * camera.focal / cone.z
-    glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.time_of_day, 0.22)
+    glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.hour, 0.22)
     _halo(planes, spot, unit, glowing)
     _rising(scene, planes, ASH if erupts else STEAM, spot, unit, glowing * float(erupts))
     if erupts:

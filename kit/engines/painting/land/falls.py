@@ -52,7 +52,7 @@ class Falls:
 
 def falls_of(scene: Vista) -> Falls | None:
     """Return the falls that a prompt asks for, as high as the frame has room, else None."""
-    if "waterfall" not in scene.brief.sights:
+    if "waterfall" not in scene.brief.things:
         return None
     camera, dice = scene.camera, scene.dice(60)
     z = float(dice.uniform(165.0, 205.0))

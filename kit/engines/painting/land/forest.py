@@ -25,7 +25,7 @@ from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.vista import Vista, finished, vista
 from kit.engines.painting.land.voxel import seen
 from kit.engines.painting.land.woods import LEAVES, Wood, leaves_of, wood_of
-from kit.engines.prompt.brief import RAYS, Brief
+from kit.engines.prompt.brief import Brief
 
 _FAR = 260.0
 _BARE = 0.10  # share of the trees that a minimal picture keeps
@@ -93,7 +93,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     progress.report(0.85)
     far = depth > 110.0
     shine = light(scene.look.sun)
-    rays = brief.says(*RAYS) or "dramatic" in brief.composition
+    rays = "rays" in brief.things or "dramatic" in brief.composition
     shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
     air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
     return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kit.engines.prompt import directing
-
 if TYPE_CHECKING:
     from kit.engines.painting.land.look import Look
     from kit.engines.painting.land.tinting import Color
@@ -75,7 +73,7 @@ _OVER = 0.62  # how high at least a sun stands beside a volcano
 
 def felt(look: Look, brief: Brief) -> Look:
     """Return the light of a brief as its words of mood, tone and camera change it."""
-    for feeling in directing.felt(brief, MOODS, TONES, COMPOSITIONS):
+    for feeling in brief.picked(MOODS, TONES, COMPOSITIONS):
         look = _changed(look, feeling)
     return look
 
@@ -83,16 +81,16 @@ def felt(look: Look, brief: Brief) -> Look:
 def shown(look: Look, brief: Brief) -> Look:
     """Return a look whose sun or moon stands where it is seen, if the prompt wants to see it."""
     if look.moon:
-        named = "moon" in brief.discs
+        named = "moon" in brief.things
         return replace(look, named=True, disc=True, milky=False) if named else look
-    if "outline" in brief.tones and not brief.covered and "sun" not in brief.discs:
+    if "outline" in brief.tones and not brief.covered and "sun" not in brief.things:
         return replace(look, elevation=min(look.elevation, _BEHIND))
-    if "moon" in brief.discs and brief.time_of_day == "dusk":
+    if "moon" in brief.things and brief.hour == "dusk":
         return replace(look, elevation=_RISEN, moon=True, named=True)
-    if "sun" not in brief.discs:
+    if "sun" not in brief.things:
         return look
-    least = _OVER if "volcano" in brief.sights else 0.0  # its flanks are not parted
-    elevation = max(_ELEVATIONS[brief.time_of_day], least)
+    least = _OVER if "volcano" in brief.things else 0.0  # its flanks are not parted
+    elevation = max(_ELEVATIONS[brief.hour], least)
     return replace(look, elevation=elevation, named=True, disc=True)
 
 

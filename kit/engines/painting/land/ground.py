@@ -15,7 +15,7 @@ from kit.engines.painting.land.relief import Relief
 from kit.engines.painting.land.tinting import turned
 from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera, Seen
-from kit.engines.painting.poster.palettes import Tint
+from kit.engines.prompt.vocabulary import Tint
 
 Direction = tuple[float, float, float]
 

@@ -86,7 +86,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         _flood(scene, planes, depth, view, land, overhead, progress.part(0.8, 0.86))
     if drop:
         falls.foaming(scene, planes, depth, land, drop)
-    if "palms" in brief.sights:
+    if "palms" in brief.things:
         near = grove.on_bank(scene, land)
         palmery.planted(scene, planes, depth, land, near, progress.part(0.86, 0.88))
     progress.report(0.88)
@@ -144,7 +144,7 @@ def _grow(
         density=density,
         line=max(40.0, 0.36 * float(land.heights.max())),
     )
-    palms = "palms" in scene.brief.sights
+    palms = "palms" in scene.brief.things
     shapes = sprites("broadleaf" if country.peaks < 0.5 or palms else "spruce")
     right = scene.toward[0] > 0
     standing, lying = progress.part(0.0, 0.5), progress.part(0.7, 1.0)
@@ -176,7 +176,7 @@ def _flood(
     ground = land.height(view.x, view.z)
     # Between two slices a sheer cliff is neither in nor out of the water.
     wet = ~view.sky & (ground < 0.0) & (view.height < 0.4) & (depth > view.z * 0.999)
-    calm = scene.brief.mood == "calm" or scene.brief.says("mirror", "reflection", "still")
+    calm = scene.brief.mood == "calm" or "still_water" in scene.brief.things
     rough = 2.2 if scene.brief.weather == "rain" else 0.35 if calm else 0.9
     tint = of_water(scene.brief)
     cloudy = _CLOUDY if tint and tint[1] > _GRAY else 0.0

@@ -13,8 +13,9 @@ from kit.engines.painting.land.fog import fogged
 from kit.engines.painting.land.grade import felt, shown
 from kit.engines.painting.land.overcast import burns, ceiling, overcast
 from kit.engines.painting.land.tinting import Color, between, of_light, toned
-from kit.engines.painting.poster.palettes import Tint, tempered
+from kit.engines.painting.poster.palettes import tempered
 from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +193,7 @@ _GLOOM = 0.78  # share of the light that a gloomy mood leaves
 
 def look_for(brief: Brief) -> Look:
     """Return the light of a brief."""
-    look = _HOURS[brief.time_of_day]
+    look = _HOURS[brief.hour]
     closed = ceiling(brief)
     look = replace(look, **closed)
     if tints := of_light(brief):
@@ -202,7 +203,7 @@ def look_for(brief: Brief) -> Look:
         look = overcast(look)
     clouds, haze, sun, shade, color = (_BROKEN if parted else _WEATHERS)[brief.weather]
     cover = _cover(brief, look.clouds * clouds, parted=parted)
-    milky = brief.dark and not brief.covered and brief.says("milky")
+    milky = brief.dark and not brief.covered and "milky_way" in brief.things
     look = _faded(
         replace(
             look,
@@ -212,9 +213,9 @@ def look_for(brief: Brief) -> Look:
             sun_power=look.sun_power * sun,
             shade_power=look.shade_power * shade,
             glow=look.glow * (0.7 if burns(brief) else sun),
-            crescent=look.moon and "crescent" in brief.extras,
+            crescent=look.moon and "crescent" in brief.things,
             disc=brief.open and not (milky and look.moon),
-            aurora="aurora" in brief.extras,
+            aurora="aurora" in brief.things,
             milky=milky,
             stars=look.stars * _starry(brief, sun),
             saturation=look.saturation * _MOODS.get(brief.mood, 1.0),
@@ -223,16 +224,17 @@ def look_for(brief: Brief) -> Look:
         0.9 if closed else color,
     )
     if brief.weather == "fog":
-        dense = brief.says("dense", "thick", "heavy")
+        dense = "dense_fog" in brief.things
         look = fogged(look, dense=dense, disc=brief.open)
     return shown(felt(_tempered(look, brief.warmth), brief), brief)
 
 
 def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
     """Return how much of the sky clouds cover, if they cover so much by the hour and weather."""
-    cover = clouds * (0.5 if brief.says("cloudless", "clear") else 1.0)
+    cover = clouds * (0.5 if "clear_sky" in brief.things else 1.0)
     cover *= 0.5 if "minimal" in brief.composition else 1.0
-    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition)) + 0.25 * brief.says("cloud")
+    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition))
+    cover += 0.25 * ("clouds" in brief.things)
     if parted:
         return min(cover, _PARTED)
     if brief.weather == "overcast":

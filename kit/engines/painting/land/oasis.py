@@ -36,7 +36,7 @@ class Pool:
 
 def pool_of(scene: Vista) -> Pool | None:
     """Return the pool that palms in a desert stand around, if the prompt asks for them."""
-    if "palms" not in scene.brief.sights:
+    if "palms" not in scene.brief.things:
         return None
     camera, dice = scene.camera, scene.dice(50)
     away = max(4.4 * camera.height, 2.4 * camera.nearest) * dice.uniform(0.95, 1.15)

@@ -97,7 +97,7 @@ _GRAY: dict[str, dict[str, Any]] = {
 
 def ceiling(brief: Brief) -> dict[str, Any]:
     """Return what a closed sky changes in the look of a brief's hour, if it does."""
-    hour = brief.time_of_day
+    hour = brief.hour
     if not brief.covered or brief.weather == "fog" or (hour == "night" and brief.open):
         return {}
     if brief.dim or hour == "night":
@@ -107,7 +107,7 @@ def ceiling(brief: Brief) -> dict[str, Any]:
 
 def burns(brief: Brief) -> bool:
     """Return whether the sky of a brief burns at the horizon under dark clouds."""
-    return brief.weather in ("rain", "overcast") and brief.time_of_day in _BURNING and not brief.dim
+    return brief.weather in ("rain", "overcast") and brief.hour in _BURNING and not brief.dim
 
 
 def overcast(look: Look) -> Look:

@@ -32,7 +32,6 @@ _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic"
 _SWELL = 0.55
 _DOWN, _CLOSE = 0.40, 0.45  # how far up the horizon goes and the eye down for waves near by
 _SOFT = 30.0  # distance up to which crests of waves are softened
-_STORMS = ("storm", "stormy", "thunderstorm", "rough", "wild", "wave", "surf")
 
 
 def paint(brief: Brief, progress: Progress) -> Bytes:
@@ -112,9 +111,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
 def _swell(brief: Brief) -> float:
     bold = "dramatic" in brief.composition
     swell = _SWELLS["dramatic"] if bold else _SWELLS.get(brief.mood, _SWELL)
-    if brief.says("calm", "still", "quiet", "glassy"):
+    if "glassy" in brief.things:
         return 0.12
-    rough = brief.says(*_STORMS) or brief.weather == "rain"
+    rough = "rough" in brief.things or brief.weather == "rain"
     swell *= staging_of(brief.composition).swell
     return min(1.5, swell * (2.1 if rough else 1.0))
 

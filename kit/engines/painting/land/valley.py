@@ -16,9 +16,6 @@ from kit.engines.painting.land.staging import parted
 from kit.engines.painting.land.vista import Vista
 from kit.engines.prompt.brief import Brief
 
-_HILLS = ("hill", "meadow", "countryside", "field", "tuscany", "pasture", "vineyard", "farm")
-_WATERS = ("lake", "pond", "river", "mirror", "lagoon", "loch", "water", "tarn", "fjord")
-_HEIGHTS = ("mountain", "alp", "alpine", "peak", "summit", "range", "himalaya", "rocky", "volcano")
 _BANK = 0.66  # of the eye's height: no bank before the camera is higher
 _TOP = 0.95  # share of the sky that even a towering peak leaves no more of
 _EYE, _NEAREST = 12.0, 11.0  # height of an eye on the shore, and the nearest ground it sees
@@ -36,8 +33,9 @@ class Country:
 def country_of(brief: Brief, dice: np.random.Generator) -> Country:
     """Return how the land lies that a brief asks for."""
     luck, wooded = float(dice.random()), float(dice.uniform(0.5, 1.0))
-    hills = brief.says(*_HILLS) and not brief.says(*_HEIGHTS)
-    flooded = brief.says(*_WATERS) or "waterfall" in brief.sights or (not hills and luck < 0.6)
+    hills = "hills" in brief.things and "heights" not in brief.things
+    wet = not brief.things.isdisjoint(("open_water", "waterfall"))
+    flooded = wet or (not hills and luck < 0.6)
     peaks = float(dice.uniform(0.24, 0.34)) if hills else float(dice.uniform(0.95, 1.25))
     return Country(peaks, flooded, wooded * (0.5 if hills else 1.0))
 
@@ -122,7 +120,7 @@ def _valley(
         # From high up the frame begins far off: the bank lies as much farther away.
         wide = scene.camera.nearest / _NEAREST if "high" in scene.brief.composition else 1.0
         reach = float(rng.uniform(4, 22)) + 36 * near + 12 * bend_x
-        reach = reach + 24.0 * ("palms" in scene.brief.sights)  # they stand on a bank near by
+        reach = reach + 24.0 * ("palms" in scene.brief.things)  # they stand on a bank near by
         rise = 9.5 + 0.45 * min(scene.camera.height, _EYE)
         floor += rise * smooth_step(10, -16, z / np.float32(wide) - reach)
     else:

@@ -92,7 +92,7 @@ def lighthouse(scene: Vista, planes: Floats, land: Relief) -> None:
     for points, tone in _TOWER:
         shape = foot + np.array(points, float) * unit * (1.0, -1.0)
         _filled(planes, shape, light(tone) * (lit + shade), 1.0)
-    if scene.brief.time_of_day != "day":
+    if scene.brief.hour != "day":
         _beacon(scene, planes, foot - (0.0, 17.2 * unit), unit)
 
 

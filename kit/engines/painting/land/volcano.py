@@ -15,12 +15,9 @@ from kit.engines.painting.land.relief import grid
 from kit.engines.painting.land.vista import Vista
 from kit.engines.prompt.brief import Brief
 
-#: Mountains that are known for the snow on their tops, and words for it.
-_CAPPED = ("fuji", "fujiyama", "fujisan", "kilimanjaro", "cotopaxi", "snowcapped", "snow", "snowy")
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
 #: What it does -> the share of the sky that it takes: smoke wants room above it.
 _PARTS = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
-_ASLEEP = ("dormant", "extinct", "sleeping", "peaceful", "calm", "quiet", "no-smoke", "no-eruption")
 _AROUND = 2  # times that the noise of the gullies is laid around the cone
 _LOWERED = 0.72  # share by which other mountains make room
 
@@ -62,7 +59,7 @@ def cone_of(scene: Vista, *, away: float, foot: float = 0.0) -> Cone | None:
     away : float
         Distance of its axis.
     """
-    if "volcano" not in scene.brief.sights:
+    if "volcano" not in scene.brief.things:
         return None
     camera, dice = scene.camera, scene.dice(30)
     half = camera.widest * away
@@ -124,16 +121,16 @@ def ground_with(ground: Ground, cone: Cone, brief: Brief) -> Ground:
 
 def activity(brief: Brief) -> str:
     """Return what a prompt's volcano does: erupting, smoking or asleep."""
-    if "eruption" in brief.sights:
+    if "eruption" in brief.things:
         return "erupting"
-    calm = snowcapped(brief) and not brief.says("smoke", "smoking")
-    return "asleep" if calm or brief.says(*_ASLEEP) else "smoking"
+    calm = snowcapped(brief) and "smoke" not in brief.things
+    return "asleep" if calm or "asleep" in brief.things else "smoking"
 
 
 def snowcapped(brief: Brief) -> bool:
     """Return whether snow lies on the top of a prompt's volcano."""
-    erupts = "eruption" in brief.sights
-    return not erupts and (brief.season == "winter" or brief.says(*_CAPPED))
+    erupts = "eruption" in brief.things
+    return not erupts and (brief.season == "winter" or "snowcapped" in brief.things)
 
 
 def _slope(

@@ -20,9 +20,9 @@ def falling(
         _snow(planes, light_of, rng)
     elif brief.weather == "rain" and brief.falling:
         _rain(planes, light_of, rng)
-    if "fireflies" in brief.extras:
+    if "fireflies" in brief.things:
         _fireflies(planes, camera, rng)
-    if "birds" in brief.extras:
+    if "birds" in brief.things:
         _birds(planes, camera, rng)
 
 

@@ -11,8 +11,6 @@ from kit.engines.painting.land.seasons import FOLIAGE
 from kit.engines.painting.land.tinting import of_land, turned
 from kit.engines.prompt.brief import Brief
 
-_LEAFY = ("birch", "oak", "jungle", "grove", "wood", "woodland", "blossom", "cherry", "maple")
-_NEEDLES = ("pine", "fir", "spruce", "taiga", "conifer", "redwood", "evergreen")
 #: Season -> colors of leaves seen from near.
 LEAVES: dict[str, tuple[Oklch, ...]] = {
     "summer": ((0.47, 0.095, 128), (0.42, 0.080, 136)),
@@ -35,16 +33,16 @@ class Wood:
 def wood_of(brief: Brief) -> Wood:
     """Return the trees that a brief names, or that its season and seed choose."""
     luck = float(np.random.default_rng([brief.seed, 2]).random())
-    leafy = brief.says(*_LEAFY) or (brief.season in ("autumn", "spring") and luck < 0.75)
-    needles = brief.says(*_NEEDLES) or not (leafy or luck < 0.4)
+    leafy = "leaves" in brief.things or (brief.season in ("autumn", "spring") and luck < 0.75)
+    needles = "needles" in brief.things or not (leafy or luck < 0.4)
     winter = brief.season == "winter"
-    needles = needles or (winter and not brief.says(*_LEAFY))
-    return Wood(needles, brief.says("birch"), winter and not needles)
+    needles = needles or (winter and "leaves" not in brief.things)
+    return Wood(needles, "birches" in brief.things, winter and not needles)
 
 
 def leaves_of(brief: Brief, wood: Wood) -> tuple[Oklch, ...]:
     """Return the colors of a wood's needles or leaves."""
-    if brief.says("blossom", "cherry", "sakura") and not wood.needles:
+    if "blossom" in brief.things and not wood.needles:
         return _BLOSSOMS
     season = brief.season
     needles = tuple(color for color, _ in FOLIAGE["winter" if season == "winter" else "summer"])

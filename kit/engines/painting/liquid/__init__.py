@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from kit.engines.base import Progress
@@ -17,16 +15,8 @@ from kit.engines.painting.liquid.substances import SUBSTANCES, Dish
 from kit.engines.painting.tone import Film, bloom, developed, painted
 from kit.engines.prompt.brief import Brief
 
-#: Substance -> words for it.
-_WORDS = {
-    "marble": ("marble", "marbled", "marbling", "stone", "agate", "kintsugi", "quartz", "onyx"),
-    "ink": ("ink", "smoke", "watercolor", "cloud", "smoky"),
-    "silk": ("silk", "satin", "velvet", "fabric", "cloth", "drape", "folds", "fold"),
-    "oil": ("oil", "iridescent", "petrol", "chrome", "holographic", "bubble", "soap", "metal"),
-    "lava": ("lava", "magma", "molten", "volcanic"),
-    "paint": ("paint", "acrylic", "pour", "swirl", "swirls", "abstract"),
-}
-_GOLD = ("gold", "golden", "kintsugi", "gilded", "gilt", "vein", "veins", "leaf")
+#: The first substance that a brief names is painted.
+_NAMES = ("marble", "ink", "silk", "oil", "lava", "paint")
 _ZOOMS = {"close": 0.42, "wide": 2.3, "high": 2.3, "minimal": 0.8, "dramatic": 0.75}
 _OCTAVES = {"low": 5, "standard": 8, "high": 10}
 _FILM = Film(exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22)
@@ -47,9 +37,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
 def _painted(brief: Brief, progress: Progress) -> Bytes:
     rng = np.random.default_rng([brief.seed, 43])
     substance = _substance(rng, brief)
-    gold = brief.says(*_GOLD)
+    gold = "gold" in brief.things
     dish = Dish(
-        brief=_without_gold(brief) if gold else brief,
+        brief=brief,
         zoom=told(brief, _ZOOMS),
         octaves=_OCTAVES[brief.detail],
         calm=brief.mood in ("calm", "pastel") or "minimal" in brief.composition,
@@ -63,7 +53,7 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     if gold:
         picture = gilded(picture, currents, progress.part(0.7, 0.8), stone=substance == "marble")
     picture = directed(brief, substance, picture, currents)
-    picture *= np.float32(_HOURS.get(brief.time_of_day, 1.0))
+    picture *= np.float32(_HOURS.get(brief.hour, 1.0))
     progress.report(0.8)
     bloom(picture, threshold=0.85, strength=0.25)
     progress.report(0.85)
@@ -72,11 +62,6 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
     return pixels
 
 
-def _without_gold(brief: Brief) -> Brief:
-    """Return a brief whose gold is spent on the veins and does not color the liquid too."""
-    return replace(brief, colors=tuple(color for color in brief.colors if color != "gold"))
-
-
 def _substance(rng: np.random.Generator, brief: Brief) -> str:
-    drawn = str(rng.choice(list(_WORDS), p=[0.2, 0.2, 0.25, 0.15, 0.0, 0.2]))
-    return next((name for name, words in _WORDS.items() if brief.says(*words)), drawn)
+    drawn = str(rng.choice(_NAMES, p=[0.2, 0.2, 0.25, 0.15, 0.0, 0.2]))
+    return next((name for name in _NAMES if f"liquid_{name}" in brief.things), drawn)

@@ -28,7 +28,7 @@ def directed(brief: Brief, substance: str, picture: Plane, currents: Currents) -
     said = brief.composition
     if "minimal" in said and substance not in _THIN:
         picture = _puddle(brief, picture, currents, dark=brief.dark or substance == "lava")
-    mirrored = substance != "ink" or brief.says("symmetric", "symmetrical")
+    mirrored = substance != "ink" or "mirrored" in brief.things
     if "centered" in said and mirrored:
         picture = symmetric(picture)
     if "low" in said:
@@ -54,7 +54,7 @@ def _puddle(brief: Brief, picture: Plane, currents: Currents, *, dark: bool) -> 
     inside = smooth_step(0.335, 0.355, level)
     tint = asked(brief)
     hue, chroma = tint[0] if tint else (80.0, 0.0)
-    ground = (0.12, 0.015, hue) if dark or brief.says("black", "dark") else (
+    ground = (0.12, 0.015, hue) if dark or "dark_ground" in brief.things else (
         0.93, min(0.02, 0.2 * chroma) + 0.006, hue
     )  # fmt: skip
     paper = light(ground) * np.ones((3, height, width), np.float32)

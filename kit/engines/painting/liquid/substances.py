@@ -16,9 +16,10 @@ from kit.engines.painting.fields import Plane, across, grown, slopes
 from kit.engines.painting.framing import focus, pool, told
 from kit.engines.painting.liquid.currents import Currents, Stirring
 from kit.engines.painting.liquid.gloss import relit
-from kit.engines.painting.tints import Tint, Trio, asked, strength, three
+from kit.engines.painting.tints import Trio, asked, strength, three
 from kit.engines.painting.tone import blended, gradient, light, softened
 from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
 
 #: Tints that the seed draws from where no color is named.
 _TRIOS: list[Trio] = [
@@ -76,7 +77,7 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: P
     """Return polished stone: clouded ground, soft bands, veins of several widths."""
     size = max(currents.fast.shape)
     tint = dish.tints(rng)[0] if asked(dish.brief) else (250.0, 0.012)
-    dark = dish.brief.dark or dish.brief.says("black", "dark", "onyx", "navy", "midnight")
+    dark = dish.brief.dark or "dark_stone" in dish.brief.things
     height, width = currents.fast.shape
     fine = grown(
         rng, height, width, cells=across(7 * dish.zoom, height, width), octaves=6, gain=0.6
@@ -113,9 +114,9 @@ def ink(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Prog
     """Return ink in water: plumes that thin out into veils, on white or on black."""
     height, width = currents.fast.shape
     # Black ink is a dye; anything else that is black is what lies behind.
-    black = dish.brief.says("black") and dish.brief.says("ink") and not asked(dish.brief)
+    black = dish.brief.things.issuperset(("black", "ink")) and not asked(dish.brief)
     tints = (_SOOT, _SOOT, _SOOT) if black else dish.tints(rng)
-    dark = dish.brief.dark or (dish.brief.says("black", "dark", "smoke", "smoky") and not black)
+    dark = dish.brief.dark or ("dark_water" in dish.brief.things and not black)
     y, x = np.ogrid[0:height, 0:width]
     drawn = rng.uniform(0.35, 0.65, 2)
     center = focus(dish.brief, (float(drawn[0]), float(drawn[1])))

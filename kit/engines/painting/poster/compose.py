@@ -15,7 +15,7 @@ from kit.engines.painting.poster.plane import Plane, Stage
 from kit.engines.painting.poster.recipes import RECIPES
 from kit.engines.painting.poster.strips import Strip, gathered, strips
 from kit.engines.painting.poster.water import Mirror, Water, water
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
 
 #: Weather -> how much mist there is at least.
 _LEAST_MIST = {
@@ -76,25 +76,25 @@ class Picture:
         return canvas
 
 
-def compose(scene: Scene, look: Look, stage: Stage) -> Picture:
+def compose(brief: Brief, look: Look, stage: Stage) -> Picture:
     """Return the planes of a scene.
 
     Every part draws from its own stream of random numbers, so that a change of one setting leaves
     the rest of the picture as it was.
     """
-    rng = _streams(scene)
-    palette = palette_for(scene)
-    recipe = framed(RECIPES[scene.subject], scene.composition)
+    rng = _streams(brief)
+    palette = palette_for(brief)
+    recipe = framed(RECIPES[brief.place], brief.composition)
     horizon = stage.y(recipe.horizon)
-    light = sky.light_of(next(rng), stage, scene, horizon)
-    glow = 0.7 if not scene.open else 0.5 if light.shadow else 1.0
+    light = sky.light_of(next(rng), stage, brief, horizon)
+    glow = 0.7 if not brief.open else 0.5 if light.shadow else 1.0
     heaven = sky.sky(stage, palette, light, horizon, glow)
-    back = [*_heaven(rng, stage, scene, look, palette, light, horizon)]
-    setting = ridges.Setting(stage, palette, light, scene, _mist(scene, look))
-    far, near = ridges.ridges(next(rng), setting, recipe, ridges_of(look.layers, scene.composition))
+    back = [*_heaven(rng, stage, brief, look, palette, light, horizon)]
+    setting = ridges.Setting(stage, palette, light, brief, _mist(brief, look))
+    far, near = ridges.ridges(next(rng), setting, recipe, ridges_of(look.layers, brief.composition))
     shore = round(stage.y(recipe.shore)) if recipe.shore else None
     sheet = water(next(rng), stage, light, shore, recipe.rough) if shore else None
-    if sheet and not scene.open:  # a sun that is not seen does not glitter
+    if sheet and not brief.open:  # a sun that is not seen does not glitter
         sheet = replace(sheet, glitter=np.zeros_like(sheet.glitter))
     return Picture(stage, palette, light, heaven, (*back, *far), tuple(near), sheet)
 
@@ -126,7 +126,7 @@ def painted(picture: Picture, falling: Sequence[Plane] = ()) -> Iterator[Strip]:
 def _heaven(
     rng: Iterator[np.random.Generator],
     stage: Stage,
-    scene: Scene,
+    brief: Brief,
     look: Look,
     palette: Palette,
     light: sky.Light,
@@ -134,41 +134,41 @@ def _heaven(
 ) -> Iterator[Plane]:
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
     streams = [next(rng) for _ in range(6)]
-    clear = not scene.covered
-    if look.stars and scene.dark and (clear or "stars" in scene.lights):
-        if scene.time == "night" and clear:
+    clear = not brief.covered
+    if look.stars and brief.dark and (clear or "stars" in brief.lights):
+        if brief.hour == "night" and clear:
             yield sky.milky_way(streams[0], stage, palette, horizon)
-        yield sky.stars(streams[1], stage, horizon, light, 1.0 if scene.time == "night" else 0.65)
-    if "aurora" in scene.extras and scene.dark:
+        yield sky.stars(streams[1], stage, horizon, light, 1.0 if brief.hour == "night" else 0.65)
+    if "aurora" in brief.things and brief.dark:
         yield from clouds.aurora(streams[2], stage, horizon)
-    if scene.open:
-        if "dramatic" in scene.composition and not sky.moonlit(scene):
+    if brief.open:
+        if "dramatic" in brief.composition and not sky.moonlit(brief):
             yield sky.shafts(stage, palette, light, horizon)
-        shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(scene) else None
+        shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(brief) else None
         yield from shine or sky.sun(stage, palette, light)
-    if scene.weather != "fog" and (scene.covered or "minimal" not in scene.composition):
-        yield from clouds.CLOUDS[_clouds(scene)](streams[4], stage, palette, light, horizon)
-    if look.birds and _birds(scene):
+    if brief.weather != "fog" and (brief.covered or "minimal" not in brief.composition):
+        yield from clouds.CLOUDS[_clouds(brief)](streams[4], stage, palette, light, horizon)
+    if look.birds and _birds(brief):
         yield sky.birds(streams[5], stage, palette, light, horizon)
 
 
-def _clouds(scene: Scene) -> str:
-    if scene.covered:
+def _clouds(brief: Brief) -> str:
+    if brief.covered:
         return "overcast"
-    return "cumulus" if scene.time == "day" else "streaks"
+    return "cumulus" if brief.hour == "day" else "streaks"
 
 
-def _birds(scene: Scene) -> bool:
+def _birds(brief: Brief) -> bool:
     """Return whether birds fly: where they are asked for, or an open sky by day has room."""
-    still = scene.mood == "calm" or "minimal" in scene.composition
-    empty = scene.dark or scene.covered or still
-    return "birds" in scene.extras or not empty
+    still = brief.mood == "calm" or "minimal" in brief.composition
+    empty = brief.dark or brief.covered or still
+    return "birds" in brief.things or not empty
 
 
-def _mist(scene: Scene, look: Look) -> float:
-    return max(look.mist, _LEAST_MIST[scene.weather])
+def _mist(brief: Brief, look: Look) -> float:
+    return max(look.mist, _LEAST_MIST[brief.weather])
 
 
-def _streams(scene: Scene) -> Iterator[np.random.Generator]:
+def _streams(brief: Brief) -> Iterator[np.random.Generator]:
     for part in range(64):
-        yield np.random.default_rng([scene.number, part])
+        yield np.random.default_rng([brief.seed, part])

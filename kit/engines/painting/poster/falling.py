@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, paint
 from kit.engines.painting.poster.plane import Plane, Stage, discs, fill_all, solid
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
 
 _LAYERS = 3
 _STEPS = np.array(list(product((-1, 0, 1), repeat=2)))
@@ -37,11 +37,11 @@ class Fall:
     speed: tuple[float, float]
 
 
-def kind_of(scene: Scene) -> str | None:
-    """Return what is in the air of a scene, if anything."""
-    if scene.weather in ("rain", "snow"):
-        return scene.weather
-    return "fireflies" if "fireflies" in scene.extras else None
+def kind_of(brief: Brief) -> str | None:
+    """Return what is in the air of a brief, if anything."""
+    if brief.weather in ("rain", "snow"):
+        return brief.weather
+    return "fireflies" if "fireflies" in brief.things else None
 
 
 def falls(rng: np.random.Generator, width: int, height: int, kind: str) -> list[Fall]:

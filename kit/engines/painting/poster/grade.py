@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from kit.engines.prompt import directing
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
 
 if TYPE_CHECKING:
     from kit.engines.painting.poster.palettes import Palette
@@ -63,11 +62,11 @@ OUTLINE = Feeling(contrast=0.12, middle=0.10, chroma=0.7)
 FAINT = Feeling(contrast=0.30, middle=0.12, chroma=0.7)
 
 
-def felt(palette: Palette, scene: Scene) -> Palette:
+def felt(palette: Palette, brief: Brief) -> Palette:
     """Return the colors of a scene as its words of mood, tone and camera change them."""
-    for feeling in directing.felt(scene, MOODS, TONES, COMPOSITIONS):
+    for feeling in brief.picked(MOODS, TONES, COMPOSITIONS):
         palette = _each(palette, feeling)
-    if "outline" not in scene.tones:
+    if "outline" not in brief.tones:
         return palette
     far, middle, near = (OUTLINE.of(color) for color in palette.land)
     snow, mist = FAINT.of(palette.snow), FAINT.of(palette.mist)

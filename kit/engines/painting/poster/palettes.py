@@ -1,4 +1,4 @@
-"""Palettes: the colors of a scene, as OKLCH data.
+"""Palettes: the colors of a brief, as OKLCH data.
 
 Lightness comes from the time of day, so every palette works at every hour; a named palette or the
 prompt's color words replace hue and chroma.
@@ -7,17 +7,16 @@ prompt's color words replace hue and chroma.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kit.engines.painting.poster.grade import felt
-from kit.engines.prompt import lexicon
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
 
 Color: TypeAlias = tuple[float, float, float]
 #: Hue and chroma.
-Tint: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +120,6 @@ _WEATHERS = {
     "overcast": 0.6,
     "fog": 0.75,
 }
-#: Color words of growing things and soil: by day they color the land and leave the sky alone.
-_EARTHY = frozenset({"green", "lime", "olive", "emerald", "brown", "rust", "sepia"})
 #: Weather -> shares of a day's colors and of its lightness that clouds leave.
 _LEADEN = {"rain": (0.55, 0.86), "snow": (0.5, 1.0)}
 _DIM = 0.4  # share of a low sun's colors that a closed sky lets through
@@ -131,31 +128,30 @@ _WARM = (0.011, 0.030)  # what warm light adds to a color, along a and b of OKLa
 _GLOOM = 0.82  # share of the lightness that a gloomy mood leaves
 
 
-def palette_for(scene: Scene) -> Palette:
+def palette_for(brief: Brief) -> Palette:
     """Return the colors of a scene: its time of day's, then the palette's, then the words'."""
-    palette = TIMES[scene.time]
-    if scene.palette in NAMED:
-        palette = _tinted(palette, *NAMED[scene.palette])
-    elif _EARTHY.issuperset(scene.tints) and scene.time == "day":
-        palette = _grounded(palette, _own_tint(scene))
-    elif scene.tints:
-        palette = _tinted(palette, *_from_words(scene))
+    palette = TIMES[brief.hour]
+    if brief.palette in NAMED:
+        palette = _tinted(palette, *NAMED[brief.palette])
+    elif brief.colors:
+        palette = _tinted(palette, *_from_words(brief.colors))
+        palette = _grounded(palette, _said_tint(brief))
     else:
-        palette = _grounded(palette, _own_tint(scene))
-    strength = _MOODS.get(scene.mood, _WEATHERS[scene.weather])
-    strength *= _DIM if scene.dim else 1.0
-    light = _GLOOM if scene.mood == "gloomy" else 1.0
-    if scene.time == "day" and not scene.open:
-        left = _LEADEN.get(scene.weather, (1.0, 1.0))
+        palette = _grounded(palette, _said_tint(brief) or _own_tint(brief))
+    strength = _MOODS.get(brief.mood, _WEATHERS[brief.weather])
+    strength *= _DIM if brief.dim else 1.0
+    light = _GLOOM if brief.mood == "gloomy" else 1.0
+    if brief.hour == "day" and not brief.open:
+        left = _LEADEN.get(brief.weather, (1.0, 1.0))
         strength, light = strength * left[0], light * left[1]
     palette = _each(palette, lambda color: (color[0] * light, color[1] * strength, color[2]))
-    if scene.weather == "fog":
+    if brief.weather == "fog":
         palette = _fogged(palette)
-    palette = felt(palette, scene)
-    if not scene.warmth:
+    palette = felt(palette, brief)
+    if not brief.warmth:
         return palette
-    warmer = _each(palette, lambda color: tempered(color, scene.warmth))
-    return replace(warmer, sun=tempered(palette.sun, scene.warmth))
+    warmer = _each(palette, lambda color: tempered(color, brief.warmth))
+    return replace(warmer, sun=tempered(palette.sun, brief.warmth))
 
 
 def tempered(color: Color, warmth: float) -> Color:
@@ -197,10 +193,9 @@ def _plain(color: Color) -> tuple[float, float]:
     return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
 
 
-def _from_words(scene: Scene) -> tuple[Tint, Tint, Tint, Tint]:
-    tints = [lexicon.COLORS[word] for word in scene.tints]
+def _from_words(tints: Sequence[Tint]) -> tuple[Tint, Tint, Tint, Tint]:
     hue, chroma = tints[0]
-    if len(tints) == 2:
+    if len(tints) > 1:
         other, light = tints[1]
         return (hue, chroma), (hue, chroma), (_between(hue, other), min(chroma, light)), tints[1]
     warm = _toward(hue, 85, 26)
@@ -232,18 +227,21 @@ def _tinted(palette: Palette, land: Tint, top: Tint, middle: Tint, low: Tint) ->
     )
 
 
-def _own_tint(scene: Scene) -> Tint | None:
+def _said_tint(brief: Brief) -> Tint | None:
+    """Return the color that is asked for of the ground, or of a sea."""
+    return brief.water if brief.place == "sea" and brief.water else brief.land
+
+
+def _own_tint(brief: Brief) -> Tint | None:
     """Return the color of the ground itself, where the hour lets it show."""
-    if scene.tints:
-        return lexicon.COLORS[scene.tints[0]]
-    if scene.time in ("dusk", "night"):
+    if brief.hour in ("dusk", "night"):
         return None
-    if scene.season == "winter":
-        return _BARE if scene.time == "day" else None
-    if scene.time != "day":
-        return _SEASONS.get(scene.season)
-    own = _GROUNDS.get(scene.subject)
-    return own if scene.subject == "desert" else _SEASONS.get(scene.season, own)
+    if brief.season == "winter":
+        return _BARE if brief.hour == "day" else None
+    if brief.hour != "day":
+        return _SEASONS.get(brief.season)
+    own = _GROUNDS.get(brief.place)
+    return own if brief.place == "desert" else _SEASONS.get(brief.season, own)
 
 
 def _grounded(palette: Palette, tint: Tint | None) -> Palette:

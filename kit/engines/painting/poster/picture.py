@@ -14,8 +14,8 @@ from kit.engines.painting.poster.compose import Look, compose, painted
 from kit.engines.painting.poster.falling import fallen, kind_of
 from kit.engines.painting.poster.plane import Stage
 from kit.engines.painting.poster.strips import printed
-from kit.engines.prompt.landscape import Scene, read
-from kit.engines.sizes import longest_side
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.reading import read
 
 _GRAIN = 2.2
 
@@ -25,20 +25,20 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     """Render a job of the poster model."""
     values = job.parameters
     progress.report(0.0)
-    scene = read(job.prompt, seed=job.seed, palette=values["palette"])
-    pixels = picture(scene, values, progress.part(0.0, 0.7))
-    facts = {"scene": scene.facts(), "seed": job.seed}
+    brief = read(job.prompt, values, job.seed, family="poster")
+    pixels = picture(brief, values, progress.part(0.0, 0.7))
+    facts = {**brief.facts(), "seed": job.seed}
     # Its gradients and edges look the same with color at half the detail of light.
     return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
-def picture(scene: Scene, values: Any, progress: Progress) -> Bytes:
-    """Paint a scene; return RGB pixels, shape (height, width, 3)."""
+def picture(brief: Brief, values: Any, progress: Progress) -> Bytes:
+    """Paint a brief; return RGB pixels, shape (height, width, 3)."""
     look = Look(layers=values["layers"], mist=values["mist"], stars=values["stars"])
-    composed = compose(scene, look, Stage(*longest_side(values["aspect_ratio"], values["size"])))
+    composed = compose(brief, look, Stage(brief.width, brief.height))
     progress.report(0.6)
-    kind = kind_of(scene)
-    rng = np.random.default_rng([scene.number, 97])
+    kind = kind_of(brief)
+    rng = np.random.default_rng([brief.seed, 97])
     weather = fallen(rng, composed.stage, kind) if kind else []
     progress.report(0.7)
     grain = _GRAIN if values["grain"] else 0.0

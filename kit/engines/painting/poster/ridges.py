@@ -27,7 +27,7 @@ from kit.engines.painting.poster.plane import (
 )
 from kit.engines.painting.poster.recipes import Band, Recipe
 from kit.engines.painting.poster.sky import Light
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
 
 _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
 _ROCK_STEP, _SOFT_STEP = 0.002, 0.005  # in units
@@ -43,7 +43,7 @@ class Setting:
     stage: Stage
     palette: Palette
     light: Light
-    scene: Scene
+    brief: Brief
     mist: float
 
 
@@ -97,7 +97,7 @@ def _hero(rng: np.random.Generator, setting: Setting, recipe: Recipe) -> float |
     left = setting.light.x > setting.stage.x(0.5)
     share = 0.36 + rng.uniform(-0.05, 0.04)
     # A light that is asked for is the subject: then the peak stands beside it.
-    words = () if setting.light.named else setting.scene.composition
+    words = () if setting.light.named else setting.brief.composition
     return setting.stage.x(placed(share if left else 1 - share, words))
 
 
@@ -107,7 +107,7 @@ def _ridge(
     stage = setting.stage
     band, along = _band(recipe, depth)
     first, last = band.height
-    bold = _BOLD.get(setting.scene.mood, 1.0) if depth < 0.5 else 1.0
+    bold = _BOLD.get(setting.brief.mood, 1.0) if depth < 0.5 else 1.0
     height = stage.unit * (first + (last - first) * along) * bold
     foot = _foot(stage, recipe, depth)
     spacing = stage.unit * band.spacing * rng.uniform(0.85, 1.15)
@@ -156,7 +156,7 @@ def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: 
     corners = np.array([beyond, beyond, -8]), np.array([heights[-1], bottom + 8, bottom + 8])
     fill(mask, outline(start, (columns, heights), corners), top=top)
     touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
-    snow = stage.blank(top, bottom) if setting.scene.season == "winter" else None
+    snow = stage.blank(top, bottom) if setting.brief.season == "winter" else None
     _plant(rng, setting, recipe, ridge, trees.Ground(mask, top, snow))
     if snow is not None:
         touches = [*_snowed(setting, ridge, mask, snow), *touches]
@@ -196,7 +196,7 @@ def tone(palette: Palette, depth: float) -> Color:
 
 def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
     """Yield the snow and shadow on rock, and the light and shadow on dunes."""
-    stage, scene, kind = setting.stage, setting.scene, ridge.band.kind
+    stage, brief, kind = setting.stage, setting.brief, ridge.band.kind
     if kind == "dunes" or (kind == "hills" and ridge.band.plant != "conifer"):
         yield _lit(setting, ridge)
     if kind == "mesas":
@@ -206,8 +206,8 @@ def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterat
     if kind not in ("mountains", "islands", "dunes"):
         return
     air = 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
-    if kind == "mountains" and ridge.band.plant is None and _snowy(scene):
-        amount = 0.85 if scene.season == "winter" else 0.42
+    if kind == "mountains" and ridge.band.plant is None and _snowy(brief):
+        amount = 0.85 if brief.season == "winter" else 0.42
         caps = facets.snow(rng, stage, ridge.crest, ridge.rows, amount)
         white = mix(
             setting.palette.snow, tone(setting.palette, ridge.depth), 0.10 + 0.35 * ridge.depth
@@ -262,8 +262,8 @@ def _lit(setting: Setting, ridge: _Ridge) -> Touch:
     return Touch(solid(paint(color)), weights)
 
 
-def _snowy(scene: Scene) -> bool:
-    return scene.season == "winter" or (scene.season != "autumn" and scene.number % 3 != 0)
+def _snowy(brief: Brief) -> bool:
+    return brief.season == "winter" or (brief.season != "autumn" and brief.seed % 3 != 0)
 
 
 def _plant(

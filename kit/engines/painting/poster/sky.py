@@ -24,7 +24,7 @@ from kit.engines.painting.poster.plane import (
     outline,
     solid,
 )
-from kit.engines.prompt.landscape import Scene
+from kit.engines.prompt.brief import Brief
 
 _COARSE = 128  # smooth things are painted this small and enlarged
 _WINGS = np.linspace(-1.0, 1.0, 15)  # of a bird, from tip to tip
@@ -70,23 +70,23 @@ _HEIGHTS = {
 }
 
 
-def light_of(rng: np.random.Generator, stage: Stage, scene: Scene, horizon: float) -> Light:
+def light_of(rng: np.random.Generator, stage: Stage, brief: Brief, horizon: float) -> Light:
     """Place the light at one of the golden sections, as high as the hour asks for."""
-    named = scene.open and ("moon" if moonlit(scene) else "sun") in scene.discs
-    share, radius = _HEIGHTS[scene.time]
+    named = brief.open and ("moon" if moonlit(brief) else "sun") in brief.things
+    share, radius = _HEIGHTS[brief.hour]
     share = min(share, _SEEN) if named else share
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
-    bigger = 1.25 if scene.mood == "dramatic" else 1.0
-    shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(scene) else 0.0
-    x, bigger = placed(x, scene.composition), bigger * light_size(scene.composition)
-    shadow = shadow if scene.crescent else 0.0
+    bigger = 1.25 if brief.mood == "dramatic" else 1.0
+    shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(brief) else 0.0
+    x, bigger = placed(x, brief.composition), bigger * light_size(brief.composition)
+    shadow = shadow if brief.crescent else 0.0
     return Light(stage.x(x), y, stage.unit * radius * bigger, shadow, named)
 
 
-def moonlit(scene: Scene) -> bool:
+def moonlit(brief: Brief) -> bool:
     """Return whether the light is the moon: by night, and at dusk where a crescent is asked for."""
-    return scene.time == "night" or (scene.time == "dusk" and "crescent" in scene.extras)
+    return brief.hour == "night" or (brief.hour == "dusk" and "crescent" in brief.things)
 
 
 @dataclass(frozen=True, slots=True)

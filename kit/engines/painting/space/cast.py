@@ -14,34 +14,15 @@ from kit.engines.painting.space.galaxy import Spiral
 from kit.engines.painting.space.gas import Gas
 from kit.engines.painting.space.holes import Hole
 from kit.engines.painting.space.spheres import Planet, unit
-from kit.engines.painting.tints import Tint, Trio, asked, strength, three
+from kit.engines.painting.tints import Trio, asked, strength, three
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.sights import HOLES
+from kit.engines.prompt.vocabulary import Tint
 
-#: Subject -> words for it; the first subject that a prompt names is the picture's.
-_SUBJECTS = {
-    "hole": tuple(HOLES.split()),
-    "orbit": ("orbit", "sunrise", "horizon", "atmosphere", "eclipse"),
-    "ringed": ("saturn", "ringed", "ring", "rings"),
-    "planet": (
-        "planet", "planets", "exoplanet", "jupiter", "earth", "world", "giant", "mars", "neptune",
-        "venus", "moon", "moonscape", "lunar", "uranus", "asteroid",
-    ),
-    "galaxy": ("galaxy", "galaxies", "spiral", "andromeda", "milky"),
-    "stars": ("star", "starfield", "stars", "starry", "constellation", "cluster"),
-    "nova": ("supernova", "nova", "explosion", "blast"),
-    "nebula": ("nebula", "nebulae", "nebulas", "gas", "cloud", "interstellar"),
-}  # fmt: skip
+#: The first subject that a brief names is the picture's.
+_SUBJECTS = ("hole", "orbit", "ringed", "planet", "galaxy", "stars", "nova", "nebula")
 _OPEN = (("nebula", "planet", "ringed", "galaxy", "orbit"), (0.28, 0.22, 0.18, 0.18, 0.14))
-#: Kind of planet -> words for it.
-_KINDS = {
-    "ocean": ("earth", "ocean", "blue", "water", "sea", "habitable", "green", "terran"),
-    "moon": ("moon", "lunar", "moonscape", "asteroid", "crater", "mercury"),
-    "lava": ("lava", "volcanic", "volcano", "fire", "fiery", "burning", "molten"),
-    "icy": ("ice", "icy", "frozen", "frost", "winter", "europa", "snow", "snowy"),
-    "rocky": ("mars", "desert", "rocky", "dry", "red", "venus"),
-    "banded": ("jupiter", "saturn", "giant", "neptune", "uranus", "gas", "banded", "striped"),
-}
+#: Of planets; the first that a brief names is painted.
+_KINDS = ("ocean", "moon", "lava", "icy", "rocky", "banded")
 #: Kind -> hue of the ground and of the air.
 _HUES = {
     "ocean": (252.0, 240.0),
@@ -68,7 +49,6 @@ _FILLED = {
     "stars": (0.12, 0.3),
     "hole": (0.05, 0.22),
 }
-_COMETS = ("comet", "meteor", "shooting")
 _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
 
 
@@ -113,11 +93,11 @@ def cast(rng: np.random.Generator, brief: Brief) -> Cast:
         gas=_gas(rng, brief, tints, _filled(rng, subject, brief) * lively),
         galaxies=galaxies,
         planets=planets,
-        stars=(1.7 if subject == "stars" else 1.0) * (0.6 if brief.time_of_day == "day" else 1.0),
+        stars=(1.7 if subject == "stars" else 1.0) * (0.6 if brief.hour == "day" else 1.0),
         flares=round((14 if subject == "stars" else 7) * lively),
         sun=sun,
         nova=_nova(rng, brief, tints) if subject == "nova" else None,
-        comet=_comet(rng, brief, planets) if brief.says(*_COMETS) else None,
+        comet=_comet(rng, brief, planets) if "comet" in brief.things else None,
         hole=_hole(rng, brief) if subject == "hole" else None,
     )
 
@@ -126,7 +106,7 @@ def _hole(rng: np.random.Generator, brief: Brief) -> Hole:
     x, y = 0.5 + rng.uniform(-0.07, 0.07), rng.uniform(0.45, 0.55)
     across = min(brief.width, 1.15 * brief.height)
     own = asked(brief)
-    worm = brief.says("wormhole") and not brief.says("blackhole", "accretion")
+    worm = "wormhole" in brief.things and "closed_hole" not in brief.things
     return Hole(
         x=x * brief.width,
         y=y * brief.height,
@@ -164,15 +144,15 @@ def _comet(rng: np.random.Generator, brief: Brief, planets: tuple[Planet, ...]) 
 def _subject(rng: np.random.Generator, brief: Brief) -> str:
     # Drawn in any case: the rest of the sky must not change when a word makes the choice.
     drawn = str(rng.choice(_OPEN[0], p=_OPEN[1]))
-    named = (subject for subject, words in _SUBJECTS.items() if brief.says(*words))
-    return next(named, "orbit" if brief.time_of_day in ("dawn", "sunset") else drawn)
+    named = (subject for subject in _SUBJECTS if f"subject_{subject}" in brief.things)
+    return next(named, "orbit" if brief.hour in ("dawn", "sunset") else drawn)
 
 
 def _filled(rng: np.random.Generator, subject: str, brief: Brief) -> float:
     """Return how much of the sky the gas fills."""
-    if brief.says("nebula", "nebulae", "nebulas", "cloud"):
+    if "gas" in brief.things:
         return float(rng.uniform(0.55, 0.95))
-    low, high = _FILLED.get("nebula" if brief.says("wormhole") else subject, (0.12, 0.5))
+    low, high = _FILLED.get("nebula" if "wormhole" in brief.things else subject, (0.12, 0.5))
     more = 0.2 if brief.weather in ("mist", "fog") else 0.0
     return float(rng.uniform(low, high)) + more
 
@@ -214,7 +194,7 @@ def _main(rng: np.random.Generator, brief: Brief, *, ringed: bool) -> Planet:
     side = float(rng.choice([-1.0, 1.0]))
     x, y = 0.5 + side * rng.uniform(0.10, 0.18), rng.uniform(0.46, 0.62)
     kind = "banded" if ringed else _kind(rng, brief)
-    high = -0.75 if brief.time_of_day in ("dawn", "sunset", "dusk") else -0.4
+    high = -0.75 if brief.hour in ("dawn", "sunset", "dusk") else -0.4
     return Planet(
         kind=kind,
         x=x * brief.width,
@@ -241,7 +221,7 @@ def _limb(rng: np.random.Generator, brief: Brief) -> tuple[Planet, tuple[float, 
     # The sun stands behind the planet: only a strip along the rim sees it.
     behind = unit(0.36 * (spot[0] - center_x) / radius, 0.36 * (spot[1] - center_y) / radius, -0.93)
     day = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35)
-    bright = brief.time_of_day == "day"
+    bright = brief.hour == "day"
     limb = Planet(
         kind=kind,
         x=center_x,
@@ -274,15 +254,15 @@ def _spiral(rng: np.random.Generator, brief: Brief, tints: Trio) -> Spiral:
 
 
 def _kind(rng: np.random.Generator, brief: Brief) -> str:
-    drawn = str(rng.choice(list(_KINDS), p=[0.25, 0.1, 0.12, 0.15, 0.15, 0.23]))
-    return next((kind for kind, words in _KINDS.items() if brief.says(*words)), drawn)
+    drawn = str(rng.choice(_KINDS, p=[0.25, 0.1, 0.12, 0.15, 0.15, 0.23]))
+    return next((kind for kind in _KINDS if f"planet_{kind}" in brief.things), drawn)
 
 
 def _planet_hues(rng: np.random.Generator, brief: Brief, kind: str) -> tuple[float, float]:
     ground, air = _HUES[kind]
-    if kind == "banded" and brief.says("neptune", "uranus"):
+    if kind == "banded" and "blue_giant" in brief.things:
         return 240.0, 235.0
-    if kind == "banded" and not brief.says("saturn", "jupiter"):
+    if kind == "banded" and "amber_giant" not in brief.things:
         ground = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
         air = ground
     own = asked(brief)

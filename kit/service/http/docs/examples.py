@@ -66,6 +66,7 @@ _VALUES: Mapping[str, Any] = {
     "Problem.code": "validation_error",
     "Problem.message": "prompt is required",
     "Problem.details": [{"field": "prompt", "message": "is required"}],
+    "Generation.metadata": {"words": {"used": ["lake", "dawn"], "unused": ["cat"]}},
     "Output.metadata": {},
     "Script.id": "scr_01JMVN4Z8C6S0P2QK9T3XW7YAF",
     "Metrics.duration": "30",

@@ -17,6 +17,7 @@ NOTES: Mapping[str, str] = {
     "Generation.parameters": "as used, with every default and the drawn seed",
     "Generation.outputsDeletedAt": "when its files were deleted; `outputUrl` is null since then",
     "Generation.error": "what went wrong, in a sentence",
+    "Generation.metadata": "`words`: those of the prompt that were `used`, and those `unused`",
     "Model.id": "what `modelId` takes",
     "Model.category": "groups models in a list",
     "Model.description": "what it makes",

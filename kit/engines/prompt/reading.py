@@ -1,0 +1,430 @@
+"""Reading: a prompt, settings and a seed become a brief.
+
+The words of the vocabulary decide, the first one on each axis; what the prompt leaves open is drawn
+from the seed and the whole prompt, so that unknown words still vary the picture. A brief tells
+which words it used and which not.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypedDict
+
+from kit.engines.prompt.brief import COVERED, Brief
+from kit.engines.prompt.coloring import Coloring, colored
+from kit.engines.prompt.moves import moved
+from kit.engines.prompt.tokens import Token, tokens_of
+from kit.engines.prompt.vocabulary import Tint, vocabulary
+from kit.engines.sizes import longest_side
+from kit.parameters import Problem
+
+#: What stands for a setting that follows the prompt.
+AUTO = "auto"
+#: Families that an open prompt may become, with their weights; what has no hours is none of land.
+_OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
+_LANDS = ("lake", "desert", "forest", "sea")
+#: What is drawn where the prompt says nothing: values with their weights.
+_DRAWN: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "hour": (("dawn", "day", "sunset", "dusk", "night"), (3, 3, 5, 3, 2)),
+    "place": (("mountains", "hills", "desert", "sea", "forest", "lake"), (5, 2, 2, 2, 3, 3)),
+    "weather": (("clear", "mist"), (3, 1)),
+}
+#: Families whose hour, where the prompt names none, is not drawn as a landscape's.
+_HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
+#: Axes of words under which a picture keeps its seed; neon and what is synthetic are things too.
+_DIRECTIONS = frozenset(
+    ("mood", "composition", "tone", "suggested_hour", "suggested_weather", "suggested_colors")
+)
+_KEPT = frozenset(("neon", "synthwave"))
+#: Axes that show in land alone.
+_OF_LAND = ("season", "weather", "warmth", "light")
+_GLIMMERS = frozenset(("aurora", "crescent", "fireflies"))
+_SKY_LIGHTS = frozenset(("aurora", "crescent", "full_moon"))
+#: Things that show wherever there is land, so that a prompt may name nothing else.
+_ANYWHERE = _GLIMMERS | _SKY_LIGHTS | {"birds"}
+_FALLING = ("rain", "snow")
+#: Family and thing -> the family where it shows.
+_ELSEWHERE = {
+    ("forest", "volcano"): "lake",
+    ("forest", "waterfall"): "lake",
+    ("forest", "palms"): "sea",
+    ("sea", "waterfall"): "lake",
+}
+#: Words of palms for which a forest has no room: it is a jungle.
+_PALMS = frozenset(("palm", "coconut", "beach", "maldives", "caribbean", "fiji", "tahiti"))
+#: Thing -> words that put it by the sea, though others speak of lakes or streams.
+_SHORES = {"palms": frozenset(("lagoon",)), "volcano": frozenset(("sea", "ocean"))}
+#: Words that are told, and characters of each.
+_MOST, _LONGEST = 40, 60
+
+
+def read(
+    prompt: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+    *,
+    family: str = "",
+    painter: str = "",
+    filmed: bool = False,
+) -> Brief:
+    """Return the brief that a prompt and settings give.
+
+    Parameters
+    ----------
+    parameters : mapping
+        ``aspect_ratio`` and ``size`` (pixels of the longer side), ``family``, ``palette`` and
+        ``detail`` where the model has them; rain and snow as a ``weather`` close the sky as words
+        do.
+    seed : int
+        The job's seed, 0 to 2**32 - 1.
+    family : str, optional
+        Which painter it is for, whatever is said.
+    painter : str, optional
+        A name of ``things.toml`` that decides which things show, where it is not the family.
+    filmed : bool
+        Whether words for moves of a camera and for passing hours mean something.
+
+    Examples
+    --------
+    >>> brief = read("a wide teal ocean at dusk", {"aspect_ratio": "1:1", "size": 512}, seed=7)
+    >>> brief.family, brief.hour, brief.composition, brief.used
+    ('sea', 'dusk', ('wide',), ('wide', 'teal', 'ocean', 'dusk'))
+    >>> read("a cat on a beach", {}, seed=7).unused
+    ('cat',)
+    """
+    said = Said(tokens_of(prompt))
+    asked = family or parameters.get("family", AUTO)
+    number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
+    dice = random.Random(number)  # noqa: S311 - a picture is no secret
+    drawn = {
+        axis: said.first(axis) or dice.choices(*choice)[0]
+        for axis, choice in _DRAWN.items()
+        if axis != "weather"
+    }
+    drawn["weather"] = said.weather or dice.choices(*_DRAWN["weather"])[0]
+    named = asked if asked != AUTO else _named(said)
+    chosen = named or _opened(said, number)
+    shown = painter or chosen
+    things = said.things(shown) if named or painter else said.things(shown) & _ANYWHERE
+    palette = parameters.get("palette", AUTO)
+    coloring = colored(said.tokens, chosen, gold="gold" in things)
+    if palette != AUTO:
+        coloring = Coloring(said=True)
+    width, height = longest_side(parameters.get("aspect_ratio", "1:1"), parameters.get("size", 512))
+    brief = Brief(
+        **_light(said, drawn, chosen, parameters.get("weather", "")),
+        family=chosen,
+        place=drawn["place"],
+        mood=said.first("mood") or "balanced",
+        tones=tuple(sorted(said.all("tone"), key=_TONES.index)),
+        composition=said.all("composition"),
+        things=things,
+        lights=said.all("light"),
+        colors=coloring.light if coloring.said else said.suggested_colors,
+        land=coloring.land,
+        water=coloring.water,
+        warmth=int(said.first("warmth") or 0),
+        palette=palette,
+        width=width,
+        height=height,
+        detail=parameters.get("detail", "standard"),
+        seed=number,
+    )
+    spoken: Set[str] = frozenset()
+    if filmed:
+        moves, passing, spoken = moved(prompt)
+        brief = replace(brief, moves=moves, passing=passing)
+    used, unused = _accounted(said, brief, painter, coloring.places, spoken)
+    return replace(brief, used=used, unused=unused)
+
+
+_TONES = ("bright", "dark", "hard", "soft", "outline")
+
+
+def prompt_problems(
+    prompt: str,
+    parameters: Mapping[str, Any],
+    *,
+    family: str = "",
+    painter: str = "",
+    filmed: bool = False,
+) -> Iterator[Problem]:
+    """Yield that nothing of a prompt can be painted, unless a setting says what to paint."""
+    if parameters.get("family", AUTO) != AUTO or parameters.get("land", AUTO) != AUTO:
+        return
+    if read(prompt, parameters, 0, family=family, painter=painter).used:
+        return
+    if not (filmed and moved(prompt)[2]):
+        yield "prompt", NOTHING
+
+
+#: What is said of a prompt of which no word is known.
+NOTHING = (
+    "names nothing that this model can paint. It knows English words for lakes, mountains, hills,"
+    " deserts, forests and seas, some models also for streets, space, liquids and lines, and for"
+    " hours, seasons, weather, moods and colors, such as 'misty mountains at dawn'. For any other"
+    " subject add a neural model to engines.toml; the README shows how"
+)
+
+
+class Said:
+    """The words of a prompt with what they mean."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.texts = dict.fromkeys(token.text for token in tokens)
+        self._axes: dict[str, list[tuple[str, str]]] = {}
+        self._things: dict[str, frozenset[str]] = {}
+        meanings = vocabulary().meanings
+        for text in self.texts:
+            for axis, value in meanings.get(text, {}).items():
+                self._axes.setdefault(axis, []).append((text, value))
+
+    @property
+    def kept(self) -> Iterator[str]:
+        """The words that the seed comes from."""
+        said = {text for axis in _DIRECTIONS for text, _ in self._axes.get(axis, ())} - _KEPT
+        return (token.text for token in self.tokens if token.text not in said)
+
+    @property
+    def families(self) -> Sequence[tuple[str, str]]:
+        """Words that name a family, and which, as often as they are said."""
+        found = dict(self._axes.get("family", ()))
+        return [(token.text, found[token.text]) for token in self.tokens if token.text in found]
+
+    def speaks_of(self, *axes: str) -> bool:
+        """Return whether any word means something on one of some axes."""
+        return any(axis in self._axes for axis in axes)
+
+    def says(self, words: Set[str]) -> bool:
+        """Return whether any of some words is said."""
+        return not words.isdisjoint(self.texts)
+
+    def first(self, axis: str, without: str = "") -> str | None:
+        """Return what the first word says that means something on an axis."""
+        return next((value for text, value in self._axes.get(axis, ()) if text != without), None)
+
+    def all(self, axis: str) -> tuple[str, ...]:
+        """Return all that words mean on an axis, in their order."""
+        return tuple(dict.fromkeys(value for _, value in self._axes.get(axis, ())))
+
+    def things(self, painter: str) -> frozenset[str]:
+        """Return the names of what a painter shows of the things that are named."""
+        if painter not in self._things:
+            named = vocabulary().named
+            found = {
+                thing
+                for text in self.texts
+                for thing in named.get(text, ())
+                if painter in thing.families and not self.says(thing.denials)
+            }
+            names = {thing.name for thing in found}
+            shown = (it.name for it in found if not it.needs or not names.isdisjoint(it.needs))
+            self._things[painter] = frozenset(shown)
+        return self._things[painter]
+
+    @cached_property
+    def anywhere(self) -> frozenset[str]:
+        """The things of the sky and the air that are named."""
+        return self.things("lake") & _ANYWHERE
+
+    @cached_property
+    def weather(self) -> str | None:
+        """The weather: its own words', a ghostly mood's, or that the sun shines."""
+        if said := self.first("weather"):
+            return said
+        if self.first("ghostly"):
+            return "mist"
+        return "clear" if self.first("sunny") else self.first("suggested_weather")
+
+    @cached_property
+    def feeling(self) -> str | None:
+        """The hour that a feeling suggests, unless something glimmers in the dark."""
+        return self.first("suggested_hour") if _GLIMMERS.isdisjoint(self.anywhere) else None
+
+    @property
+    def suggested_colors(self) -> tuple[Tint, ...]:
+        """The colors that a feeling suggests."""
+        names = (self.first("suggested_colors") or "").split()
+        return tuple(vocabulary().colors[name] for name in names)
+
+
+def _named(said: Said) -> str:
+    """Return the family that words name, empty where none does."""
+    words = vocabulary()
+    least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)
+    telling = [family for text, family in said.families if words.faint.get(text, 0) == least]
+    if not telling:
+        return ""
+    printed = words.words("places", "printed", "families").issuperset(telling)
+    if printed and said.says(words.words("places", "printed")):
+        return "poster"
+    return _showing(said, Counter(telling).most_common(1)[0][0])
+
+
+def _showing(said: Said, family: str) -> str:
+    """Return a family that is named, or the one where what is asked for besides can be seen."""
+    if family == "sea" and said.says(vocabulary().words("places", "salt")):
+        return family
+    for (here, name), there in _ELSEWHERE.items():
+        room = name == "palms" and not said.says(_PALMS)
+        if family == here and not room and name in said.things(there):
+            return there
+    wet = any(said.says(near) and name in said.things("sea") for name, near in _SHORES.items())
+    return "sea" if family == "lake" and wet else family
+
+
+def _opened(said: Said, number: int) -> str:
+    """Return a family where words name none: one that shows what they speak of."""
+    land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
+    weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
+    dice = random.Random(number)  # noqa: S311 - a picture is no secret
+    return dice.choices(list(weights), list(weights.values()))[0]
+
+
+class _Light(TypedDict):
+    hour: str
+    season: str
+    weather: str
+
+
+def _light(said: Said, drawn: Mapping[str, str], family: str, falling: str) -> _Light:
+    """Return hour, season and weather: what is said, what that means for the rest, and luck."""
+    hour = _hour(said, drawn)
+    gray = said.weather == "overcast" or said.first("mood") == "gloomy"
+    # Clouds would hide the moon, the stars and the northern lights.
+    seen = said.first("hour") == "night" or not _SKY_LIGHTS.isdisjoint(said.anywhere)
+    weather = "overcast" if gray and not said.weather and not seen else drawn["weather"]
+    open_hour = not said.first("hour")
+    if open_hour:
+        hour = _under(weather, said.feeling or hour, said)
+    season = "winter" if said.weather == "snow" else "summer"
+    season = said.first("season", without="green") or said.first("season") or season
+    weather = _weather(said, family, weather, falling)
+    if open_hour and not said.feeling:
+        hour = _own_hour(said, family, hour)
+    if open_hour and family not in _HOURS:
+        hour = _under(weather, hour, said)
+    return _Light(hour=hour, season=season, weather=weather)
+
+
+def _hour(said: Said, drawn: Mapping[str, str]) -> str:
+    """Return the hour that is said, or that other words mean: an aurora is seen at night."""
+    hour, sun = said.first("hour"), "sun" in said.texts
+    if "aurora" in said.anywhere:
+        return hour if hour in ("dusk", "night") else "night"
+    if hour:
+        return hour
+    if "crescent" in said.anywhere:
+        return "night"
+    if "fireflies" in said.anywhere:
+        return "sunset" if sun else "dusk"
+    if said.weather == "overcast" or said.first("mood") == "gloomy":
+        return "day"
+    low = sun and drawn["hour"] in ("dusk", "night")
+    return "sunset" if low else drawn["hour"]
+
+
+def _under(weather: str, hour: str, said: Said) -> str:
+    """Return the hour under a weather where no word names one: under a closed sky it is day.
+
+    A sun that breaks through may stand low, and what glimmers in the dark keeps its night.
+    """
+    named = "sun" in said.all("light") or not _GLIMMERS.isdisjoint(said.anywhere)
+    return "day" if weather in COVERED and not named else hour
+
+
+def _own_hour(said: Said, family: str, drawn: str) -> str:
+    """Return a family's hour where no word names one: rays of the sun need a sun."""
+    if family == "forest" and "rays" in said.things(family):
+        return "dawn"
+    if "milky" in said.texts:
+        return "night"
+    if family == "city" and said.first("weather") == "overcast":
+        return "day"
+    return _HOURS.get(family, drawn)
+
+
+def _weather(said: Said, family: str, drawn: str, falling: str) -> str:
+    """Return the weather: a street is wet and a sky without a word for it is not foggy."""
+    weather = falling if falling in _FALLING else said.weather
+    if weather:
+        return weather
+    if family == "city":
+        streets = set(said.all("street_weather"))
+        return next((it for it in ("rain", "snow", "clear") if it in streets), "rain")
+    meanings = vocabulary().meanings
+    denied = [text[3:] for text in said.texts if text.startswith("no-")]
+    cleared = any(text == "cloud" or "weather" in meanings.get(text, ()) for text in denied)
+    open_ = family == "space" or cleared or bool(said.first("starry"))
+    return "clear" if open_ else drawn
+
+
+def _accounted(
+    said: Said, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which words of a prompt direct a brief, and which speak of something and do not.
+
+    Parameters
+    ----------
+    colors : set of int
+        Places of the color words that color something.
+    spoken : set of str
+        Words that moved the camera or the hours.
+    """
+    words, shown = vocabulary(), _shown(brief, painter)
+    direct = {
+        text
+        for text in said.texts
+        if any(thing.name in brief.things for thing in words.named.get(text, ()))
+        or (text not in words.colors and not shown.isdisjoint(words.meanings.get(text, {}).items()))
+    }
+    told: dict[str, bool] = {}
+    for place, token in enumerate(said.tokens):
+        used = token.text in direct or place in colors or spoken >= set(token.typed)
+        if used or not _is_silent(token, words.silent):
+            label = " ".join(token.typed)
+            told[label] = used or told.get(label, False)
+    used_ = tuple(label[:_LONGEST] for label, used in told.items() if used)
+    unused = tuple(label[:_LONGEST] for label, used in told.items() if not used)
+    return used_[:_MOST], unused[:_MOST]
+
+
+def _is_silent(token: Token, silent: Set[str]) -> bool:
+    """Return whether a word speaks of nothing that could be painted, or denies something."""
+    text = token.text
+    if text in silent or text.isdecimal() or text.startswith("no-"):
+        return True
+    return all(part in silent for part in token.typed)
+
+
+def _shown(brief: Brief, painter: str) -> Set[tuple[str, str]]:
+    """Return the values that show in a brief's picture, each with its axis."""
+    flown = painter == "flight"  # over land, whatever is named
+    values: dict[str, tuple[str, ...]] = {
+        "mood": (brief.mood,),
+        "tone": brief.tones,
+        "composition": brief.composition,
+        "family": (brief.family,) if not flown or brief.family in _LANDS else (),
+        "place": (brief.place,) if brief.family == "poster" else (),
+        "hour": (brief.hour,),
+        "suggested_hour": (brief.hour,),
+    }
+    if flown or brief.family not in _HOURS or brief.family == "city":
+        values |= {
+            "season": (brief.season,),
+            "weather": (brief.weather,),
+            "suggested_weather": (brief.weather,),
+            "warmth": (str(brief.warmth),),
+            "light": brief.lights,
+            "sunny": ("sunny",) if brief.weather == "clear" else (),
+            "ghostly": ("ghostly",) if brief.weather == "mist" else (),
+        }
+    if brief.family == "city":
+        values["street_weather"] = (brief.weather,)
+    return {(axis, value) for axis, said in values.items() for value in said}

@@ -1,0 +1,111 @@
+"""Styles: which look, which way to redraw and which tint a sentence asks for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from kit.engines.prompt.vocabulary import Tint, vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """What a sentence asks for.
+
+    Parameters
+    ----------
+    look, redrawn : str
+        Names of ``styles.toml``, none where nothing is said.
+    light, contrast : float
+        Added to the light, and multiplied with the contrast.
+    tint : (float, float) or None
+        Hue and chroma of a color that is named.
+    used, unused : tuple of str
+        Words that ask for something, and those that do not and speak of something.
+    """
+
+    look: str = "none"
+    redrawn: str = "none"
+    light: float = 0.0
+    contrast: float = 1.0
+    tint: Tint | None = None
+    used: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+
+def read_style(prompt: str) -> Style:
+    """Return what a sentence asks for; the first word that names a look decides.
+
+    Examples
+    --------
+    >>> style = read_style("like a Van Gogh painting, a bit darker")
+    >>> style.redrawn, style.look, style.light, style.used
+    ('painting', 'none', -0.09, ('van gogh', 'painting', 'darker'))
+    """
+    table, colors = _table(), vocabulary().colors
+    words = _words(prompt)
+    looks = [table.looks[word] for word, _ in words if word in table.looks]
+    redrawn = [table.redrawn[word] for word, _ in words if word in table.redrawn]
+    nudges = {table.nudges[word] for word, _ in words if word in table.nudges}
+    tints = [colors[word] for word, _ in words if word in colors and word not in table.looks]
+    light, contrast = 0.0, 1.0
+    for lighter, more in sorted(nudges):
+        light, contrast = light + lighter, contrast * more
+    known = {*table.looks, *table.redrawn, *table.nudges, *colors}
+    silent = vocabulary().silent
+    used = dict.fromkeys(typed for word, typed in words if word in known)
+    unused = dict.fromkeys(
+        typed for word, typed in words if word not in known and typed not in silent
+    )
+    return Style(
+        look=next(iter(looks), "none"),
+        redrawn=next(iter(redrawn), "none"),
+        light=light,
+        contrast=contrast,
+        tint=next(iter(tints), None),
+        used=tuple(used)[:40],
+        unused=tuple(unused)[:40],
+    )
+
+
+def look_words() -> list[str]:
+    """Return the words that ask for a look, in the order of the alphabet."""
+    return sorted(_table().looks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    phrases: dict[str, str]
+    looks: dict[str, str]
+    redrawn: dict[str, str]
+    nudges: dict[str, tuple[float, float]]
+
+
+@cache
+def _table() -> _Table:
+    path = files("kit.engines.prompt") / "words" / "styles.toml"
+    read = tomllib.loads(path.read_text("utf-8"))
+
+    def by_word(groups: dict[str, Any]) -> dict[str, str]:
+        return {word: name for name, words in groups.items() for word in words.split()}
+
+    nudges = {
+        word: (light, contrast)
+        for words, (light, contrast) in read["nudges"].items()
+        for word in words.split()
+    }
+    return _Table(read["phrases"], by_word(read["looks"]), by_word(read["redrawn"]), nudges)
+
+
+def _words(prompt: str) -> list[tuple[str, str]]:
+    """Return the words of a sentence, phrases as one, each with what was typed for it."""
+    text, typed = " ".join(prompt.lower().split()), {}
+    for phrase, word in _table().phrases.items():
+        text, count = re.subn(rf"\b{phrase}\b", word, text)
+        if count:
+            typed[word] = phrase
+    return [(word, typed.get(word, word)) for word in re.findall(r"\w[\w-]*", text)]

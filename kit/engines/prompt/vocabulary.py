@@ -1,0 +1,170 @@
+"""The words that direct pictures, read from the files in `words` when they are first asked for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import product
+from typing import Any, TypeAlias
+
+#: Hue in degrees and chroma, in OKLCH.
+Tint: TypeAlias = tuple[float, float]
+#: Words of a phrase, what is said instead, and whether a mark between its words ends it.
+Phrase: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
+
+#: Axis -> table of a file in which its values stand with their words.
+_AXES = {
+    "family": ("places", "families"),
+    "place": ("places", "places"),
+    "hour": ("light", "hours"),
+    "season": ("light", "seasons"),
+    "weather": ("light", "weathers"),
+    "mood": ("light", "moods"),
+    "tone": ("light", "tones"),
+    "warmth": ("light", "warmths"),
+    "light": ("light", "lights"),
+    "suggested_hour": ("light", "suggested_hours"),
+    "suggested_weather": ("light", "suggested_weathers"),
+    "suggested_colors": ("light", "suggested_colors"),
+    "street_weather": ("light", "street_weathers"),
+    "composition": ("camera", "compositions"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A thing, a state or a way that a prompt may name.
+
+    Parameters
+    ----------
+    families : frozenset of str
+        Painters that show it.
+    denials : frozenset of str
+        Any of them, denied, keeps it away whatever else is said.
+    needs : frozenset of str
+        Other things without any of which it does not show.
+    """
+
+    name: str
+    words: frozenset[str]
+    families: frozenset[str]
+    denials: frozenset[str]
+    needs: frozenset[str]
+
+
+class Vocabulary:
+    """All words, ready to be looked up."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        self._tables = tables
+        self.colors: Mapping[str, Tint] = {
+            word: (hue, chroma) for word, (hue, chroma) in tables["colors"]["colors"].items()
+        }
+        self.things = tuple(_thing(name, table) for name, table in tables["things"].items())
+        self.silent = frozenset(tables["phrases"]["silent"]["words"].split())
+        self.known = frozenset(
+            word for word in (*self.meanings, *self.colors, *self.colored) if word[:3] != "no-"
+        )
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The painters of scenes."""
+        return tuple(self._tables["places"]["families"])
+
+    @cached_property
+    def meanings(self) -> Mapping[str, Mapping[str, str]]:
+        """Word -> axis -> its value there; things stand in `named`."""
+        found: dict[str, dict[str, str]] = {}
+        for axis, (file, table) in _AXES.items():
+            for value, words in self._tables[file][table].items():
+                for word in words.split():
+                    found.setdefault(word, {})[axis] = value
+        for name in ("sunny", "ghostly", "starry", "heavy_cloud", "heavy_sky"):
+            for word in self.words("light", "sets", name):
+                found.setdefault(word, {})[name] = name
+        for word in (*self.named, "cloud", "sky"):
+            found.setdefault(word, {})
+        return found
+
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[Thing]]:
+        """Word -> the things that it names."""
+        found: dict[str, list[Thing]] = {}
+        for thing in self.things:
+            for word in thing.words:
+                found.setdefault(word, []).append(thing)
+        return found
+
+    @cached_property
+    def colored(self) -> Mapping[str, str]:
+        """Word -> what a color word before it colors: land, water or light."""
+        table = self._tables["colors"]["colored"]
+        return {word: what for what in ("light", "water", "land") for word in table[what].split()}
+
+    @cached_property
+    def faint(self) -> Mapping[str, int]:
+        """Word of a place -> its rank: it counts where no place of a smaller one is named."""
+        ranks = self._tables["places"]["faint"]["ranks"]
+        return {word: rank for rank, words in enumerate(ranks, 1) for word in words.split()}
+
+    @cached_property
+    def phrases(self) -> Mapping[str, Mapping[str, Sequence[Phrase]]]:
+        """First word -> second word, empty of one word alone -> phrases, the longest first."""
+        found: dict[str, dict[str, list[Phrase]]] = {}
+        for name, whole in (("phrases", True), ("together", False)):
+            for said, meant in self._tables["phrases"][name].items():
+                for parts in product(*(part.split("|") for part in said.split())):
+                    words = tuple(part for part in parts if part)
+                    instead = tuple(meant.format("", *words).split())
+                    begun = found.setdefault(words[0], {})
+                    begun.setdefault("".join(words[1:2]), []).append((words, instead, whole))
+        for begun in found.values():
+            for group in begun.values():
+                group.sort(key=lambda phrase: -len(phrase[0]))
+        return found
+
+    @cached_property
+    def moves(self) -> Mapping[str, re.Pattern[str]]:
+        """Move of a camera -> what is said for it, in plain lower case with single spaces."""
+        return self._patterns("moves")
+
+    @cached_property
+    def passing(self) -> Mapping[str, re.Pattern[str]]:
+        """Passing of hours -> what is said for it."""
+        return self._patterns("passing")
+
+    def words(self, file: str, table: str, name: str = "words") -> frozenset[str]:
+        """Return the words that stand under a name."""
+        return frozenset(self._tables[file][table][name].split())
+
+    def _patterns(self, table: str) -> Mapping[str, re.Pattern[str]]:
+        parts = dict(self._tables["camera"]["parts"])
+        for name, text in parts.items():
+            parts[name] = text.replace("{how}", parts["how"])
+        found = {}
+        for name, said in self._tables["camera"][table].items():
+            pattern = said.replace("\\\n", "")
+            for part, text in parts.items():
+                pattern = pattern.replace(f"{{{part}}}", text)
+            found[name] = re.compile(rf"\b(?:{pattern})")
+        return found
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the words, loaded once."""
+    folder = files("kit.engines.prompt") / "words"
+    names = ("places", "things", "light", "camera", "colors", "phrases")
+    return Vocabulary(
+        {name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in names}
+    )
+
+
+def _thing(name: str, table: Mapping[str, str]) -> Thing:
+    words, families = (frozenset(table[part].split()) for part in ("words", "families"))
+    denials = frozenset(f"no-{word}" for word in table.get("denials", "").split())
+    return Thing(name, words, families, denials, frozenset(table.get("needs", "").split()))

@@ -1,0 +1,79 @@
+import pytest
+
+from kit.engines.film.camera import CAMERAS
+from kit.engines.film.flight.route import PILOTS
+from kit.engines.prompt.moves import camera_for, moved
+
+
+def camera(prompt: str, able: object, otherwise: str, asked: str = "auto") -> str:
+    return camera_for(asked, moved(prompt)[0], able, otherwise)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("Slow pan to the LEFT over a lake", "pan_left"),
+        ("camera slowly pans right across the dunes", "pan_right"),
+        ("zoom in on the mountain", "push"),
+        ("the camera moves closer", "push"),
+        ("slow zoom out from a cabin", "pull"),
+        ("the camera pulls back", "pull"),
+        ("crane up over a forest", "rise"),
+        ("a drone rises above the woods", "rise"),
+        ("camera orbits around the island", "arc"),
+        ("locked-off shot of a harbor", "still"),
+        ("a lake. First zoom out, then pan left", "pull"),
+    ],
+)
+def test_words_direct_the_camera(prompt: str, expected: str) -> None:
+    assert camera(prompt, CAMERAS, "drift") == expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("the camera circles a summit", "orbit"),
+        ("we fly low over the water", "skim"),
+        ("bird's-eye view of dunes", "high"),
+        ("the camera descends into the canyon", "descend"),
+        ("fly straight through the canyon", "forward"),
+    ],
+)
+def test_words_direct_a_flight(prompt: str, expected: str) -> None:
+    assert camera(prompt, PILOTS, "glide") == expected
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "the sun rises over a still lake",
+        "an orbiting planet",
+        "rising mountains, a path to the left",
+        "a panda on the left bank",
+        "no zoom in, please",
+        "without any camera pan left",
+    ],
+)
+def test_what_is_not_said_of_a_camera_leaves_it_as_usual(prompt: str) -> None:
+    assert camera(prompt, CAMERAS, "drift") == "drift"
+
+
+def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> None:
+    assert camera("pan left", CAMERAS, "push", asked="rise") == "rise"
+    assert camera("pan left", PILOTS, "glide") == "glide"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "hours"),
+    [
+        ("a valley from day to night", "day_to_night"),
+        ("time-lapse of clouds over a bay", "day_to_night"),
+        ("sunset turns into night", "day_to_night"),
+        ("night becomes day", "night_to_day"),
+        ("a valley by night", None),
+        ("no time lapse", None),
+    ],
+)
+def test_words_let_time_pass(prompt: str, hours: str | None) -> None:
+    assert moved(prompt)[1] == hours
