@@ -18,10 +18,11 @@ from kit.commands.options import instant
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.pricing import MILLI
+from kit.private import write_private
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import catalog, keys
-from kit.service.settings import Settings, write_private
+from kit.service.settings import Settings
 from kit.service.store import accounts, ids
 from kit.service.store.database import Transaction
 from kit.wire import Model
