@@ -1,7 +1,6 @@
 import hashlib
 import math
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 from kit.engines import samples
 from kit.engines.media import stills, yunet
-from kit.engines.media.faces import Face, find
+from kit.engines.media.faces import find
 from tests.engines.drawn import EYES, LINE, MOUTH_HALF, face, place
 
 AT = {"x": 150.0, "y": 190.0, "size": 110.0}
@@ -87,17 +86,6 @@ def test_many_threads_find_the_same() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(found == first for found in pool.map(lambda _: find(pixels), range(8)))
-
-
-def test_eyes_that_were_not_found_are_where_faces_have_them() -> None:
-    left, right = Face(100, 50, 200, 200).sight()
-
-    assert left == (162, 128)
-    assert right == (238, 128)
-
-
-def test_a_balloon_over_a_lake_is_no_face(tmp_path: Path) -> None:
-    assert find(stills.opened(samples.picture(tmp_path)).pixels) == []
 
 
 @pytest.mark.parametrize(

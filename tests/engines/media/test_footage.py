@@ -1,16 +1,20 @@
+"""Videos as cameras, phones, browsers and broadcasts made them, read as upright frames in time."""
+
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
+import cv2
 import numpy as np
 import pytest
 
-from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
-from kit.engines.media.sound import Sound
 from kit.errors import EngineError
-from tests.engines.films import clicks, filmed, picture, turned
+from tests.engines.films import WHOLE, clicks, filmed, picture, spliced, turned, woven
+from tests.engines.rendering import filmed as recorded
+from tests.engines.rendering import frames_of
 
 RED, GREEN = (200, 40, 30), (30, 160, 60)
 
@@ -24,16 +28,14 @@ def numbers(frames: list[np.ndarray]) -> list[int]:
     return [round((float(frame.mean()) - 20) / 6) for frame in frames]
 
 
-def read(path: Path, fps: float, **asked: object) -> list[np.ndarray]:
+def read(path: Path, fps: float | None = None, **asked: Any) -> list[np.ndarray]:
     with Footage(path) as footage:
-        return list(footage.frames(fps, **asked))  # type: ignore[arg-type]
+        return list(footage.frames(fps or footage.fps, **asked))
 
 
 def test_a_video_tells_its_size_length_rate_and_whether_it_sounds(tmp_path: Path) -> None:
     quiet = filmed(tmp_path / "a.mp4", grays(12), fps=24)
-    with Clip(tmp_path / "b.mp4", 64, 48, fps=30, sound=Sound(clicks(1.0))) as clip:
-        for pixels in grays(30):
-            clip.add(rgb_frame(pixels))
+    recorded(tmp_path / "b.mp4", grays(30), fps=30, heard=clicks(1.0))
 
     with Footage(quiet) as footage:
         assert (footage.width, footage.height, footage.fps) == (64, 48, 24.0)
@@ -84,12 +86,6 @@ def test_a_video_that_a_phone_filmed_sideways_stands_upright(tmp_path: Path, deg
     assert np.abs(frame.astype(int) - upright).mean() < 6
 
 
-def test_a_turned_video_is_scaled_to_the_upright_size(tmp_path: Path) -> None:
-    path = turned(filmed(tmp_path / "a.mp4", [picture(64, 48, RED)] * 2), 90)
-
-    assert read(path, 30, size=(20, 30))[0].shape == (30, 20, 3)
-
-
 @pytest.mark.parametrize(("tags", "matrix"), [((1, 1, 1, 1), 1), ((6, 1, 1, 13), 5)])
 def test_colors_are_read_by_the_matrix_that_the_file_names(
     tmp_path: Path, tags: tuple[int, int, int, int], matrix: int
@@ -133,36 +129,9 @@ def test_what_a_video_hides_is_black(tmp_path: Path) -> None:
     assert (shown[:, :30].min(), shown[:, 34:].max()) == (255, 0)
 
 
-def test_a_recording_without_length_and_index_is_read_all_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "a.webm"
-    with av.open(str(path), "w", options={"live": "1"}) as container:
-        stream = container.add_stream("libvpx-vp9", rate=30)
-        stream.width, stream.height = 64, 48
-        for pixels in grays(36):
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
-        container.mux(stream.encode(None))
-
-    with Footage(path) as footage:
-        assert footage.seconds == pytest.approx(1.2, abs=0.01)
-        shown = numbers(list(footage.frames(30, start=0.5, end=0.7)))
-    assert shown == [15, 16, 17, 18, 19, 20]
-
-
-def test_odd_sizes_are_told_as_they_are(tmp_path: Path) -> None:
-    path = filmed(tmp_path / "a.webm", [picture(63, 47, RED)] * 3, codec="libvpx-vp9")
-
-    with Footage(path) as footage:
-        assert (footage.width, footage.height) == (63, 47)
-        assert next(iter(footage.frames(30))).shape == (47, 63, 3)
-
-
 def test_a_video_that_breaks_off_is_refused_and_not_shown_in_part(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    noise = [rng.integers(0, 255, (96, 128, 3), np.uint8) for _ in range(75)]
-    with Clip(tmp_path / "a.mp4", 128, 96, fps=25) as clip:
-        for pixels in noise:
-            clip.add(rgb_frame(pixels))
-    whole = (tmp_path / "a.mp4").read_bytes()
+    noise = np.random.default_rng(1).integers(0, 255, (75, 96, 128, 3), np.uint8)
+    whole = recorded(tmp_path / "a.mp4", list(noise), fps=25).read_bytes()
     (tmp_path / "b.mp4").write_bytes(whole[: len(whole) // 2])
 
     with pytest.raises(EngineError, match=r"incomplete|cut off or damaged") as told:
@@ -179,33 +148,6 @@ def test_what_is_no_video_is_called_that_and_not_damaged(tmp_path: Path, content
     with pytest.raises(EngineError, match="not a video in MP4, QuickTime or WebM") as told:
         Footage(tmp_path / "a.mp4")
     assert told.value.code == "wrong_type"
-
-
-def test_a_sound_file_is_no_video(tmp_path: Path) -> None:
-    with av.open(str(tmp_path / "a.wav"), "w") as container:
-        stream = container.add_stream("pcm_s16le", rate=8000)
-        frame = av.AudioFrame.from_ndarray(
-            np.zeros((1, 8000), np.int16), format="s16", layout="mono"
-        )
-        frame.sample_rate = 8000
-        container.mux(stream.encode(frame))
-
-    with pytest.raises(EngineError, match="no video") as told:
-        Footage(tmp_path / "a.wav")
-    assert told.value.code == "wrong_type"
-
-
-def test_leaving_closes_what_is_still_being_read(tmp_path: Path) -> None:
-    path = filmed(tmp_path / "a.mp4", grays(30))
-
-    with Footage(path) as footage:
-        half = footage.frames(30)
-        next(half)
-    opened = Path("/proc/self/fd")
-
-    if opened.exists():
-        targets = [fd.readlink() for fd in opened.iterdir() if fd.is_symlink()]
-        assert not [target for target in targets if target == path]
 
 
 def test_a_picture_stays_on_show_while_the_sound_goes_on(tmp_path: Path) -> None:
@@ -248,13 +190,231 @@ def test_the_rate_of_the_fast_stretches_is_known(tmp_path: Path) -> None:
         assert footage.quick == footage.fps == 25
 
 
-def test_what_a_webm_hides_is_not_shown(tmp_path: Path) -> None:
-    pixels = np.full((48, 64, 4), 255, np.uint8)
-    pixels[:, :32, 3] = 0
-    path = tmp_path / "a.webm"
-    filmed(path, [pixels] * 5, codec="libvpx-vp9", pixel_format="yuva420p")
+@pytest.mark.parametrize(
+    ("size", "rows", "columns"),
+    [((320, 128), slice(34, 94), slice(None)), ((96, 128), slice(None), slice(34, 126))],
+)
+def test_a_window_that_is_drawn_wider_or_narrower_is_shown_whole(
+    tmp_path: Path, size: tuple[int, int], rows: slice, columns: slice
+) -> None:
+    pictures = [np.full((height, width, 3), 220, np.uint8) for width, height in ((160, 128), size)]
+    parts = [([one] * 5, WHOLE) for one in pictures]
 
-    shown = read(path, 30)[2]
+    first, *_, last = read(spliced(tmp_path / "a.mkv", "mpeg2video", parts))
 
-    assert shown[:, 4:24].max() < 12
-    assert shown[:, 40:60].min() > 240
+    assert first.shape == last.shape
+    assert first.min() > 210
+    inside = np.zeros(last.shape[:2], bool)
+    inside[rows, columns] = True
+    assert last[inside].min() > 210
+    assert np.median(last[~inside]) == 0
+
+
+@pytest.mark.parametrize("tall", [False, True])
+def test_pixels_that_are_no_squares_keep_the_shape_of_the_picture(
+    tmp_path: Path, tall: bool
+) -> None:
+    path = tmp_path / "a.mov"
+    size = (720, 480) if tall else (720, 576)
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("dvvideo", rate=Fraction(30000, 1001) if tall else 25)
+        (stream.width, stream.height), stream.pix_fmt = size, "yuv411p" if tall else "yuv420p"
+        stream.sample_aspect_ratio = Fraction(8, 9) if tall else Fraction(64, 45)
+        pixels = np.zeros((size[1], size[0], 3), np.uint8)
+        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+        container.mux([*stream.encode(frame), *stream.encode(None)])
+
+    assert read(path)[0].shape == ((540, 720, 3) if tall else (576, 1024, 3))
+
+
+@pytest.mark.parametrize(("primaries", "expected"), [(9, (249, 0, 8)), (12, (218, 0, 5))])
+def test_wide_colors_are_shown_as_vivid_as_they_were_meant(
+    tmp_path: Path, primaries: int, expected: tuple[int, int, int]
+) -> None:
+    pixels = np.full((64, 96, 3), 128, np.uint8)
+    pixels[:, 48:] = 200, 40, 30
+    path = filmed(tmp_path / "a.mp4", [pixels] * 2, tags=(1, 1, primaries, 1), matrix=1)
+
+    frame = read(path)[0].astype(int)
+
+    assert np.abs(frame[32, 20] - 128).max() <= 2, "gray stays gray"
+    assert np.abs(frame[32, 80] - expected).max() <= 4
+
+
+@pytest.mark.parametrize("pixel_format", ["yuv420p", "yuv420p10le", "yuv422p10le", "yuv444p"])
+@pytest.mark.parametrize("size", [(96, 64), (48, 32), (160, 100)])
+def test_white_stays_white_at_every_depth_and_size(
+    tmp_path: Path, pixel_format: str, size: tuple[int, int]
+) -> None:
+    white = np.full((64, 96, 3), 255, np.uint8)
+    path = filmed(tmp_path / "a.mp4", [white] * 2, codec="libx264", pixel_format=pixel_format)
+
+    with Footage(path) as footage:
+        assert next(footage.frames(30, size=size)).min() >= 254
+
+
+def late(path: Path, start: float, seconds: float) -> Path:
+    """Write a Matroska file whose clock begins at a time."""
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        sound: Any = container.add_stream("pcm_s16le", rate=48_000, layout="mono")
+        for number in range(round(seconds * 25)):
+            frame: Any = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), "rgb24")
+            frame.pts, frame.time_base = round((start + number / 25) * 25), Fraction(1, 25)
+            container.mux(stream.encode(frame))
+            heard: Any = av.AudioFrame.from_ndarray(np.zeros((1, 1920), np.int16), "s16", "mono")
+            heard.sample_rate, heard.time_base = 48_000, Fraction(1, 48_000)
+            heard.pts = round(start * 48_000) + 1920 * number
+            container.mux(sound.encode(heard))
+        container.mux(stream.encode(None))
+        container.mux(sound.encode(None))
+    return path
+
+
+def test_a_clock_that_does_not_begin_at_zero_makes_no_video_longer(tmp_path: Path) -> None:
+    with Footage(late(tmp_path / "a.mkv", 5.0, 2.0)) as footage:
+        assert footage.seconds == pytest.approx(2.0, abs=0.05)
+        assert len(list(footage.frames(25))) == pytest.approx(50, abs=1)
+
+
+def test_the_way_to_a_late_start_can_be_given_up(tmp_path: Path) -> None:
+    path = filmed(tmp_path / "a.mp4", [np.zeros((48, 64, 3), np.uint8)] * 60)
+    asked: list[int] = []
+
+    def check() -> None:
+        asked.append(1)
+        if len(asked) == 20:
+            raise InterruptedError
+
+    with Footage(path) as footage, pytest.raises(InterruptedError):
+        next(footage.frames(30, start=1.9, check=check))
+    assert len(asked) == 20
+
+
+#: Options of encoders that mark what they write as interlaced.
+HALVES = {**WHOLE, "flags": "+ildct+ilme"}
+
+MARKED = {"x264-params": "interlaced=1:tff=1", "crf": "4"}
+
+
+def scene(moment: float, size: tuple[int, int] = (160, 128)) -> np.ndarray:
+    """Return bars that are as wide as they are apart and move by two pixels in a moment."""
+    column = (np.arange(size[0]) - 2 * moment) % 32 < 16
+    return np.repeat(np.where(column, 230, 40).astype(np.uint8)[None, :, None], 3, 2).repeat(
+        size[1], 0
+    )
+
+
+def halves(count: int, first: int = 0, size: tuple[int, int] = (160, 128)) -> list[np.ndarray]:
+    """Return frames of which each shows two moments."""
+    return [
+        woven(scene(number, size), scene(number + 0.5, size))
+        for number in range(first, first + count)
+    ]
+
+
+def comb(frame: np.ndarray) -> float:
+    """Return how much rows differ from those next to them."""
+    return float(np.abs(np.diff(frame[8:-8].astype(int), axis=0)).mean())
+
+
+def marked(
+    path: Path, pictures: list[np.ndarray], codec: str = "libx264", options: Any = MARKED
+) -> Path:
+    """Write frames that say of themselves that they are in halves."""
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(codec, rate=25, options=options)
+        stream.height, stream.width = pictures[0].shape[:2]
+        stream.pix_fmt = "yuv422p10le" if codec == "prores_ks" else "yuv420p"
+        for pixels in pictures:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("codec", "ending", "options"),
+    [
+        ("libx264", "mp4", {"x264-params": "interlaced=1:tff=1"}),
+        ("libx264", "mp4", {"x264-params": "interlaced=1:bff=1"}),
+        ("mpeg2video", "mkv", HALVES),
+        ("mpeg2video", "mov", HALVES),
+        ("prores_ks", "mov", {"flags": "+ildct"}),
+    ],
+)
+def test_what_camcorders_filmed_in_halves_has_no_comb(
+    tmp_path: Path, codec: str, ending: str, options: dict[str, str]
+) -> None:
+    frames = read(marked(tmp_path / f"a.{ending}", halves(12), codec, options))
+
+    assert len(frames) == 12
+    assert max(map(comb, frames)) < 2
+
+
+def detailed(count: int) -> list[np.ndarray]:
+    """Return whole pictures of something that has fine lines and goes by."""
+    noise = np.random.default_rng(1).integers(0, 255, (128, 300), np.uint8)
+    soft = cv2.GaussianBlur(noise, (0, 0), 1.2)
+    fine = cv2.normalize(soft, None, 20, 235, cv2.NORM_MINMAX)  # type: ignore[call-overload]
+    color = np.repeat(fine[:, :, None], 3, 2)
+    return [np.ascontiguousarray(color[:, 6 * number :][:, :160]) for number in range(count)]
+
+
+def test_whole_pictures_that_are_marked_as_halves_stay_sharp(tmp_path: Path) -> None:
+    pictures = detailed(20)
+
+    frames = read(marked(tmp_path / "a.mp4", pictures))
+
+    off = [
+        np.abs(frame.mean(axis=2) - picture.mean(axis=2)).mean()
+        for frame, picture in zip(frames, pictures, strict=True)
+    ]
+    assert max(off) < 1.2
+
+
+def test_film_that_was_stretched_for_television_has_no_comb(tmp_path: Path) -> None:
+    frames = []
+    for first in range(0, 20, 4):
+        a, b, c, d = (scene(2 * (first + number)) for number in range(4))
+        frames += [a, b, woven(b, c), woven(c, d), d]
+
+    found = read(marked(tmp_path / "a.mp4", frames))
+
+    assert len(found) == len(frames)
+    assert max(map(comb, found)) < 2
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_comb_is_found_without_a_mark_and_whichever_half_is_first(
+    tmp_path: Path, first: int
+) -> None:
+    moments = [(scene(2 * n), scene(2 * n + 1)) for n in range(12)]
+    pictures = [woven(*(pair if first == 0 else pair[::-1])) for pair in moments]
+
+    frames = read(filmed(tmp_path / "a.mp4", pictures, fps=25))
+
+    assert len(frames) == 12
+    for number, frame in enumerate(frames):
+        assert comb(frame) < 0.1 * comb(pictures[number])
+        nearby = (scene(2 * number + moment) for moment in (-1, 0, 1, 2))
+        before, *own, after = (np.abs(frame - p.astype(int)).mean() for p in nearby)
+        assert min(own) < min(before, after), "no frame is shown late"
+
+
+@pytest.mark.parametrize("kind", ["pan", "lines", "noise"])
+def test_what_shows_one_moment_is_not_touched(tmp_path: Path, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    ground = cv2.resize(rng.integers(0, 255, (40, 120, 3), np.uint8), (960, 160))
+    pictures = [ground[:, 3 * number : 3 * number + 240] for number in range(10)]
+    if kind == "lines":
+        # A screen with lines one pixel high, which scrolls by an odd number of rows.
+        ground[:], ground[::2] = 220, 40
+        pictures = [np.roll(ground[:, :240], 3 * number, axis=0) for number in range(10)]
+    if kind == "noise":
+        pictures = [rng.integers(0, 255, (160, 240, 3), np.uint8) for _ in range(10)]
+    path = filmed(tmp_path / "a.mp4", [np.ascontiguousarray(one) for one in pictures], fps=25)
+
+    pairs = zip(read(path), frames_of(path), strict=True)
+
+    assert max(np.abs(one.mean(axis=2) - other.mean(axis=2)).mean() for one, other in pairs) < 3

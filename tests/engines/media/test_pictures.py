@@ -1,3 +1,5 @@
+"""Pictures in and out: any file becomes upright pixels, and pixels become files and previews."""
+
 import io
 import warnings
 from pathlib import Path
@@ -7,7 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
+from kit.engines.base import CanceledError, Job, Progress
+from kit.engines.media import picture
 from kit.engines.media.inspection import PIXELS
+from kit.engines.media.results import still
 from kit.engines.media.stills import Origin, opened, origin
 from kit.errors import EngineError
 
@@ -201,3 +206,72 @@ def test_a_png_tells_its_upright_size_without_being_decoded(tmp_path: Path, behi
         path.write_bytes(content[: content.index(b"IDAT") + 6])
 
     assert origin(path) == Origin(20, 40)
+
+
+def pixels(height: int = 60, width: int = 90) -> np.ndarray:
+    ramp = np.linspace(0, 255, width, dtype=np.uint8)
+    return np.ascontiguousarray(np.broadcast_to(ramp[None, :, None], (height, width, 3)))
+
+
+@pytest.mark.parametrize("fine", [True, False])
+@pytest.mark.parametrize("kind", picture.FORMATS)
+def test_every_format_keeps_its_colors(kind: str, fine: bool) -> None:
+    orange = np.full((40, 50, 3), (250, 130, 10), np.uint8)
+
+    with Image.open(io.BytesIO(picture.encoded(orange, kind, fine_color=fine))) as found:
+        assert found.convert("RGB").getpixel((25, 20)) == pytest.approx((250, 130, 10), abs=5)
+
+
+def test_png_keeps_every_pixel(tmp_path: Path) -> None:
+    path, content_type = picture.write(pixels(), tmp_path, "gray", "png")
+
+    assert content_type == "image/png"
+    with Image.open(path) as found:
+        assert np.array_equal(np.asarray(found), pixels())
+
+
+def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), np.uint8)
+    told: list[float] = []
+
+    content = picture.encoded(noise, "png", told=told.append)
+
+    assert content == picture.encoded(noise, "png")
+    assert told == sorted(told)
+    assert len(told) >= 8
+    assert 0.8 < told[-1] <= 1.0
+
+    def stopped(done: float) -> None:
+        if done > 0.3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        picture.encoded(noise, "png", told=stopped)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [((1000, 700), (512, 358)), ((300, 200), (300, 200)), ((40, 2000), (10, 512))],
+)
+def test_a_thumbnail_has_at_most_512_pixels_a_side(
+    tmp_path: Path, size: tuple[int, int], expected: tuple[int, int]
+) -> None:
+    path = picture.write_thumbnail(pixels(size[1], size[0]), tmp_path)
+
+    with Image.open(path) as found:
+        assert (found.format, found.size) == ("JPEG", expected)
+
+
+def job(folder: Path, **values: object) -> Job:
+    return Job(prompt="", parameters=values, folder=folder)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_whoever_leaves_while_it_is_encoded_finds_no_file(tmp_path: Path, at: int) -> None:
+    pixels = np.random.default_rng(1).integers(0, 255, (900, 900, 3), np.uint8)
+    count = iter(range(1000))
+    progress = Progress(lambda _: progress.cancel() if next(count) == at else None)
+
+    with pytest.raises(CanceledError):
+        still(pixels, job(tmp_path), "a", progress, facts={})
+    assert list(tmp_path.iterdir()) == []

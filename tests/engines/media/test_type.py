@@ -1,0 +1,239 @@
+"""Letters: which face has them, how lines break and run, and what is drawn."""
+
+import numpy as np
+import pytest
+
+from kit.engines.media.breaking import pieces
+from kit.engines.media.direction import in_sight, leftward
+from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
+from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
+from kit.engines.media.lettering import Block, balanced, mask, sprite, stamp
+from kit.engines.media.typesetting import extent
+from kit.errors import EngineError
+
+TEXT = "the mountain that swallowed a village"
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("most_lines", [1, 2, 4])
+def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -> None:
+    block = balanced(TEXT, face, 300, height=120, most_lines=most_lines)
+
+    width, height, _ = extent(block)
+    assert width <= 302
+    assert height <= 122
+    assert len(block.lines) <= most_lines
+    assert " ".join(block.lines) == TEXT
+
+
+def test_given_line_breaks_are_kept() -> None:
+    assert balanced("a\nlong second line", "inter", 300).lines == ("a", "long second line")
+
+
+def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
+    block = balanced("a" * 100, "inter", 200, height=200, most_lines=8)
+
+    assert len(block.lines) > 1
+    assert all(line.endswith("-") for line in block.lines[:-1])
+    assert "".join(block.lines).replace("-", "") == "a" * 100
+    assert block.carried == tuple(range(1, len(block.lines)))
+
+
+def test_a_long_word_is_broken_after_its_own_signs() -> None:
+    text = "see self-driving-car-software-update-notification-system now"
+    block = balanced(text, "inter", 200, height=200, most_lines=6)
+
+    assert block.carried
+    assert all(block.lines[number - 1].endswith("-") for number in block.carried)
+    assert "".join(block.lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
+    block = balanced("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
+    picture = sprite(block, color=(255, 255, 255), accent=(255, 0, 0), accented=(1,))
+
+    red = (picture[..., 3] > 200) & (picture[..., 1] < 60)
+    rows = np.nonzero(red.any(axis=1))[0]
+    assert len(block.carried) == 1
+    assert np.ptp(rows) > block.size
+    white = (picture[..., 3] > 200) & (picture[..., 1] > 200)
+    assert 0 < white.sum() < red.sum()
+
+
+@pytest.mark.parametrize("text", ["word " * 161, "many words " * 40])
+def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        balanced(text, "inter", 60, height=20, smallest=10)
+
+    assert caught.value.code == "text_too_long"
+
+
+def test_an_accent_colors_one_word_and_no_other() -> None:
+    block = Block(("one two",), "anton", 50)
+    picture = sprite(block, color=(255, 255, 255), accent=(255, 0, 0), accented=(1,))
+
+    solid = picture[..., 3] > 200
+    red = solid & (picture[..., 1] < 60)
+    white = solid & (picture[..., 1] > 200)
+    assert np.nonzero(white)[1].max() < np.nonzero(red)[1].min()
+
+
+def test_a_stroke_lies_around_the_letters() -> None:
+    block = Block(("O",), "anton", 80)
+    plain = sprite(block)
+    outlined = sprite(block, stroke=0.1, stroke_color=(0, 0, 255))
+
+    white = (outlined[..., 3] > 250) & (outlined[..., 0] > 250)
+    assert white.sum() == pytest.approx((plain[..., 3] > 250).sum(), rel=0.02)
+    assert ((outlined[..., 2] > 200) & (outlined[..., 0] < 60)).sum() > 400
+
+
+@pytest.mark.parametrize(("left", "top"), [(-5, -5), (35, 25), (100, 100), (-100, 0)])
+def test_a_stamp_that_hangs_over_the_edge_is_cut_off(left: int, top: int) -> None:
+    pixels = np.zeros((30, 40, 3), np.uint8)
+    picture = np.full((10, 12, 4), 255, np.uint8)
+
+    stamp(pixels, picture, left, top)
+
+    across = max(0, min(40, left + 12) - max(0, left))
+    down = max(0, min(30, top + 10) - max(0, top))
+    assert (pixels == 255).all(axis=2).sum() == across * down
+
+
+@pytest.mark.parametrize("tracking", [0.0, 0.2])
+def test_marks_stay_on_their_letters(tracking: float) -> None:
+    # Neither of them exists as one sign.
+    plain = mask(Block(("ab",), "inter-bold", 60, tracking=tracking))
+    marked = mask(Block(("a\u0327b",), "inter-bold", 60, tracking=tracking))
+
+    assert marked.shape[1] == pytest.approx(plain.shape[1], abs=2)
+    assert balanced("q\u0301" * 30, "inter-bold", 300).lines[1].startswith("q")
+
+
+def test_an_accent_finds_its_word_in_a_line_that_runs_both_ways() -> None:
+    block = Block(("we say שלום עולם",), "rubik", 50)
+    picture = sprite(block, accent=(255, 0, 0), accented=(2,))
+
+    solid = picture[..., 3] > 200
+    red = np.nonzero(solid & (picture[..., 1] < 60))[1]
+    white = np.nonzero(solid & (picture[..., 1] > 200))[1]
+    # The first Hebrew word is the last one to the right.
+    assert red.min() > white.max()
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_face_has_the_letters_of_western_europe(face: str) -> None:
+    assert {ord(letter) for letter in "AZaz09ÄÖÜßéñç€—’…"} <= letters(face)
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_face_has_its_license_beside_it(face: str) -> None:
+    family = path_of(face).stem.partition("-")[0]
+    license_text = path_of(face).with_name(f"OFL-{family}.txt").read_text()
+
+    assert "SIL OPEN FONT LICENSE Version 1.1" in license_text
+
+
+@pytest.mark.parametrize(
+    ("text", "face"),
+    [("Hello", "anton"), ("Ωμέγα", "inter-bold"), ("Привет", "inter-bold"), ("שלום", "rubik")],
+)
+def test_a_face_without_the_letters_gives_way_to_one_that_has_them(text: str, face: str) -> None:
+    assert with_letters(text, "anton") == face
+
+
+def test_letters_that_no_single_face_has_are_named() -> None:
+    with pytest.raises(EngineError, match="together with the others: Ω") as caught:
+        with_letters("שלום Ω", "anton")
+
+    assert caught.value.code == "no_letters"
+    assert able("שלום Ω", "anton") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "left_out"),
+    [
+        ("Good morning 🌅", "Good morning", ("🌅",)),
+        ("Hello 🌅!", "Hello!", ("🌅",)),
+        ("a🔥b", "a b", ("🔥",)),
+        ("👨\u200d👩\u200d👧 day", "day", ("👨\u200d👩\u200d👧",)),
+        ("🇩🇪 or 🇫🇷🇩🇪", "or", ("🇩🇪", "🇫🇷")),
+        ("line 🌅\nnext 👋🏽", "line\nnext", ("🌅", "👋🏽")),
+        ("1\ufe0f\u20e3 first → next", "1 first → next", ()),
+        ("שלום 🌙 עולם", "שלום עולם", ("🌙",)),
+        ("می\u200cخواهم", "می\u200cخواهم", ()),
+        ("be\x07low\x00 zero\nnext", "below zero\nnext", ()),
+    ],
+)
+def test_symbols_that_no_font_has_are_left_out_and_told(
+    text: str, rest: str, left_out: tuple[str, ...]
+) -> None:
+    assert wording(text, "anton") == Wording(rest, left_out)
+
+
+@pytest.mark.parametrize("text", ["日本 news 🌅", "नमस्ते", "한국어", "🌅 🌙", "\u20e3 🌅"])
+def test_missing_letters_and_texts_of_nothing_but_emoji_are_problems(text: str) -> None:
+    ((name, sentence),) = wording_problems("prompt", text, "anton")
+
+    assert name == "prompt"
+    assert sentence.startswith("no font has these characters: ")
+    with pytest.raises(EngineError) as told:
+        wording(text, "anton")
+    assert (told.value.code, str(told.value)) == ("no_letters", sentence)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "Ωμέγα", "Привет 🌅", "Café, 5 €"])
+def test_what_can_be_set_and_an_empty_text_are_no_problem(text: str) -> None:
+    assert list(wording_problems("text", text, "playfair")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "large"),
+    [
+        ("Πώς είναι", "ΠΩΣ ΕΙΝΑΙ"),
+        ("μάιος, ρολόι", "ΜΑΪΟΣ, ΡΟΛΟΪ"),
+        ("café straße йод", "CAFÉ STRASSE ЙОД"),
+    ],
+)
+def test_greek_capitals_have_no_accents_others_keep_theirs(text: str, large: str) -> None:
+    assert capitals(text) == large
+
+
+@pytest.mark.parametrize(
+    "word", ["x" * 44, "a" * 50, "1234567890" * 5, "schsch" * 12, "b\u0301" * 30]
+)
+def test_no_part_is_longer_than_a_line_bears_and_none_is_lost(word: str) -> None:
+    parts = [piece.text for piece in pieces(word)]
+
+    assert "".join(parts) == word
+    assert max(len(part.replace("\u0301", "")) for part in parts) <= 22
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("iPhone הוא טלפון", True),
+        ("The word שלום", False),
+        ("שלום עולם we say", True),
+        ("مرحبا 2024", True),
+        ("", False),
+    ],
+)
+def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
+    assert leftward(text) is left
+
+
+@pytest.mark.parametrize(
+    ("line", "left", "seen"),
+    [
+        ("we say שלום עולם here", False, "we say עולם שלום here"),
+        ("אני אוהב New York מאוד", True, "מאוד New York אוהב אני"),
+        ("בשנת 1984 2000 נולדתי", True, "נולדתי 2000 1984 בשנת"),
+        ("iPhone 15 הוא", True, "הוא iPhone 15"),
+        ("we say שלום – עולם", False, "we say עולם – שלום"),
+    ],
+)
+def test_words_stand_where_they_are_read(line: str, left: bool, seen: str) -> None:
+    words = line.split()
+
+    assert [words[number] for number in in_sight(words, left=left)] == seen.split()
