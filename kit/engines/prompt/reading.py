@@ -10,16 +10,17 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, TypedDict
 
+from kit.engines.prompt.accounting import accounted
 from kit.engines.prompt.brief import COVERED, Brief
 from kit.engines.prompt.coloring import Coloring, colored
 from kit.engines.prompt.moves import moved
-from kit.engines.prompt.tokens import Token, tokens_of
-from kit.engines.prompt.vocabulary import Tint, vocabulary
+from kit.engines.prompt.said import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said
+from kit.engines.prompt.tokens import tokens_of
+from kit.engines.prompt.vocabulary import vocabulary
 from kit.engines.sizes import longest_side
 from kit.parameters import Problem
 
@@ -36,17 +37,8 @@ _DRAWN: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 }
 #: Families whose hour, where the prompt names none, is not drawn as a landscape's.
 _HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
-#: Axes of words under which a picture keeps its seed; neon and what is synthetic are things too.
-_DIRECTIONS = frozenset(
-    ("mood", "composition", "tone", "suggested_hour", "suggested_weather", "suggested_colors")
-)
-_KEPT = frozenset(("neon", "synthwave"))
 #: Axes that show in land alone.
 _OF_LAND = ("season", "weather", "warmth", "light")
-_GLIMMERS = frozenset(("aurora", "crescent", "fireflies"))
-_SKY_LIGHTS = frozenset(("aurora", "crescent", "full_moon"))
-#: Things that show wherever there is land, so that a prompt may name nothing else.
-_ANYWHERE = _GLIMMERS | _SKY_LIGHTS | {"birds"}
 _FALLING = ("rain", "snow")
 #: Family and thing -> the family where it shows.
 _ELSEWHERE = {
@@ -59,8 +51,6 @@ _ELSEWHERE = {
 _PALMS = frozenset(("palm", "coconut", "beach", "maldives", "caribbean", "fiji", "tahiti"))
 #: Thing -> words that put it by the sea, though others speak of lakes or streams.
 _SHORES = {"palms": frozenset(("lagoon",)), "volcano": frozenset(("sea", "ocean"))}
-#: Words that are told, and characters of each.
-_MOST, _LONGEST = 40, 60
 
 
 def read(
@@ -110,7 +100,7 @@ def read(
     named = asked if asked != AUTO else _named(said)
     chosen = named or _opened(said, number)
     shown = painter or chosen
-    things = said.things(shown) if named or painter else said.things(shown) & _ANYWHERE
+    things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
     palette = parameters.get("palette", AUTO)
     coloring = colored(said.tokens, chosen, gold="gold" in things)
     if palette != AUTO:
@@ -139,7 +129,7 @@ def read(
     if filmed:
         moves, passing, spoken = moved(prompt)
         brief = replace(brief, moves=moves, passing=passing)
-    used, unused = _accounted(said, brief, painter, coloring.places, spoken)
+    used, unused = accounted(said, brief, painter, coloring.places, spoken)
     return replace(brief, used=used, unused=unused)
 
 
@@ -170,88 +160,6 @@ NOTHING = (
     " hours, seasons, weather, moods and colors, such as 'misty mountains at dawn'. For any other"
     " subject add a neural model to engines.toml; the README shows how"
 )
-
-
-class Said:
-    """The words of a prompt with what they mean."""
-
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.texts = dict.fromkeys(token.text for token in tokens)
-        self._axes: dict[str, list[tuple[str, str]]] = {}
-        self._things: dict[str, frozenset[str]] = {}
-        meanings = vocabulary().meanings
-        for text in self.texts:
-            for axis, value in meanings.get(text, {}).items():
-                self._axes.setdefault(axis, []).append((text, value))
-
-    @property
-    def kept(self) -> Iterator[str]:
-        """The words that the seed comes from."""
-        said = {text for axis in _DIRECTIONS for text, _ in self._axes.get(axis, ())} - _KEPT
-        return (token.text for token in self.tokens if token.text not in said)
-
-    @property
-    def families(self) -> Sequence[tuple[str, str]]:
-        """Words that name a family, and which, as often as they are said."""
-        found = dict(self._axes.get("family", ()))
-        return [(token.text, found[token.text]) for token in self.tokens if token.text in found]
-
-    def speaks_of(self, *axes: str) -> bool:
-        """Return whether any word means something on one of some axes."""
-        return any(axis in self._axes for axis in axes)
-
-    def says(self, words: Set[str]) -> bool:
-        """Return whether any of some words is said."""
-        return not words.isdisjoint(self.texts)
-
-    def first(self, axis: str, without: str = "") -> str | None:
-        """Return what the first word says that means something on an axis."""
-        return next((value for text, value in self._axes.get(axis, ()) if text != without), None)
-
-    def all(self, axis: str) -> tuple[str, ...]:
-        """Return all that words mean on an axis, in their order."""
-        return tuple(dict.fromkeys(value for _, value in self._axes.get(axis, ())))
-
-    def things(self, painter: str) -> frozenset[str]:
-        """Return the names of what a painter shows of the things that are named."""
-        if painter not in self._things:
-            named = vocabulary().named
-            found = {
-                thing
-                for text in self.texts
-                for thing in named.get(text, ())
-                if painter in thing.families and not self.says(thing.denials)
-            }
-            names = {thing.name for thing in found}
-            shown = (it.name for it in found if not it.needs or not names.isdisjoint(it.needs))
-            self._things[painter] = frozenset(shown)
-        return self._things[painter]
-
-    @cached_property
-    def anywhere(self) -> frozenset[str]:
-        """The things of the sky and the air that are named."""
-        return self.things("lake") & _ANYWHERE
-
-    @cached_property
-    def weather(self) -> str | None:
-        """The weather: its own words', a ghostly mood's, or that the sun shines."""
-        if said := self.first("weather"):
-            return said
-        if self.first("ghostly"):
-            return "mist"
-        return "clear" if self.first("sunny") else self.first("suggested_weather")
-
-    @cached_property
-    def feeling(self) -> str | None:
-        """The hour that a feeling suggests, unless something glimmers in the dark."""
-        return self.first("suggested_hour") if _GLIMMERS.isdisjoint(self.anywhere) else None
-
-    @property
-    def suggested_colors(self) -> tuple[Tint, ...]:
-        """The colors that a feeling suggests."""
-        names = (self.first("suggested_colors") or "").split()
-        return tuple(vocabulary().colors[name] for name in names)
 
 
 def _named(said: Said) -> str:
@@ -298,7 +206,7 @@ def _light(said: Said, drawn: Mapping[str, str], family: str, falling: str) -> _
     hour = _hour(said, drawn)
     gray = said.weather == "overcast" or said.first("mood") == "gloomy"
     # Clouds would hide the moon, the stars and the northern lights.
-    seen = said.first("hour") == "night" or not _SKY_LIGHTS.isdisjoint(said.anywhere)
+    seen = said.first("hour") == "night" or not SKY_LIGHTS.isdisjoint(said.anywhere)
     weather = "overcast" if gray and not said.weather and not seen else drawn["weather"]
     open_hour = not said.first("hour")
     if open_hour:
@@ -335,7 +243,7 @@ def _under(weather: str, hour: str, said: Said) -> str:
 
     A sun that breaks through may stand low, and what glimmers in the dark keeps its night.
     """
-    named = "sun" in said.all("light") or not _GLIMMERS.isdisjoint(said.anywhere)
+    named = "sun" in said.all("light") or not GLIMMERS.isdisjoint(said.anywhere)
     return "day" if weather in COVERED and not named else hour
 
 
@@ -363,68 +271,3 @@ def _weather(said: Said, family: str, drawn: str, falling: str) -> str:
     cleared = any(text == "cloud" or "weather" in meanings.get(text, ()) for text in denied)
     open_ = family == "space" or cleared or bool(said.first("starry"))
     return "clear" if open_ else drawn
-
-
-def _accounted(
-    said: Said, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which words of a prompt direct a brief, and which speak of something and do not.
-
-    Parameters
-    ----------
-    colors : set of int
-        Places of the color words that color something.
-    spoken : set of str
-        Words that moved the camera or the hours.
-    """
-    words, shown = vocabulary(), _shown(brief, painter)
-    direct = {
-        text
-        for text in said.texts
-        if any(thing.name in brief.things for thing in words.named.get(text, ()))
-        or (text not in words.colors and not shown.isdisjoint(words.meanings.get(text, {}).items()))
-    }
-    told: dict[str, bool] = {}
-    for place, token in enumerate(said.tokens):
-        used = token.text in direct or place in colors or spoken >= set(token.typed)
-        if used or not _is_silent(token, words.silent):
-            label = " ".join(token.typed)
-            told[label] = used or told.get(label, False)
-    used_ = tuple(label[:_LONGEST] for label, used in told.items() if used)
-    unused = tuple(label[:_LONGEST] for label, used in told.items() if not used)
-    return used_[:_MOST], unused[:_MOST]
-
-
-def _is_silent(token: Token, silent: Set[str]) -> bool:
-    """Return whether a word speaks of nothing that could be painted, or denies something."""
-    text = token.text
-    if text in silent or text.isdecimal() or text.startswith("no-"):
-        return True
-    return all(part in silent for part in token.typed)
-
-
-def _shown(brief: Brief, painter: str) -> Set[tuple[str, str]]:
-    """Return the values that show in a brief's picture, each with its axis."""
-    flown = painter == "flight"  # over land, whatever is named
-    values: dict[str, tuple[str, ...]] = {
-        "mood": (brief.mood,),
-        "tone": brief.tones,
-        "composition": brief.composition,
-        "family": (brief.family,) if not flown or brief.family in _LANDS else (),
-        "place": (brief.place,) if brief.family == "poster" else (),
-        "hour": (brief.hour,),
-        "suggested_hour": (brief.hour,),
-    }
-    if flown or brief.family not in _HOURS or brief.family == "city":
-        values |= {
-            "season": (brief.season,),
-            "weather": (brief.weather,),
-            "suggested_weather": (brief.weather,),
-            "warmth": (str(brief.warmth),),
-            "light": brief.lights,
-            "sunny": ("sunny",) if brief.weather == "clear" else (),
-            "ghostly": ("ghostly",) if brief.weather == "mist" else (),
-        }
-    if brief.family == "city":
-        values["street_weather"] = (brief.weather,)
-    return {(axis, value) for axis, said in values.items() for value in said}
