@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kit.errors import InsufficientCreditsError, NotFoundError
-from kit.service.domain import credits, keys
+from kit.service.domain import accounts, credits, keys
 from kit.service.domain.credits import Payer, Reason
 from kit.service.http.context import clock
 from kit.service.store import ids
@@ -133,6 +133,16 @@ def test_what_is_refunded_can_be_spent_again(write: Write, capped: Payer) -> Non
     write(credits.refund(charged(spent, capped), "the engine failed", NOW))
 
     assert write(credits.take(capped, 2000, reason("b"), NOW)) == 8000
+
+
+def test_the_figures_of_an_account_are_its_own(write: Write, payer: Payer) -> None:
+    other = Payer(write(accounts.create("Bob", "bob@example.org", 10_000, NOW)).id)
+    write(credits.take(payer, 1000, reason("a"), NOW))
+    write(credits.take(other, 3000, reason("b"), NOW))
+    later = clock() + 31 * DAY
+
+    for account in (payer, other):
+        assert write(credits.balance(account.account_id, later))["charged30d"] == 0
 
 
 def test_the_figures_look_back_thirty_days(write: Write, payer: Payer) -> None:

@@ -13,7 +13,7 @@ from kit.errors import (
     InvalidApiKeyError,
     NotFoundError,
 )
-from kit.service.domain import keys
+from kit.service.domain import accounts, keys
 from kit.service.domain.credits import Payer
 from kit.service.domain.keys import NewKey, Wish
 from kit.service.store.sqlite import SQLite
@@ -33,6 +33,17 @@ def make(write: Write, payer: Payer) -> Callable[..., NewKey]:
         return made
 
     return one
+
+
+def test_the_keys_of_an_account_are_its_own_and_so_is_their_bound(
+    write: Write, payer: Payer, make: Callable[..., NewKey]
+) -> None:
+    other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
+    mine = [make(name=f"mine {number}").row.id for number in range(keys.ACTIVE_KEYS)]
+    theirs = make(account_id=other).row.id
+
+    assert [row.id for row in write(keys.known(other))] == [theirs]
+    assert [row.id for row in write(keys.known(payer.account_id))] == mine
 
 
 @pytest.mark.parametrize(("live", "prefix"), [(True, "cs_live_"), (False, "cs_test_")])
