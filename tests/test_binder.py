@@ -31,14 +31,14 @@ def test_binder_installs_what_is_locked_and_adds_the_checkout_alone() -> None:
     [only] = [line for line in lines if line and not line.startswith("#")]
 
     locked = (BINDER / only.removeprefix("-r ")).resolve()
-    assert locked == ROOT / "kit" / "service" / "deploy" / "requirements.txt"
+    assert locked == ROOT / "kit" / "deploy" / "requirements.txt"
     built = (BINDER / "postBuild").read_text(encoding="utf-8")
     assert "pip install --no-deps --no-build-isolation ." in built
 
 
 @pytest.mark.parametrize("name", ["jupyterlab", "ipykernel", "ipywidgets"])
 def test_what_decides_how_widgets_behave_is_locked_as_it_is_tested(name: str) -> None:
-    locked = (ROOT / "kit/service/deploy/requirements.txt").read_text(encoding="utf-8")
+    locked = (ROOT / "kit/deploy/requirements.txt").read_text(encoding="utf-8")
     found = re.search(rf"^{name}==(\S+)", locked, re.MULTILINE)
 
     assert found is not None

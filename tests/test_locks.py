@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SERVICE, TOOLS = "kit/service/deploy/requirements.txt", ".ci/tools.txt"
+SERVICE, TOOLS = "kit/deploy/requirements.txt", ".ci/tools.txt"
 
 
 def check(root: Path) -> tuple[int, str]:
