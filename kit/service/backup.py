@@ -25,6 +25,7 @@ from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.archive import Add, reader_of, writer_of
 from kit.service.domain import credits, outputs, queue
+from kit.service.domain.uploads import forget
 from kit.service.settings import Settings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
@@ -235,7 +236,7 @@ def _forget(gone: Sequence[Stored]) -> Transaction[None]:
     """Take uploads out of the copy that were swept away while it was made."""
     for one in gone:
         if one.spare:
-            yield uploads.REMOVE(which=one.owner)
+            yield from forget(one.owner)
 
 
 def _of_output(row: Any) -> Iterator[Stored]:

@@ -62,6 +62,8 @@ class Settings:
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
         Wall clock, processor time and address space that one render may use; engines that keep
         large weights are bound by the first one only.
+    account_upload_bytes : int
+        What the uploads of one account may take together.
     inspection_seconds : float
         Wall clock, and processor time, that looking at an upload may use.
     grace_seconds : float
@@ -105,6 +107,7 @@ class Settings:
         }
     )
     keep_outputs_days: float | None = None
+    account_upload_bytes: int = 100_000 * MEGABYTE
     lease_seconds: float = 30.0
     attempts: int = 3
     job_seconds: float = 900.0
@@ -252,6 +255,7 @@ _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "allowed_hosts": ("KIT_ALLOWED_HOSTS", _names),
     "engines": ("KIT_ENGINES", str),
     "job_memory_bytes": ("KIT_JOB_MEMORY_BYTES", int),
+    "account_upload_bytes": ("KIT_ACCOUNT_UPLOAD_BYTES", int),
     "workers": ("KIT_WORKERS", int),
     "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
     "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
@@ -289,6 +293,7 @@ _POSITIVE = (
     "answer_seconds",
     "job_seconds",
     "job_cpu_seconds",
+    "account_upload_bytes",
     "speech_rate",
     "writer_seconds",
 )

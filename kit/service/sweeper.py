@@ -10,7 +10,6 @@ from pathlib import Path
 from kit.service.domain import idempotency, outputs, uploads
 from kit.service.http.context import Context
 from kit.service.http.outputs import remove_files
-from kit.service.storage.local import UPLOADS
 
 _log = logging.getLogger("kit.service")
 
@@ -38,8 +37,8 @@ class Sweeper:
     async def sweep(self) -> None:
         """Do one round."""
         context, now = self._context, self._context.clock()
-        for upload_id in await context.database.write(uploads.sweep(now)):
-            await context.storage.remove(UPLOADS + upload_id)
+        while await context.database.write(uploads.sweep(now)):
+            pass
         await context.database.write(idempotency.prune(now))
         await self._expire_outputs(now)
         while keys := await context.database.read(outputs.unwanted()):

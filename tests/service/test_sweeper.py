@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kit.service.domain import outputs
+from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
 from kit.service.http.context import clock
+from kit.service.store.database import Transaction
+from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import finished, read, started, until
 
@@ -63,3 +65,31 @@ def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
 
 def files(service: Service) -> list[Path]:
     return [path for path in service.settings.objects.rglob("*") if path.is_file()]
+
+
+def test_one_round_removes_all_uploads_that_nobody_used(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    payer, context = Payer(service.account()), service.context
+    wish = RequestUpload(
+        file_name="a.png", content_type="image/png", file_size_bytes=9, model_id="clay"
+    )
+    folder = service.settings.objects / "uploads"
+
+    def some() -> Transaction[None]:
+        yesterday = clock() - uploads.UNUSED_MS - 1000
+        for _ in range(250):
+            row = yield from uploads.ticket(
+                context.catalog, wish, payer, service.settings, yesterday
+            )
+            yield from uploads.fill(row.id, sha256="a" * 64, duration_ms=None, now=yesterday)
+            (folder / row.id).mkdir(parents=True)
+            (folder / row.id / "file.png").write_bytes(b"a picture")
+
+    service.write(some())
+    service.stop()
+    assert len(list(folder.iterdir())) == 250
+
+    start_service()
+    until(lambda: not list(folder.iterdir()))

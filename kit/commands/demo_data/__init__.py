@@ -75,7 +75,7 @@ def make(config: Settings, count: int, *, days: int, seed: int, until: int) -> t
     def work() -> Transaction[tuple[str, tuple[int, int]]]:
         account_id = ids.floor("acc", since)
         about = {"name": "Demo", "email": "demo@localhost", "created_at": since}
-        sums = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0}
+        sums = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
         yield accounts.ADD(id=account_id, **about, **sums)
         wish = keys.Wish(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
         key = yield from keys.create(wish, config.secret(), since)

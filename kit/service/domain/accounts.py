@@ -37,7 +37,7 @@ def create(
     if millicredits < 0:
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)
-    counts = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0}
+    counts = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
     yield accounts.ADD(id=account_id, name=name, email=email, created_at=now, **counts)
     yield from audit.note("account.created", account_id, actor, now, name=name)
     if millicredits:

@@ -1,4 +1,8 @@
-"""Uploads: tickets given, files taken in, and what nobody used swept away."""
+"""Uploads: tickets given, files taken in, and what nobody used swept away.
+
+An account has so many open tickets at most, and so many bytes. Bytes are set aside with the ticket
+and given back with its row, in the same transactions.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from kit import pricing
-from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
+from kit.errors import (
+    AccessDeniedError,
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    PayloadTooLargeError,
+    RateLimitError,
+)
 from kit.parameters import file_name_problems, shown
 from kit.service.domain import credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.store import ids, uploads
+from kit.service.settings import Settings
+from kit.service.storage.local import UPLOADS
+from kit.service.store import accounts, ids, removals, uploads
 from kit.service.store.database import Transaction, every, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
 TICKET_MS = 15 * 60 * 1000
 UNUSED_MS = 24 * 3600 * 1000
+#: Tickets of an account that may still bring a file, and how long after its end a ticket is kept
+#: for a file that has been on its way since before.
+OPEN_TICKETS = 100
+LATE_MS = 3600 * 1000
 
 
 def ticket(
-    catalog: Catalog, order: RequestUpload, payer: Payer, limits: Mapping[str, int], now: int
+    catalog: Catalog, order: RequestUpload, payer: Payer, settings: Settings, now: int
 ) -> Transaction[Any]:
     """Give permission to send one file and return its row.
-
-    Parameters
-    ----------
-    limits : mapping of str to int
-        The largest file of each kind, in bytes.
 
     Raises
     ------
@@ -38,12 +50,18 @@ def ticket(
         The file's name, type or size is not allowed, or the model takes no such medium.
     InsufficientCreditsError
         The balance is below what the model costs at least.
+    RateLimitError
+        The account has too many open tickets.
+    PayloadTooLargeError
+        The account's uploads would take more than they may.
 
     Source: contract, "Uploads".
     """
     model = catalog.get(order.model_id)
-    kind = _kind(order, model, limits)
+    kind = _kind(order, model, settings.upload_bytes)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
+    yield from _check_open(payer.account_id, now)
+    yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
     upload_id = ids.new("upl", now)
     yield uploads.ADD(
         id=upload_id,
@@ -91,10 +109,12 @@ def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> T
     ------
     ConflictError
         Another file was faster.
+    NotFoundError
+        It took so long that the ticket was removed.
     """
     row = yield from one(uploads.FILL(which=upload_id, digest=sha256, length=duration_ms, now=now))
     if row is None:
-        raise ConflictError("the file of this ticket is here already; ask for a new ticket")
+        yield from waiting(upload_id, now)
 
 
 def of_generation(upload_ids: list[str]) -> Transaction[dict[str, Any]]:
@@ -105,15 +125,52 @@ def of_generation(upload_ids: list[str]) -> Transaction[dict[str, Any]]:
     return rows
 
 
-def sweep(now: int) -> Transaction[list[str]]:
-    """Forget uploads that no generation used in a day and return their ids."""
+def sweep(now: int) -> Transaction[int]:
+    """Forget some uploads that no generation used in a day, and tickets that no file came for.
+
+    Returns
+    -------
+    int
+        How many; 0 when none are left. Their files are to be removed, see
+        `kit.service.domain.outputs.unwanted`.
+    """
     stale = yield from every(uploads.STALE(limit=now - UNUSED_MS))
-    removed = []
-    for row in stale:
-        gone = yield from one(uploads.REMOVE(which=row.id))
-        if gone is not None:
-            removed.append(row.id)
-    return removed
+    expired = yield from every(uploads.EXPIRED(limit=now - LATE_MS))
+    count = 0
+    for upload_id in dict.fromkeys(row.id for row in (*stale, *expired)):
+        if (yield from forget(upload_id)):
+            yield removals.ADD(key=UPLOADS + upload_id, created_at=now)
+            count += 1
+    return count
+
+
+def forget(upload_id: str) -> Transaction[bool]:
+    """Take an upload out that no generation uses; False where one does, or where there is none."""
+    row = yield from one(uploads.REMOVE(which=upload_id))
+    if row is not None:
+        yield accounts.RELEASE(which=row.account_id, size=row.size_bytes)
+    return row is not None
+
+
+def _check_open(account_id: str, now: int) -> Transaction[None]:
+    found = yield from one(uploads.OPEN(account=account_id, now=now))
+    if found.tickets >= OPEN_TICKETS:
+        wait = max(1, -(-(found.first - now) // 1000))
+        raise RateLimitError(
+            f"{OPEN_TICKETS} tickets are open, which is the most for one account: send their "
+            f"files, or try again in {wait} s, when the first of them ends",
+            headers={"Retry-After": str(wait)},
+        )
+
+
+def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
+    if (yield from one(accounts.RESERVE(which=account_id, size=size, most=most))) is None:
+        account = yield from one(accounts.FIND(which=account_id))
+        raise PayloadTooLargeError(
+            f"the uploads of the account take {account.upload_bytes:,} bytes, and with this one "
+            f"they would take more than the {most:,} that they may; what no generation uses is "
+            "removed after 24 hours"
+        )
 
 
 def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:

@@ -165,11 +165,10 @@ async def _filled(
     key = upload_key(row._replace(sha256=digest))
     await context.storage.keep({key: path})
     seconds = facts.get("duration_seconds")
-    await context.database.write(
-        uploads.fill(
-            row.id,
-            sha256=digest,
-            duration_ms=None if seconds is None else round(seconds * 1000),
-            now=context.clock(),
-        )
-    )
+    length = None if seconds is None else round(seconds * 1000)
+    filled = uploads.fill(row.id, sha256=digest, duration_ms=length, now=context.clock())
+    try:
+        await context.database.write(filled)
+    except NotFoundError:
+        await context.storage.remove(UPLOADS + row.id)
+        raise

@@ -20,10 +20,9 @@ async def request_upload(request: Request) -> Response:
     context, caller = context_of(request), caller_of(request)
     order, content = await body_of(request, wire.RequestUpload)
     label, base, now = label_of(request, content), base_of(request), context.clock()
-    limits = context.settings.upload_bytes
 
     def work() -> Transaction[Answer]:
-        row = yield from uploads.ticket(context.catalog, order, caller.payer, limits, now)
+        row = yield from uploads.ticket(context.catalog, order, caller.payer, context.settings, now)
         expires = row.expires_at // 1000
         ticket = context.storage.ticket(
             base,

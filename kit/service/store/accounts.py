@@ -31,6 +31,19 @@ OF_UPLOAD = Query(
     .join(uploads, uploads.c.account_id == accounts.c.id)
     .where(uploads.c.id == bindparam("which"))
 )
+#: Set bytes aside for an upload, unless the account would keep more than `most`: then no row comes.
+RESERVE = Query(
+    update(accounts)
+    .where(_which, accounts.c.upload_bytes + bindparam("size") <= bindparam("most"))
+    .values(upload_bytes=accounts.c.upload_bytes + bindparam("size"))
+    .returning(accounts.c.upload_bytes)
+)
+RELEASE = Query(
+    update(accounts)
+    .where(_which)
+    .values(upload_bytes=accounts.c.upload_bytes - bindparam("size"))
+    .returning(accounts.c.upload_bytes)
+)
 #: Move a balance by a signed amount, unless it would fall below zero: then no row comes back.
 #: `charge` and `back` are how much of it was charged or given back.
 MOVE = Query(

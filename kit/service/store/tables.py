@@ -35,6 +35,8 @@ accounts = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("charged", BigInteger, nullable=False, server_default=text("0")),
     Column("refunded", BigInteger, nullable=False, server_default=text("0")),
+    # bytes of its uploads: of files that are kept, and of tickets that may still bring one
+    Column("upload_bytes", BigInteger, nullable=False, server_default=text("0")),
     # how often all signed addresses were ended; each carries it in its signature
     Column("sign_outs", BigInteger, nullable=False, server_default=text("0")),
     CheckConstraint("balance >= 0", name="balance_is_never_negative"),
@@ -143,6 +145,7 @@ Index(
     postgresql_where=_running,
 )
 
+WAITING_STATE: ColumnElement[str] = literal_column("'waiting'", Text)
 #: Tickets and the files that came for them.
 uploads = Table(
     "uploads",
@@ -162,6 +165,14 @@ uploads = Table(
     Column("filled_at", BigInteger),
     Column("used_at", BigInteger),
     Index("uploads_unused", "used_at", "created_at"),
+)
+_waiting = uploads.c.state == WAITING_STATE
+Index(
+    "uploads_waiting",
+    uploads.c.account_id,
+    uploads.c.expires_at,
+    sqlite_where=_waiting,
+    postgresql_where=_waiting,
 )
 
 #: Titles that an account was given, so that none comes twice.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from kit.service.store.database import Query
-from kit.service.store.tables import uploads
+from kit.service.store.tables import WAITING_STATE, uploads
 
 _which = uploads.c.id == bindparam("which")
 _unused = uploads.c.used_at.is_(None)
+_waiting = uploads.c.state == WAITING_STATE
 
 ADD = Query(insert(uploads))
 FIND = Query(select(uploads).where(_which))
@@ -34,7 +35,22 @@ WITH_FILE = Query(
     .order_by(uploads.c.id)
     .limit(bindparam("most"))
 )
+#: How many tickets of an account may still bring a file, and when the first of them ends.
+OPEN = Query(
+    select(func.count().label("tickets"), func.min(uploads.c.expires_at).label("first")).where(
+        _waiting,
+        uploads.c.account_id == bindparam("account"),
+        uploads.c.expires_at > bindparam("now"),
+    )
+)
 STALE = Query(
     select(uploads.c.id).where(_unused, uploads.c.created_at < bindparam("limit")).limit(100)
 )
-REMOVE = Query(delete(uploads).where(_which, _unused).returning(uploads.c.id))
+EXPIRED = Query(
+    select(uploads.c.id).where(_waiting, uploads.c.expires_at < bindparam("limit")).limit(100)
+)
+REMOVE = Query(
+    delete(uploads)
+    .where(_which, _unused)
+    .returning(uploads.c.id, uploads.c.account_id, uploads.c.size_bytes)
+)

@@ -17,6 +17,7 @@ from kit.service.domain import accounts, catalog, generations, objections, uploa
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import Plan
+from kit.service.settings import Settings
 from kit.wire import (
     Multiplier,
     Parameter,
@@ -252,7 +253,9 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
     assert write(accounts.get(payer.account_id)).balance == 10_000
 
 
-def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) -> None:
+def test_an_engine_is_told_how_long_the_files_are(
+    write: Write, payer: Payer, config: Settings
+) -> None:
     seen: list[Order] = []
 
     def listen(order: Order) -> list[tuple[str, str]]:
@@ -266,8 +269,7 @@ def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) ->
         file = RequestUpload(
             file_name=f"a.{kind[-3:]}", content_type=kind, file_size_bytes=9, model_id="clay"
         )
-        limits = {"image": 100, "audio": 100, "video": 100}
-        ticket = write(uploads.ticket(offered, file, payer, limits, NOW))
+        ticket = write(uploads.ticket(offered, file, payer, config, NOW))
         write(uploads.fill(ticket.id, sha256="a", duration_ms=length, now=NOW))
         media[name] = ticket.id
     order = StartGeneration(model_id="clay", media_uploads=media)

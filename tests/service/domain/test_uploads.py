@@ -1,29 +1,52 @@
 """Uploads: tickets end, files come once, and what nobody uses goes."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.errors import AccessDeniedError, ConflictError, NotFoundError
-from kit.service.domain import generations, uploads
+from kit.errors import (
+    AccessDeniedError,
+    ConflictError,
+    NotFoundError,
+    PayloadTooLargeError,
+    RateLimitError,
+)
+from kit.service.domain import generations, outputs, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
+from kit.service.settings import Settings
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload, StartGeneration
 from tests.service.domain.conftest import NOW, Write
 
-LIMITS = {"image": 100, "audio": 100, "video": 100}
+SETTINGS = Settings(
+    data=Path("nowhere"),
+    workers=0,
+    upload_bytes={"image": 100, "audio": 100, "video": 100},
+    account_upload_bytes=700,
+)
 MINUTE, HOUR = 60_000, 3_600_000
 
 
 @pytest.fixture
-def ticket(write: Write, payer: Payer, offered: Catalog) -> Any:
+def ask(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
+    """Ask for a ticket for one picture."""
+
+    def one(size: int = 70, now: int = NOW) -> Any:
+        order = RequestUpload(
+            file_name="a.png", content_type="image/png", file_size_bytes=size, model_id="clay"
+        )
+        return write(uploads.ticket(offered, order, payer, SETTINGS, now))
+
+    return one
+
+
+@pytest.fixture
+def ticket(ask: Callable[..., Any]) -> Any:
     """A ticket for one picture."""
-    order = RequestUpload(
-        file_name="a.png", content_type="image/png", file_size_bytes=70, model_id="clay"
-    )
-    return write(uploads.ticket(offered, order, payer, LIMITS, NOW))
+    return ask()
 
 
 @pytest.fixture
@@ -66,9 +89,10 @@ def test_an_unknown_ticket_is_not_found(write: Write) -> None:
 def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> None:
     write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
 
-    assert write(uploads.sweep(NOW + 24 * HOUR)) == []
-    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == [ticket.id]
-    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == []
+    assert write(uploads.sweep(NOW + 24 * HOUR)) == 0
+    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 1
+    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 0
+    assert write(outputs.unwanted()) == [f"uploads/{ticket.id}"]
     with pytest.raises(NotFoundError):
         write(uploads.waiting(ticket.id, NOW))
 
@@ -79,7 +103,7 @@ def test_what_a_generation_used_is_kept(
     write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
     start(ticket.id)
 
-    assert write(uploads.sweep(NOW + 99 * HOUR)) == []
+    assert write(uploads.sweep(NOW + 99 * HOUR)) == 0
 
 
 def test_an_upload_that_is_swept_between_plan_and_start_charges_nothing(
@@ -93,3 +117,45 @@ def test_an_upload_that_is_swept_between_plan_and_start_charges_nothing(
     with pytest.raises(NotFoundError, match="was removed"):
         write(generations.start(plan, payer, NOW))
     assert write(generations.page(payer.account_id, most=10)) == []
+
+
+def test_a_ticket_that_no_file_came_for_goes_an_hour_after_its_end(
+    write: Write, ticket: Any
+) -> None:
+    late = NOW + 75 * MINUTE + 1
+
+    assert write(uploads.sweep(late - 1)) == 0
+    assert write(uploads.sweep(late)) == 1
+    with pytest.raises(NotFoundError):
+        write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=late))
+
+
+def test_an_account_has_so_many_open_tickets(ask: Callable[..., Any], write: Write) -> None:
+    first = ask(1)
+    for _ in range(uploads.OPEN_TICKETS - 1):
+        ask(1, NOW + MINUTE)
+    with pytest.raises(RateLimitError, match="100 tickets are open") as caught:
+        ask(1, NOW + 10 * MINUTE)
+    assert caught.value.headers == {"Retry-After": "300"}
+
+    write(uploads.fill(first.id, sha256="a", duration_ms=None, now=NOW))
+    ask(1, NOW + 10 * MINUTE)
+    with pytest.raises(RateLimitError):
+        ask(1, NOW + 10 * MINUTE)
+    ask(1, NOW + 16 * MINUTE)
+
+
+def test_an_account_has_so_many_bytes_and_gets_them_back(
+    ask: Callable[..., Any], write: Write, start: Callable[[str], str]
+) -> None:
+    used, *others = (ask(100) for _ in range(7))
+    write(uploads.fill(used.id, sha256="a", duration_ms=None, now=NOW))
+    start(used.id)
+    with pytest.raises(PayloadTooLargeError, match="take 700 bytes"):
+        ask(1)
+
+    assert write(uploads.sweep(NOW + 2 * HOUR)) == len(others)
+    for _ in others:
+        ask(100, NOW + 2 * HOUR)
+    with pytest.raises(PayloadTooLargeError, match="more than the 700 that they may"):
+        ask(1, NOW + 2 * HOUR)

@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def account(name: str, balance: int = 0) -> Step:
-    counts = {"charged": 0, "refunded": 0, "sign_outs": 0}
+    counts = {"charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
     return accounts.ADD(id=name, name=name, email="a@b", created_at=1, balance=balance, **counts)
 
 

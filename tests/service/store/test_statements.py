@@ -49,7 +49,7 @@ WHOLE = {
     "audit.page(False)",
 }
 #: Indexes on rows that are not finished, and what a statement calls its own bounded part.
-QUEUE = {"generations_queued", "generations_running"}
+QUEUE = {"generations_queued", "generations_running", "uploads_waiting"}
 SPANS = {"anon_1", "newest", "ROW"}
 
 
@@ -71,7 +71,10 @@ OF_ALL = {
     ),
     *(f"ledger.{name}" for name in ("SUMS", "UNBALANCED", "BROKEN")),
     *(f"ledger.{name}" for name in ("MISCHARGED", "UNFOUNDED")),
-    *(f"uploads.{name}" for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "REMOVE")),
+    *(
+        f"uploads.{name}"
+        for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "EXPIRED", "REMOVE")
+    ),
     *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED")),
 }
 

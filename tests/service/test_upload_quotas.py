@@ -1,0 +1,102 @@
+"""What one account may keep and begin, over a socket."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.service.domain import uploads
+from kit.service.http.context import clock
+from tests.conftest import ALL_SCOPES, Service
+from tests.uploading import asked, png, put, ticket, uploaded
+from tests.waiting import until
+
+
+@contextmanager
+def sending(told: dict[str, Any], begin: bytes) -> Iterator[socket.socket]:
+    """Give a connection on which the first bytes of a file are under way."""
+    url = httpx.URL(told["uploadUrl"])
+    head = [f"PUT {url.raw_path.decode()} HTTP/1.1", f"Host: {url.host}", "Connection: close"]
+    head += [f"{name}: {value}" for name, value in told["requiredHeaders"].items()]
+    with socket.create_connection((url.host, url.port or 80)) as line:
+        line.sendall("\r\n".join([*head, "", ""]).encode() + begin)
+        yield line
+
+
+def test_an_account_that_keeps_enough_is_told_how_much(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(account_upload_bytes=2 * len(png()) + 1)
+    with (
+        service.client(service.key(service.account(), *ALL_SCOPES)) as http,
+        service.client(service.key(service.account(), *ALL_SCOPES)) as other,
+    ):
+        uploaded(http, png())
+        ticket(http, png())
+        answer = asked(http, png())
+        uploaded(other, png())
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "payload_too_large")
+    message = answer.json()["error"]["message"]
+    assert f"take {2 * len(png())} bytes" in message
+    assert f"more than the {2 * len(png()) + 1} that they may" in message
+
+
+def test_an_account_opens_a_hundred_tickets_and_then_waits(service: Service) -> None:
+    with (
+        service.client(service.key(service.account(), *ALL_SCOPES)) as http,
+        service.client(service.key(service.account(), *ALL_SCOPES)) as other,
+    ):
+        tickets = [ticket(http, png()) for _ in range(100)]
+        answer = asked(http, png())
+        ticket(other, png())
+        assert put(tickets[0], png()).status_code == 200
+        ticket(http, png())
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "rate_limited")
+    assert "100 tickets are open" in answer.json()["error"]["message"]
+    assert 800 < int(answer.headers["Retry-After"]) <= 900
+
+
+def test_a_ticket_takes_one_file_at_a_time(http: httpx.Client, service: Service) -> None:
+    told = ticket(http, png())
+    with sending(told, png()[:-20]) as line:
+        until(lambda: list(service.settings.scratch.glob("*.part")))
+        second = put(told, png())
+        line.sendall(png()[-20:])
+        first = line.makefile("rb").read()
+
+    assert (second.status_code, second.json()["error"]["code"]) == (409, "conflict")
+    assert "one PUT at a time" in second.json()["error"]["message"]
+    assert first.startswith(b"HTTP/1.1 200")
+
+
+def test_a_file_that_comes_when_its_ticket_is_gone_is_not_kept(
+    http: httpx.Client, service: Service
+) -> None:
+    told = ticket(http, png())
+    with sending(told, png()[:-20]) as line:
+        until(lambda: list(service.settings.scratch.glob("*.part")))
+        assert service.write(uploads.sweep(clock() + uploads.UNUSED_MS + 1000)) == 1
+        line.sendall(png()[-20:])
+        answer = line.makefile("rb").read()
+
+    assert answer.startswith(b"HTTP/1.1 404")
+    assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40])
+def test_a_ticket_whose_sender_broke_off_takes_the_next_file(
+    http: httpx.Client, service: Service, cut: int
+) -> None:
+    told = ticket(http, png())
+    with sending(told, png()[: len(png()) - cut - 1]):
+        until(lambda: list(service.settings.scratch.glob("*.part")))
+
+    until(lambda: not list(service.settings.scratch.glob("*.part")))
+    assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
+    answer = until(lambda: put(told, png()), lambda it: it.status_code != 409)
+    assert answer.status_code == 200
