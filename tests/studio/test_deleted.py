@@ -152,6 +152,17 @@ def test_a_table_says_it_where_the_thumbnail_would_be(deleted: Studio) -> None:
         assert "<img" not in html
 
 
+def test_a_contact_sheet_says_it(studio: Studio, other: Server) -> None:
+    deleted = {**DELETED, "createdAt": "2026-01-02T03:04:05"}
+    other.first("GET", f"{START}/job-1", *[Answer(200, deleted)] * 9)
+    sweep = studio.sweep("paint", ["a lake"]).run()
+
+    html = sweep.sheet().html()
+
+    assert "<img" not in html
+    assert f"{GONE} · 0.25 credits" in html
+
+
 def test_the_awaited_face_deletes_too(astudio: AsyncStudio, other: Server) -> None:
     other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
 

@@ -111,4 +111,6 @@ def tile(
     caption = preview.credits(held.credits)
     if result.status != "completed":
         caption = f"{result.status} · {caption}"
+    if picture is None and held.facts.deletion:
+        caption = f"{held.facts.deletion} · {caption}"
     return Tile(picture, f"#{number} · {caption}", label, favorite=ratings[held.id] == BEST)

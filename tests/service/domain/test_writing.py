@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kit.errors import BadRequestError, InsufficientCreditsError
-from kit.service.domain import credits, writing
+from kit.service.domain import accounts, credits, writing
 from kit.service.domain.credits import Payer
 from kit.service.domain.writing import Draft, TakenError
 from kit.wire import SuggestTitle, Title, WriteScripts
@@ -61,6 +61,8 @@ def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer)
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
     assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
     assert write(writing.titles_given(payer.account_id, "FOOD")) == []
+    other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
+    assert write(writing.titles_given(other, "SPACE")) == []
 
 
 @pytest.mark.parametrize("other", ["Ten facts", "TEN FACTS!"])
