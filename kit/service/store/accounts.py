@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Select, Table, bindparam, insert, select, update
 
 from kit.service.store.database import Query
 from kit.service.store.tables import accounts, generations, uploads
 
 _which = accounts.c.id == bindparam("which")
 _added = accounts.c.balance + bindparam("amount")
+
+
+def _sign_outs_of(owned: Table) -> Select[tuple[int]]:
+    account = select(owned.c.account_id).where(owned.c.id == bindparam("which"))
+    return select(accounts.c.sign_outs).where(accounts.c.id == account.scalar_subquery())
+
 
 ADD = Query(insert(accounts))
 FIND = Query(select(accounts).where(_which))
@@ -21,16 +27,8 @@ SIGN_OUT = Query(
     .returning(accounts.c.id)
 )
 #: How often the account of a generation, or of an upload, was signed out.
-OF_GENERATION = Query(
-    select(accounts.c.sign_outs)
-    .join(generations, generations.c.account_id == accounts.c.id)
-    .where(generations.c.id == bindparam("which"))
-)
-OF_UPLOAD = Query(
-    select(accounts.c.sign_outs)
-    .join(uploads, uploads.c.account_id == accounts.c.id)
-    .where(uploads.c.id == bindparam("which"))
-)
+OF_GENERATION = Query(_sign_outs_of(generations))
+OF_UPLOAD = Query(_sign_outs_of(uploads))
 #: Set bytes aside for an upload, unless the account would keep more than `most`: then no row comes.
 RESERVE = Query(
     update(accounts)

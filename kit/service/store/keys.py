@@ -12,9 +12,14 @@ _of_account = keys.c.account_id == bindparam("account")
 
 ADD = Query(insert(keys))
 BY_DIGEST = Query(
-    select(keys, accounts.c.sign_outs)
-    .join(accounts, accounts.c.id == keys.c.account_id)
-    .where(keys.c.digest == bindparam("digest"))
+    # Not a join, which SQLite takes three times as long for: it plans it anew at each call.
+    select(
+        keys,
+        select(accounts.c.sign_outs)
+        .where(accounts.c.id == keys.c.account_id)
+        .scalar_subquery()
+        .label("sign_outs"),
+    ).where(keys.c.digest == bindparam("digest"))
 )
 FIND = Query(select(keys).where(keys.c.id == bindparam("which")))
 ALL = Query(select(keys).order_by(keys.c.id))
