@@ -16,9 +16,10 @@ from kit.errors import ConfigError
 from kit.pricing import millicredits
 from kit.service import machine
 from kit.service import settings as service_settings
-from kit.service.app import open_database
+from kit.service.app import open_database, refuse_half
 from kit.service.settings import Settings
 from kit.service.store.database import Transaction
+from kit.service.store.sqlite import RESTORE, damage
 
 T = TypeVar("T")
 
@@ -55,6 +56,23 @@ def transact(settings: Settings, work: Transaction[T]) -> T:
 def actor() -> str:
     """Return who gives an order here, for the audit."""
     return f"cli:{machine.user()}"
+
+
+def examined(settings: Settings) -> str:
+    """Look through the service's database, if there is one, and say that nothing is wrong with it.
+
+    Raises
+    ------
+    ConfigError
+        The data folder is not whole; the sentence says what is wrong.
+    """
+    refuse_half(settings)
+    path = settings.database_path
+    if not path.exists():
+        return f"there is none yet at {path}"
+    if wrong := damage(path):
+        raise ConfigError(f"the database {path} is damaged: {wrong}; {RESTORE}")
+    return f"{path} is whole"
 
 
 def amount(text: str, name: str) -> int:

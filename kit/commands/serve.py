@@ -44,13 +44,14 @@ def command(
     """Run the service."""
     logs.configure(log_format.value, verbose=verbose)
     settings = settings_of(data, database, storage_url=storage, workers=workers)
+    known = transact(settings, accounts.every_one())
     listener = server.bind(host, port)
     url = server.url_of(listener)
     # Whoever is told this name calls the service by it.
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, host.lower()))
     typer.echo(f"Creative Studio at {url}  (docs: {url}/docs)")
     typer.echo(f"Data in {settings.data}, {settings.workers} worker(s). Ctrl-C stops it.")
-    if not transact(settings, accounts.every_one()):
+    if not known:
         typer.echo(
             "No account yet: kit accounts create --name NAME --email ADDRESS --credits 100, "
             "then kit keys create --account ID --name NAME --scope creative:generate"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from kit.errors import ConfigError
 from kit.private import tighten
 from kit.service.domain import catalog
 from kit.service.domain.credits import Turnover
+from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http import (
     account,
@@ -45,7 +47,7 @@ from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, Metrics
 from kit.service.settings import Settings, prepare
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
-from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
 from kit.service.sweeper import Sweeper
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -148,15 +150,49 @@ class _Application(FastAPI):
 
 
 def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:
-    """Return the database that the settings name."""
+    """Return the database that the settings name; a new one gets its secret.
+
+    Raises
+    ------
+    ConfigError
+        See `refuse_half`; or the file is no database of the service.
+    """
     prepare(settings.data)
+    refuse_half(settings)
     metrics = metrics or Metrics()
 
     def committed(size: int, seconds: float) -> None:
         metrics.measure(COMMIT_SIZE, size)
         metrics.measure(COMMIT_SECONDS, seconds)
 
-    return SQLite(settings.database_path, committed)
+    database = SQLite(settings.database_path, committed)
+    settings.make_secret()
+    return database
+
+
+def refuse_half(settings: Settings) -> None:
+    """Refuse a data folder that has lost its database or its secret; it is left as it is.
+
+    Raises
+    ------
+    ConfigError
+        The sentence says what is gone and what to do.
+    """
+    path, secret = settings.database_path, settings.secret_path
+    # In this order: another process may make both meanwhile, first the database.
+    known = secret.exists()
+    size = path.stat().st_size if path.is_file() else None
+    if known and not size:
+        state = "gone" if size is None else "empty"
+        raise ConfigError(
+            f"the database {path} is {state}, and its secret {secret} is here; "
+            f"{RESTORE}, or remove the secret to begin anew"
+        )
+    if size and not known and holds_keys(path) and not secret.exists():
+        raise ConfigError(
+            f"the secret {secret} of the database {path} is gone, without which none of its keys "
+            f"works; {RESTORE}"
+        )
 
 
 async def _assemble(
@@ -187,8 +223,10 @@ async def _assemble(
     )
     engines = offered.engines
     dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, engines)
-    dispatcher.start()
     stack.push_async_callback(dispatcher.stop)
+    await dispatcher.start()
+    readiness = Readiness(database, storage, clock, time.monotonic)
+    stack.callback(readiness.stop)
     context = Context(
         settings=settings,
         secret=secret,
@@ -201,6 +239,7 @@ async def _assemble(
         writer=writer,
         dispatcher=dispatcher,
         inspectors=inspectors,
+        readiness=readiness,
         metrics=metrics,
         turnover=Turnover(clock()),
         clock=clock,

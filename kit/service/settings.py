@@ -168,27 +168,46 @@ class Settings:
         base = self.database_path
         yield from (base.with_name(f"{base.name}{end}") for end in ("", "-wal", "-shm"))
 
+    @property
+    def secret_path(self) -> Path:
+        """The file of the secret."""
+        return self.data / "secret"
+
     def secret(self) -> bytes:
-        """Return what keys are hashed and addresses are signed with; made on first use.
+        """Return what keys are hashed and addresses are signed with.
 
         It lies beside the data with mode 0600: whoever can read it can read the data anyway.
+
+        Raises
+        ------
+        ConfigError
+            There is none yet: it is made with the database.
         """
-        path = self.data / "secret"
         try:
-            return secret_in(path)
+            return secret_in(self.secret_path)
         except FileNotFoundError:
-            prepare(self.data)
-        draft = path.with_suffix(f".{os.getpid()}")
+            raise ConfigError(
+                f"there is no {self.secret_path}; 'kit accounts create' begins a data folder"
+            ) from None
+
+    def make_secret(self) -> None:
+        """Make the secret of a new database, unless it is here already."""
+        if self.secret_path.exists():
+            return
+        draft = self.secret_path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
-        draft.write_bytes(secrets.token_bytes(_SECRET_BYTES))
+        with draft.open("wb") as file:
+            file.write(secrets.token_bytes(_SECRET_BYTES))
+            file.flush()
+            # Before the first key: without the secret no key would outlive a power cut.
+            os.fsync(file.fileno())
         try:
             # A link is made or it is not: two processes that start together share the winner's.
-            os.link(draft, path)
+            os.link(draft, self.secret_path)
         except FileExistsError:
             pass
         finally:
             draft.unlink()
-        return secret_in(path)
 
 
 def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:

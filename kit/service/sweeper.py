@@ -26,12 +26,13 @@ class Sweeper:
         self._seen = ""
 
     async def run(self) -> None:
-        """Sweep now and again and again, until canceled."""
+        """Sweep now and again and again, until canceled; look through the database daily."""
         while True:
-            try:
-                await self.sweep()
-            except Exception:  # noqa: BLE001 - logged; the next round may go better
-                _log.exception("the sweeper failed")
+            for step in (self._context.readiness.examine, self.sweep):
+                try:
+                    await step()
+                except Exception:  # noqa: BLE001 - logged; the next round may go better
+                    _log.exception("the sweeper failed")
             await asyncio.sleep(_ROUND_SECONDS)
 
     async def sweep(self) -> None:

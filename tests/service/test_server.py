@@ -115,7 +115,7 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 def test_another_program_on_the_port_is_not_taken_for_the_service(
     tmp_path: Path, stranger: Callable[[bytes], str], words: bytes
 ) -> None:
-    settings.load({}, data=tmp_path).secret()
+    settings.load({}, data=tmp_path).make_secret()
     note(tmp_path).write_text(json.dumps({"url": stranger(words), "instance": "a"}))
 
     assert server.find(tmp_path) is None

@@ -79,11 +79,16 @@ def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
 
 def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     first, second = (settings.load({}, data=tmp_path / "data") for _ in range(2))
+    with pytest.raises(ConfigError, match="'kit accounts create' begins a data folder"):
+        first.secret()
+    settings.prepare(first.data)
+    for one in (first, second):
+        one.make_secret()
     secret = first.secret()
-    path = tmp_path / "data" / "secret"
+    path = first.secret_path
 
     assert len(secret) == 32
-    assert first.secret() == second.secret() == secret
+    assert second.secret() == secret
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert [p.name for p in path.parent.iterdir()] == ["secret"]

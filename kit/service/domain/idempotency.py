@@ -16,10 +16,11 @@ import orjson
 
 from kit.errors import BadRequestError, ConflictError, IdempotencyMismatchError
 from kit.service.store import idempotency
-from kit.service.store.database import Transaction, one
+from kit.service.store.database import Transaction, every, one
 
 KEPT_MS = 24 * 3600 * 1000
-#: A request that runs longer than this was cut off by the end of its process.
+#: A request that runs longer than this was cut off by the end of its process; where that process is
+#: known to be gone, it is forgotten at once.
 _RUNNING_MS = 10 * 60 * 1000
 _LONGEST = 255
 _RETRY_SECONDS = "1"
@@ -97,12 +98,18 @@ def once(label: Label | None, work: Transaction[Answer], now: int) -> Transactio
     return answer
 
 
-def begin(label: Label, now: int) -> Transaction[Answer | None]:
-    """Note a request as running, or return the answer that is kept for it."""
+def begin(label: Label, now: int, owner: str) -> Transaction[Answer | None]:
+    """Note a request as running, or return the answer that is kept for it.
+
+    Parameters
+    ----------
+    owner : str
+        The run of the service that works at it.
+    """
     known = yield from kept(label, now)
     if known is None:
         yield from _forget(label)
-        yield idempotency.ADD(**_row(label, now, None))
+        yield idempotency.ADD(**_row(label, now, None, owner))
     return known
 
 
@@ -121,6 +128,17 @@ def keep(label: Label, answer: Answer) -> Transaction[None]:
 def release(label: Label) -> Transaction[None]:
     """Forget a request that failed without a charge: it may be tried again under its key."""
     yield idempotency.RELEASE(account=label.account_id, label=label.key)
+
+
+def owners() -> Transaction[list[str]]:
+    """Return the runs of the service that work at requests."""
+    rows = yield from every(idempotency.OWNERS())
+    return [row.owner for row in rows if row.owner]
+
+
+def disown(owner: str) -> Transaction[None]:
+    """Forget what a run of the service was working at that has ended: nothing was charged."""
+    yield idempotency.DISOWNED(worker=owner)
 
 
 def prune(now: int) -> Transaction[None]:
@@ -143,7 +161,7 @@ def _find(label: Label, now: int) -> Transaction[Any]:
     return None if stale else row
 
 
-def _row(label: Label, now: int, answer: Answer | None) -> dict[str, Any]:
+def _row(label: Label, now: int, answer: Answer | None, owner: str | None = None) -> dict[str, Any]:
     return {
         "account_id": label.account_id,
         "key": label.key,
@@ -152,4 +170,5 @@ def _row(label: Label, now: int, answer: Answer | None) -> dict[str, Any]:
         "headers": orjson.dumps(dict(answer.headers)).decode() if answer else None,
         "body": answer.body.decode() if answer else None,
         "created_at": now,
+        "owner": owner,
     }

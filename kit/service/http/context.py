@@ -19,6 +19,7 @@ from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Turnover
 from kit.service.domain.idempotency import Answer, Label
 from kit.service.domain.keys import Caller
+from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.limits import Limiter
 from kit.service.http.written import Written
@@ -48,6 +49,7 @@ class Context:
     writer: Writer
     dispatcher: Dispatcher
     inspectors: Inspectors
+    readiness: Readiness
     metrics: Metrics = field(default_factory=Metrics)
     turnover: Turnover = field(default_factory=Turnover)
     written: Written = field(default_factory=Written)

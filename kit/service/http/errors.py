@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 from typing import Any
 
 import orjson
@@ -15,8 +17,14 @@ from kit.errors import (
     InternalError,
     MethodNotAllowedError,
     NotFoundError,
+    UnavailableError,
 )
 
+_log = logging.getLogger("kit.http")
+
+#: What the operating system says when nothing can be written: a full disk, a quota that is used up,
+#: a limit of a file's size, a folder that was made read-only, a disk that fails.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 #: Status of the framework's own errors -> our class and what it says.
 _FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
     404: (NotFoundError, "there is nothing at this address"),
@@ -47,6 +55,14 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(ApiError)
     async def _ours(request: Request, error: ApiError) -> Response:
         return envelope(error, request.scope["request_id"])
+
+    @app.exception_handler(OSError)
+    async def _system(request: Request, error: OSError) -> Response:
+        if error.errno not in _NO_ROOM:
+            raise error
+        _log.warning("%s cannot be stored: %s", request.scope["request_id"], error)
+        ours = UnavailableError("nothing can be stored just now; nothing was charged")
+        return envelope(ours, request.scope["request_id"])
 
     @app.exception_handler(RequestValidationError)
     async def _shape(request: Request, error: RequestValidationError) -> Response:

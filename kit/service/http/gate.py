@@ -10,6 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from kit.errors import (
     InternalError,
     MissingApiKeyError,
     RateLimitError,
+    UnavailableError,
 )
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
@@ -124,7 +126,8 @@ class Gate:
         key_id = caller.payer.key_id or ""
         if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
             self._touched[key_id] = now
-            await context.database.write(keys.touch(key_id, now), durable=False)
+            with suppress(UnavailableError):  # what only reads works on a full disk, too
+                await context.database.write(keys.touch(key_id, now), durable=False)
         return caller
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from kit.errors import UnavailableError
 from kit.service.domain import queue
 from kit.service.http.context import context_of, json
 from kit.service.storage.signing import proof
@@ -34,9 +33,11 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
 
 @router.get("/readyz")
 async def readyz(request: Request) -> Response:
-    """Answer whether database, storage and workers do."""
+    """Answer whether database, storage and workers do: a row and a file are written.
+
+    However often it is asked, that is done once a second at most.
+    """
     context = context_of(request)
+    await context.readiness.probe()
     waiting = await context.database.read(queue.waiting())
-    if not await context.storage.ready():
-        raise UnavailableError("the storage cannot be written")
     return json({"status": "ok", "queued": waiting, "workers": context.settings.workers})

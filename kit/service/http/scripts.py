@@ -75,7 +75,8 @@ async def _once(
     label = label_of(request, content)
     if label is None:
         return answered(await _delivered(context, None, work))
-    known = await context.database.write(idempotency.begin(label, context.clock()))
+    note = idempotency.begin(label, context.clock(), context.dispatcher.name)
+    known = await context.database.write(note)
     if known is not None:
         return answered(known)
     try:

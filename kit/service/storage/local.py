@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,8 @@ from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
 
 UPLOADS = "uploads/"
+#: A whole block: an empty file has room on a full disk, too.
+_TRIED_BYTES = 4096
 
 
 class LocalStorage:
@@ -88,8 +90,16 @@ class LocalStorage:
         )
 
     async def ready(self) -> bool:
-        """Whether the folder can be written."""
-        return os.access(self.shelf.folder, os.W_OK)
+        """Whether a file can be written and removed."""
+        return await asyncio.to_thread(self._tried)
+
+    def _tried(self) -> bool:
+        try:
+            with tempfile.TemporaryFile(dir=self.shelf.folder, prefix=".ready-") as file:
+                file.write(bytes(_TRIED_BYTES))
+        except OSError:
+            return False
+        return True
 
     def path(self, key: str) -> Path:
         """Return where a key lies; one that leads out of the folder leads nowhere."""

@@ -112,6 +112,21 @@ Rows = list[Any]
 Transaction = Generator[Step, Rows, T]
 
 
+class Examination(NamedTuple):
+    """What a look through all that is stored has found.
+
+    Parameters
+    ----------
+    wrong : str or None
+        The first thing that is wrong.
+    seconds : float
+        Processor time that it took.
+    """
+
+    wrong: str | None
+    seconds: float
+
+
 class Database(Protocol):
     """What runs transactions."""
 
@@ -126,6 +141,16 @@ class Database(Protocol):
         ----------
         durable : bool
             False for what may be forgotten in a power cut, such as a claim: it waits for no disk.
+        """
+        ...
+
+    damage: str | None
+    """What was found to be wrong with the stored data so far, or None."""
+
+    async def examine(self) -> Examination:
+        """Look through all that is stored.
+
+        It takes as long as it takes, and gives way to everything else.
         """
         ...
 

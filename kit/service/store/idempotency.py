@@ -12,6 +12,8 @@ _which = (
     idempotency.c.key == bindparam("label"),
 )
 
+_unanswered = idempotency.c.status.is_(None)
+
 ADD = Query(insert(idempotency))
 FIND = Query(select(idempotency).where(*_which))
 KEEP = Query(
@@ -21,11 +23,11 @@ KEEP = Query(
 )
 FORGET = Query(delete(idempotency).where(*_which))
 #: Forget a request only while it has no answer: what was charged stays said.
-RELEASE = Query(delete(idempotency).where(*_which, idempotency.c.status.is_(None)))
+RELEASE = Query(delete(idempotency).where(*_which, _unanswered))
 PRUNE = Query(delete(idempotency).where(idempotency.c.created_at < bindparam("limit")))
-#: Requests that were running when the process ended: a charge would have left an answer.
+#: Requests that were running when their process ended: a charge would have left an answer.
 ABANDONED = Query(
-    delete(idempotency).where(
-        idempotency.c.status.is_(None), idempotency.c.created_at < bindparam("limit")
-    )
+    delete(idempotency).where(_unanswered, idempotency.c.created_at < bindparam("limit"))
 )
+DISOWNED = Query(delete(idempotency).where(_unanswered, idempotency.c.owner == bindparam("worker")))
+OWNERS = Query(select(idempotency.c.owner).where(_unanswered).distinct())

@@ -214,7 +214,15 @@ idempotency = Table(
     Column("headers", Text),
     Column("body", Text),
     Column("created_at", BigInteger, nullable=False),
+    Column("owner", Text),  # the run of the service that works at it
     Index("idempotency_by_age", "created_at"),
+)
+_unanswered = idempotency.c.status.is_(None)
+Index(
+    "idempotency_running",
+    idempotency.c.created_at,
+    sqlite_where=_unanswered,
+    postgresql_where=_unanswered,
 )
 
 #: Files that no row names any more; a line goes when its file is gone.
@@ -235,4 +243,12 @@ audit = Table(
     Column("subject", Text, nullable=False),
     Column("details", Text),
     Column("created_at", BigInteger, nullable=False),
+)
+
+#: When a check of the database was made last, by its name.
+checks = Table(
+    "checks",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
 )

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from kit.engines.base import Engine
-from kit.errors import NotFoundError
-from kit.service.domain import queue, uploads
+from kit.errors import NotFoundError, UnavailableError
+from kit.service.domain import idempotency, queue, uploads
 from kit.service.metrics import FINISHED, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
 from kit.service.storage.base import Storage
@@ -80,15 +80,16 @@ class Dispatcher:
         self._more = False
         self._stopping = False
 
-    def start(self) -> None:
-        """Begin to work, in the running event loop."""
+    async def start(self) -> None:
+        """Take over what killed runs have left, and begin to work."""
+        await self._inherit()
+        steps = {self._inherit: _LOOK_EVERY}
         if self._pool.slots:
-            self._loops = [
-                asyncio.create_task(self._forever(self._fill, _LOOK_EVERY)),
-                asyncio.create_task(self._forever(self._watch, _LOOK_EVERY)),
-                asyncio.create_task(self._forever(self._inherit, _LOOK_EVERY)),
-                asyncio.create_task(self._forever(self._beat, self._settings.lease_seconds / 3)),
-            ]
+            steps |= {self._fill: _LOOK_EVERY, self._watch: _LOOK_EVERY}
+            steps[self._beat] = self._settings.lease_seconds / 3
+        self._loops = [
+            asyncio.create_task(self._forever(step, every)) for step, every in steps.items()
+        ]
 
     @property
     def running(self) -> int:
@@ -143,6 +144,8 @@ class Dispatcher:
         for task in [*self._loops, *self._jobs.values()]:
             task.cancel()
         await asyncio.gather(*self._loops, *self._jobs.values(), return_exceptions=True)
+        with suppress(UnavailableError):
+            await self._database.write(idempotency.disown(self.name))
         self._pool.close()
         self._presence.close()
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kit.service.domain import queue
+from kit.service.domain import idempotency, queue
 from kit.service.metrics import FINISHED, LOST, Metrics
 from kit.service.settings import Settings
 from kit.service.store.database import Database, Transaction
@@ -53,12 +53,17 @@ class Losses:
         return await self._settled(queue.expire(attempts=self._attempts, now=self._clock()))
 
     async def inherited(self) -> bool:
-        """Settle at once the jobs of workers on this machine that were killed."""
+        """Settle at once the jobs and requests of runs on this machine that were killed.
+
+        Returns whether there were jobs.
+        """
         claimed = await self._database.read(queue.owners())
+        asked = await self._database.read(idempotency.owners())
         found = False
-        for name in self._presence.dead(claimed):
+        for name in self._presence.dead({*claimed, *asked}):
             claims = queue.abandon(name, attempts=self._attempts, now=self._clock())
             found = await self._settled(claims) or found
+            await self._database.write(idempotency.disown(name))
         return found
 
     def count(self, lost: Sequence[Any]) -> None:

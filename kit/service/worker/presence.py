@@ -8,13 +8,16 @@ their leases alone.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from kit.private import make_folder
 
 _SUFFIX = ".alive"
+_OLD_SECONDS = 24 * 3600
 
 
 class Presence:
@@ -32,6 +35,7 @@ class Presence:
         self._folder = folder
         self._path = folder / f"{name}{_SUFFIX}"
         make_folder(folder)
+        self._tidy()
         self._path.touch(mode=0o600)
         self._file = self._path.open("w")
         _lock(self._file)
@@ -41,9 +45,16 @@ class Presence:
         return [name for name in names if self._is_dead(self._folder / f"{name}{_SUFFIX}")]
 
     def close(self) -> None:
-        """Leave, and remove what killed workers have left."""
+        """Leave."""
         self._file.close()
         self._path.unlink(missing_ok=True)
+
+    def _tidy(self) -> None:
+        """Remove what killed workers have left, once nobody can wait for them any more."""
+        for path in self._folder.glob(f"*{_SUFFIX}"):
+            with suppress(OSError):  # another one that starts does so too
+                if time.time() - path.stat().st_mtime > _OLD_SECONDS and self._is_dead(path):
+                    path.unlink()
 
     def _is_dead(self, path: Path) -> bool:
         if path == self._path:

@@ -59,24 +59,24 @@ def test_another_request_under_the_key_is_refused(write: Write, label: Label) ->
 
 
 def test_a_running_request_says_to_wait(write: Write, label: Label) -> None:
-    assert write(idempotency.begin(label, NOW)) is None
+    assert write(idempotency.begin(label, NOW, "run")) is None
     with pytest.raises(ConflictError, match="still running") as caught:
-        write(idempotency.begin(label, NOW))
+        write(idempotency.begin(label, NOW, "run"))
 
     assert caught.value.headers["Retry-After"] == "1"
 
 
 def test_a_request_that_was_cut_off_can_be_tried_again(write: Write, label: Label) -> None:
-    write(idempotency.begin(label, NOW))
+    write(idempotency.begin(label, NOW, "run"))
 
-    assert write(idempotency.begin(label, NOW + 600_001)) is None
+    assert write(idempotency.begin(label, NOW + 600_001, "run")) is None
 
 
 def test_a_released_request_can_be_tried_again(write: Write, label: Label) -> None:
-    write(idempotency.begin(label, NOW))
+    write(idempotency.begin(label, NOW, "run"))
     write(idempotency.release(label))
 
-    assert write(idempotency.begin(label, NOW)) is None
+    assert write(idempotency.begin(label, NOW, "run")) is None
 
 
 def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
@@ -84,13 +84,13 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
 ) -> None:
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
     theirs = replace(label, account_id=other)
-    write(idempotency.begin(label, NOW))
-    assert write(idempotency.begin(theirs, NOW)) is None
+    write(idempotency.begin(label, NOW, "run"))
+    assert write(idempotency.begin(theirs, NOW, "run")) is None
     write(idempotency.release(theirs))
     with pytest.raises(ConflictError, match="still running"):
         write(idempotency.kept(label, NOW))
 
-    write(idempotency.begin(theirs, NOW))
+    write(idempotency.begin(theirs, NOW, "run"))
     write(idempotency.keep(theirs, Answer(200, b'"theirs"')))
     write(idempotency.keep(label, Answer(201, b'"ours"')))
 
@@ -99,17 +99,17 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
 
 
 def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> None:
-    write(idempotency.begin(label, NOW))
+    write(idempotency.begin(label, NOW, "run"))
     write(idempotency.keep(label, Answer(201, b"[]")))
     write(idempotency.release(label))
 
-    assert write(idempotency.begin(label, NOW)) == Answer(201, b"[]", {}, replayed=True)
+    assert write(idempotency.begin(label, NOW, "run")) == Answer(201, b"[]", {}, replayed=True)
 
 
 def test_pruning_removes_what_is_too_old(write: Write, label: Label) -> None:
     write(idempotency.once(label, work(), NOW))
     running = Label(label.account_id, "two", "asked")
-    write(idempotency.begin(running, NOW))
+    write(idempotency.begin(running, NOW, "run"))
     write(idempotency.prune(NOW + 600_001))
 
     assert write(idempotency.kept(running, NOW)) is None

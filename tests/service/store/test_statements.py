@@ -49,7 +49,12 @@ WHOLE = {
     "audit.page(False)",
 }
 #: Indexes on rows that are not finished, and what a statement calls its own bounded part.
-QUEUE = {"generations_queued", "generations_running", "uploads_waiting"}
+QUEUE = {
+    "generations_queued",
+    "generations_running",
+    "idempotency_running",
+    "uploads_waiting",
+}
 SPANS = {"anon_1", "newest", "ROW"}
 
 
@@ -75,7 +80,7 @@ OF_ALL = {
         f"uploads.{name}"
         for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "EXPIRED", "REMOVE")
     ),
-    *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED")),
+    *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED", "DISOWNED", "OWNERS")),
 }
 
 

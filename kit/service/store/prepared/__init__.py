@@ -24,6 +24,7 @@ DIALECTS = ("sqlite",)
 MODULES = (
     "accounts",
     "audit",
+    "checks",
     "generations",
     "idempotency",
     "keys",

@@ -8,10 +8,14 @@ nothing else here may open it.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,16 +24,21 @@ import apsw
 
 from kit.errors import UnavailableError
 from kit.service.store import migrations, prepared
-from kit.service.store.database import DuplicateError, Step, Transaction
-from kit.service.store.sqlite.file import Schema, damage, opened, snapshot
+from kit.service.store.database import DuplicateError, Examination, Step, Transaction
+from kit.service.store.sqlite.file import RESTORE, Schema, damage, holds_keys, opened, snapshot
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-__all__ = ["NAME", "SQLite", "damage", "dialect", "snapshot"]
+__all__ = ["NAME", "RESTORE", "SQLite", "damage", "dialect", "holds_keys", "snapshot"]
 
 T = TypeVar("T")
+_log = logging.getLogger("kit.store")
 
+#: What is wrong with the file itself, and what may pass: a full disk, another's lock, a folder that
+#: was made read-only.
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+_STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 #: At most so many callers share one commit.
 _BATCH = 256
 _MAPPED_BYTES = 1 << 30
@@ -71,21 +80,37 @@ class SQLite:
         on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
         vfs: str | None = None,
     ) -> None:
+        #: What was found to be wrong with the file by a statement or an examination, or None.
+        self.damage: str | None = None
+        self._path = path
         self._on_commit = on_commit
         self._writer = opened(path, vfs)
-        migrations.upgrade(Schema(self._writer), dialect, prepared.schema(NAME))
+        try:
+            made, schema = prepared.schema(NAME), Schema(self._writer)
+            migrations.upgrade(schema, dialect, made)
+            schema.check(made or migrations.created(dialect()))
+        except BaseException:
+            self._writer.close()
+            raise
         self._reader = opened(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
         # A long history is read in place: a page of it costs what a page of a short one does.
         self._reader.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
         self._durable = True
+        self._closed = threading.Event()
+        self._examiners: list[threading.Thread] = []
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
         self._thread.start()
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a transaction that only reads, here and now: an indexed read is faster than a hop."""
-        return _drive(self._reader, transaction)
+        try:
+            return _drive(self._reader, transaction)
+        except apsw.ReadOnlyError:  # it does not only read
+            raise
+        except apsw.Error as error:
+            raise self._translated(error) from None
 
     async def write(self, transaction: Transaction[T], *, durable: bool = True) -> T:
         """Run a transaction in the writer thread; it is on disk when this returns.
@@ -104,13 +129,37 @@ class SQLite:
 
     def version(self) -> object:
         """Return something that differs whenever anything may have been written since."""
-        return self._reader.pragma("data_version")
+        try:
+            return self._reader.pragma("data_version")
+        except apsw.Error as error:
+            raise self._translated(error) from None
+
+    async def examine(self) -> Examination:
+        """Look through the whole file, in a thread that gives way; `close` breaks it off."""
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[Examination] = loop.create_future()
+
+        def look() -> None:
+            _give_way()
+            examination = Examination(damage(self._path, self._closed.is_set), time.thread_time())
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(found.set_result, examination)
+
+        thread = threading.Thread(target=look, name="kit-sqlite-examiner", daemon=True)
+        self._examiners.append(thread)
+        thread.start()
+        examination = await asyncio.shield(found)
+        self._examiners.remove(thread)
+        self.damage = examination.wrong
+        return examination
 
     async def close(self) -> None:
         """Commit what was handed in and close the file."""
+        self._closed.set()
         self._orders.put(None)
         # Not in a thread of its own: at the end of the process there are no new ones.
-        self._thread.join()
+        for thread in (self._thread, *self._examiners):
+            thread.join()
         self._reader.close()
         self._writer.close()
 
@@ -148,15 +197,60 @@ class SQLite:
             self._sync(any(order.durable for order in batch))
             connection.execute("BEGIN IMMEDIATE")
             if len(batch) == 1:
-                return [_alone(connection, batch[0].transaction)]
-            results = [_unit(connection, order.transaction) for order in batch]
+                return [self._alone(batch[0].transaction)]
+            results = [self._unit(order.transaction) for order in batch]
             connection.execute("COMMIT")
         except apsw.Error as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            failure = _translated(error)
+            self._roll_back()
+            failure = self._translated(error)
             return [_raiser(failure) for _ in batch]
         return results
+
+    def _unit(self, transaction: Transaction[Any]) -> Callable[[], Any]:
+        """Run one caller's transaction in its own savepoint and keep its result or its error."""
+        connection = self._writer
+        connection.execute("SAVEPOINT unit")
+        try:
+            result = _drive(connection, transaction)
+        except Exception as error:
+            if not connection.in_transaction:  # a full disk ends it for the whole batch
+                raise
+            connection.execute("ROLLBACK TO unit")
+            connection.execute("RELEASE unit")
+            return _raiser(self._translated(error))
+        connection.execute("RELEASE unit")
+        return lambda: result
+
+    def _alone(self, transaction: Transaction[Any]) -> Callable[[], Any]:
+        """Run and commit the only transaction of a batch: it needs no savepoint."""
+        try:
+            result = _drive(self._writer, transaction)
+        except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
+            self._roll_back()
+            return _raiser(self._translated(error))
+        self._writer.execute("COMMIT")
+        return lambda: result
+
+    def _roll_back(self) -> None:
+        if self._writer.in_transaction:
+            with suppress(apsw.Error):  # what cannot be written now is read back with the next
+                self._writer.execute("ROLLBACK")
+
+    def _translated(self, error: Exception) -> Exception:
+        if isinstance(error, apsw.ConstraintError):
+            duplicate = getattr(error, "extendedresult", 0) in (
+                apsw.SQLITE_CONSTRAINT_UNIQUE,
+                apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
+            )
+            return DuplicateError(str(error)) if duplicate else error
+        if isinstance(error, _DAMAGED):
+            self.damage = self.damage or str(error)
+            _log.error("the database is damaged: %s", error)
+            return UnavailableError("the database is damaged; nothing was charged")
+        if isinstance(error, _STUCK):
+            _log.warning("the database cannot be used just now: %s", error)
+            return UnavailableError("the database cannot be used just now; nothing was charged")
+        return error
 
 
 def _drive(connection: apsw.Connection, transaction: Transaction[T]) -> T:
@@ -174,31 +268,6 @@ def _run(connection: apsw.Connection, step: Step) -> list[Any]:
     values = {**compiled.constants, **step.values} if compiled.constants else step.values
     rows = connection.execute(compiled.text, values)
     return [compiled.row(row) for row in rows] if compiled.row else rows.fetchall()
-
-
-def _unit(connection: apsw.Connection, transaction: Transaction[Any]) -> Callable[[], Any]:
-    """Run one caller's transaction in its own savepoint and keep its result or its error."""
-    connection.execute("SAVEPOINT unit")
-    try:
-        result = _drive(connection, transaction)
-    except Exception as error:  # noqa: BLE001 - each caller gets its own error, whatever it is
-        connection.execute("ROLLBACK TO unit")
-        connection.execute("RELEASE unit")
-        return _raiser(_translated(error))
-    connection.execute("RELEASE unit")
-    return lambda: result
-
-
-def _alone(connection: apsw.Connection, transaction: Transaction[Any]) -> Callable[[], Any]:
-    """Run and commit the only transaction of a batch: it needs no savepoint."""
-    try:
-        result = _drive(connection, transaction)
-    except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        return _raiser(_translated(error))
-    connection.execute("COMMIT")
-    return lambda: result
 
 
 def _answer(batch: list[_Order], results: list[Callable[[], Any]]) -> None:
@@ -223,13 +292,7 @@ def _raiser(error: Exception) -> Callable[[], Any]:
     return raise_it
 
 
-def _translated(error: Exception) -> Exception:
-    if isinstance(error, apsw.ConstraintError):
-        duplicate = getattr(error, "extendedresult", 0) in (
-            apsw.SQLITE_CONSTRAINT_UNIQUE,
-            apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
-        )
-        return DuplicateError(str(error)) if duplicate else error
-    if isinstance(error, (apsw.BusyError, apsw.FullError, apsw.IOError)):
-        return UnavailableError("the database cannot be written just now; nothing was charged")
-    return error
+def _give_way() -> None:
+    """Let all other threads go before this one, where threads can do so."""
+    if sys.platform == "linux":  # elsewhere it would be the whole process
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

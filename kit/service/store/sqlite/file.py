@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,23 +12,45 @@ import apsw
 from kit.errors import ConfigError
 
 _WAIT_MS = 10_000
+_NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+#: Steps of the database's machine.
+_ASKED_EVERY = 100_000
+_VERSION = "alembic_version"
+_CREATED = re.compile(r"\s*CREATE (?:TABLE|INDEX) (\w+)")
+#: What to do about a database that is not whole.
+RESTORE = "bring both back with 'kit restore' from a backup"
 
 
 def opened(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """Return a connection that waits for others and commits durably."""
+    """Return a connection that waits for others and commits durably.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be opened, or belongs to something else: it is left as it is.
+    """
     try:
         # Made here, for SQLite would let others read it; what it writes beside it is as private.
         if not path.exists():
             path.touch(mode=0o600)
         connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
+        names = _names(connection)
+        if names and _VERSION not in names:
+            connection.close()
+            raise ConfigError(f"{path} is a database of something else than the service")
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL and not NORMAL: an acknowledged charge must survive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
     except (apsw.Error, OSError) as error:
-        raise ConfigError(f"the database {path} cannot be opened: {error}") from None
+        raise ConfigError(f"the database {path} cannot be opened ({error}); {RESTORE}") from None
     return connection
+
+
+def _names(connection: apsw.Connection) -> set[str]:
+    """Return what tables and indexes there are, but for those of the database itself."""
+    return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
 
 
 class Schema:
@@ -35,16 +58,34 @@ class Schema:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self._path = connection.filename
 
     def version(self) -> str | None:
-        """Return the revision the file is at, or None for a new one."""
-        tables = self._connection.execute(
-            "SELECT 1 FROM sqlite_schema WHERE name = 'alembic_version'"
-        )
-        if not tables.fetchall():
+        """Return the revision the file is at, or None for a new one.
+
+        Raises
+        ------
+        ConfigError
+            It does not say its revision.
+        """
+        if not _names(self._connection):
             return None
         rows = self._connection.execute("SELECT version_num FROM alembic_version").fetchall()
-        return str(rows[0][0]) if rows else None
+        if not rows:
+            raise ConfigError(f"the database {self._path} has lost its revision; {RESTORE}")
+        return str(rows[0][0])
+
+    def check(self, made: Iterable[str]) -> None:
+        """Refuse a file that lacks a part of the newest schema.
+
+        Parameters
+        ----------
+        made : iterable of str
+            The statements that make a new database.
+        """
+        wanted = {found[1] for text in made if (found := _CREATED.match(text))}
+        if missing := sorted(wanted - _names(self._connection)):
+            raise ConfigError(f"the database {self._path} has lost {', '.join(missing)}; {RESTORE}")
 
     def run(self, statements: Callable[[str | None], Iterable[str]]) -> None:
         """Run statements chosen by the version, alone and as a whole."""
@@ -86,12 +127,24 @@ def snapshot(path: Path, target: Path) -> None:
         connection.close()
 
 
-def damage(path: Path) -> str | None:
-    """Return the first thing that is wrong with a database file, or None."""
-    connection = opened(path)
+def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | None:
+    """Return the first thing that is wrong with a database file, or None.
+
+    Parameters
+    ----------
+    stopped : callable
+        Asked now and then; the look is broken off when it is true.
+    """
     try:
+        connection = opened(path)
+    except ConfigError as error:
+        return str(error)
+    try:
+        connection.set_progress_handler(stopped, _ASKED_EVERY)
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchall()[0]
         strays = connection.execute("PRAGMA foreign_key_check").fetchall()
+    except apsw.InterruptError:
+        return None
     except apsw.Error as error:
         return str(error)
     finally:
@@ -99,3 +152,14 @@ def damage(path: Path) -> str | None:
     if found != "ok":
         return str(found)
     return f"a row of {strays[0][0]} refers to nothing" if strays else None
+
+
+def holds_keys(path: Path) -> bool:
+    """Whether a database has API keys, of which only the secret beside it knows anything."""
+    connection = opened(path)
+    try:
+        return bool(connection.execute("SELECT 1 FROM keys LIMIT 1").fetchall())
+    except apsw.SQLError:  # it has just been made, and has no tables yet
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,123 @@
+"""Probes write, but never more than a row a second; and they notice what is wrong."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.errors import UnavailableError
+from kit.service.domain.readiness import Readiness
+from kit.service.storage.local import LocalStorage
+from kit.service.storage.signing import Signer
+from kit.service.store.database import Examination, Transaction
+from kit.service.store.sqlite import SQLite
+
+NOW = 1_700_000_000_000
+DAY = 24 * 3600 * 1000
+
+
+class Watch:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Slow(SQLite):
+    """A database that takes its time to be examined, and counts how often it was."""
+
+    def __init__(self, path: Path, takes: float) -> None:
+        self.commits = self.examinations = 0
+        self._takes = takes
+        super().__init__(path, self._count)
+
+    def _count(self, _size: int, _seconds: float) -> None:
+        self.commits += 1
+
+    async def examine(self) -> Examination:
+        self.examinations += 1
+        return (await super().examine())._replace(seconds=self._takes)
+
+
+def tried(
+    folder: Path, work: Callable[[Readiness, Slow, Watch], Any], *, takes: float = 0.01
+) -> Any:
+    """Run something on a readiness with a database and a storage."""
+
+    async def run() -> Any:
+        watch = Watch()
+        database = Slow(folder / "kit.db", takes)
+        storage = LocalStorage(folder / "objects", Signer(b"s" * 32))
+        readiness = Readiness(database, storage, lambda: NOW, watch)
+        try:
+            return await work(readiness, database, watch)
+        finally:
+            readiness.stop()
+            await database.close()
+
+    return asyncio.run(run())
+
+
+def test_probes_of_one_second_share_a_row(tmp_path: Path) -> None:
+    async def work(readiness: Readiness, database: Slow, watch: Watch) -> list[int]:
+        counts = []
+        await readiness.examine()
+        await readiness.probe()
+        for _ in range(3):
+            before = database.commits
+            await asyncio.gather(*(readiness.probe() for _ in range(200)))
+            for _ in range(200):
+                await readiness.probe()
+            counts.append(database.commits - before)
+            watch.seconds += 1.0
+        return counts
+
+    assert tried(tmp_path, work, takes=10.0) == [0, 1, 1]
+
+
+def test_probes_have_a_database_examined_for_a_hundredth_of_the_time(tmp_path: Path) -> None:
+    async def work(readiness: Readiness, database: Slow, watch: Watch) -> int:
+        for _ in range(100):
+            await readiness.probe()
+            watch.seconds += 1.0
+        return database.examinations
+
+    assert tried(tmp_path, work, takes=0.1) == 10
+    assert tried(tmp_path, work, takes=1.0) == 1
+
+
+def test_the_database_is_examined_daily(tmp_path: Path) -> None:
+    async def work(readiness: Readiness, database: Slow, watch: Watch) -> list[int]:
+        counts = []
+        for now in (NOW, NOW + 1, NOW + DAY - 1, NOW + DAY, NOW + DAY + 1):
+            storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
+            await Readiness(database, storage, lambda now=now: now, watch).examine()
+            counts.append(database.examinations)
+        return counts
+
+    assert tried(tmp_path, work) == [1, 1, 1, 2, 2]
+
+
+def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None:
+    class Stuck(Slow):
+        async def write(self, transaction: Transaction[Any], *, durable: bool = True) -> Any:
+            transaction.close()
+            await asyncio.sleep(60)
+
+    async def run() -> None:
+        watch = Watch()
+        database = Stuck(tmp_path / "kit.db", 0.0)
+        storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
+        readiness = Readiness(database, storage, lambda: NOW, watch, patience=0.05)
+        try:
+            with pytest.raises(UnavailableError, match="the database does not answer"):
+                await readiness.probe()
+        finally:
+            await database.close()
+
+    asyncio.run(run())

@@ -1,0 +1,309 @@
+"""Damage is noticed: half a data folder, a corrupt page, a full disk, a read-only folder."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+
+from kit.errors import ConfigError
+from kit.service.app import open_database
+from kit.service.settings import Settings
+from tests.commands.conftest import kit as kit  # the fixture
+from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.uploading import png, put, ticket, uploaded
+from tests.waiting import GENERATIONS, balance, finished, started, until
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def left(start_service: Callable[..., Service]) -> Settings:
+    """A data folder that a service has used and left."""
+    service = start_service()
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        finished(http, started(http))
+    service.stop()
+    return service.settings
+
+
+def reopened(config: Settings) -> None:
+    """Open a database as the service and every command do."""
+    awaited(open_database(config).close())
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_folder_that_is_whole_is_opened_again(left: Settings) -> None:
+    secret = left.secret()
+    reopened(left)
+
+    assert left.secret() == secret
+
+
+def test_a_database_without_its_secret_is_refused(left: Settings) -> None:
+    left.secret_path.unlink()
+    before = content(left.data)
+
+    with pytest.raises(ConfigError, match=r"the secret .*secret of the database .*kit.db is gone"):
+        reopened(left)
+    assert content(left.data) == before
+
+
+@pytest.mark.parametrize(("spoil", "state"), [(Path.unlink, "gone"), (Path.touch, "empty")])
+def test_a_secret_without_its_database_is_refused(
+    left: Settings, spoil: Callable[[Path], None], state: str
+) -> None:
+    left.database_path.unlink()
+    if state == "empty":
+        spoil(left.database_path)
+    before = content(left.data)
+
+    with pytest.raises(ConfigError, match=f"kit.db is {state}, and its secret .* is here; bring"):
+        reopened(left)
+    assert content(left.data) == before
+
+
+def test_a_first_start_that_was_broken_off_is_gone_on_with(config: Settings) -> None:
+    reopened(config)
+    config.secret_path.unlink()  # as if it had ended before
+    reopened(config)
+
+    assert len(config.secret()) == 32
+
+
+def test_the_database_of_another_application_is_refused_and_left_alone(config: Settings) -> None:
+    config.data.mkdir()
+    connection = apsw.Connection(str(config.database_path))
+    connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    before = config.database_path.read_bytes()
+
+    with pytest.raises(ConfigError, match="a database of something else than the service"):
+        reopened(config)
+    assert config.database_path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("DROP TABLE titles", "has lost titles, titles_by_topic; bring"),
+        ("DROP INDEX ledger_by_account", "has lost ledger_by_account; bring"),
+        ("DELETE FROM alembic_version", "has lost its revision; bring"),
+    ],
+)
+def test_a_database_that_lacks_a_part_is_refused(
+    left: Settings, statement: str, sentence: str
+) -> None:
+    connection = apsw.Connection(str(left.database_path))
+    connection.execute(statement)
+    connection.close()
+
+    with pytest.raises(ConfigError, match=sentence):
+        reopened(left)
+
+
+def test_a_file_that_was_overwritten_is_refused(left: Settings) -> None:
+    left.database_path.write_bytes(b"not a database at all" * 1000)
+
+    with pytest.raises(
+        ConfigError, match=r"cannot be opened .*; bring both back with 'kit restore'"
+    ):
+        reopened(left)
+
+
+def test_serving_half_a_folder_ends_with_the_sentence(left: Settings, kit: Any) -> None:
+    left.secret_path.unlink()
+    done = kit("serve", "--port", 0, "--data", left.data)
+
+    assert done.code == 2
+    assert "is gone, without which none of its keys works; bring both back" in done.err
+    assert not left.secret_path.exists()
+
+
+def spoil_a_page(config: Settings, name: str = "generations_by_account") -> None:
+    """Overwrite the first page of an index or a table, as a disk that fails would."""
+    connection = apsw.Connection(str(config.database_path))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    ((size,),) = connection.execute("PRAGMA page_size").fetchall()
+    find = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+    ((page,),) = connection.execute(find, (name,)).fetchall()
+    connection.close()
+    with config.database_path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+
+
+@pytest.mark.parametrize("name", ["generations_by_account", "titles", "uploads_unused"])
+def test_a_service_with_a_corrupt_page_is_not_ready(
+    service: Service, http: httpx.Client, name: str
+) -> None:
+    finished(http, started(http))
+    assert http.get("/readyz").status_code == 200
+    spoil_a_page(service.settings, name)
+
+    answer = until(lambda: http.get("/readyz"), lambda it: it.status_code != 200)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["message"].startswith("the database is damaged")
+    assert http.get("/healthz").status_code == 200
+
+
+def test_what_meets_a_corrupt_page_is_unavailable_and_said(
+    service: Service, http: httpx.Client
+) -> None:
+    finished(http, started(http))
+    spoil_a_page(service.settings)
+
+    answer = http.get(GENERATIONS)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["message"] == "the database is damaged; nothing was charged"
+    assert http.get("/readyz").status_code == 503
+
+
+def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]) -> None:
+    service = start_service()
+    until(lambda: service.context.database.damage is None)
+    service.stop()
+    spoil_a_page(service.settings, "titles")
+    with apsw.Connection(str(service.settings.database_path)) as connection:
+        connection.execute("UPDATE checks SET at = at - 24 * 3600 * 1000 WHERE name = 'examined'")
+    connection.close()
+
+    again = start_service()
+    assert until(lambda: again.context.database.damage)
+
+
+@pytest.mark.parametrize("command", [("ledger", "verify"), ("doctor",)])
+def test_a_corrupt_page_is_found_from_the_command_line(
+    left: Settings, kit: Any, command: tuple[str, ...]
+) -> None:
+    assert "is damaged" not in str(kit(*command, "--data", left.data))
+    spoil_a_page(left, "titles_by_topic")
+    done = kit(*command, "--data", left.data)
+
+    assert done.code != 0
+    assert f"the database {left.database_path} is damaged" in done.out + done.err
+    assert "bring both back with 'kit restore'" in done.out + done.err
+
+
+def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: Settings, kit: Any) -> None:
+    left.database_path.unlink()
+    done = kit("doctor", "--data", left.data)
+
+    assert done.code == 1
+    assert "FAIL  database: the database" in done.out
+    assert not left.database_path.exists()
+
+
+@contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    """Mount a file system of its own over a folder."""
+    if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root mounts file systems, and only where there are mounts")
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of 24 MB."""
+    with mounted(tmp_path / "disk", "size=24m"):
+        yield tmp_path / "disk"
+
+
+def fill(disk: Path) -> Path:
+    """Take all the room that a disk has left, and return the file that has it."""
+    ballast = disk / "ballast"
+    with ballast.open("ab", buffering=0) as file:
+        for size in (MEGABYTE, 4096, 512, 64, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+    return ballast
+
+
+def test_a_full_disk_charges_nothing_and_says_so(
+    small_disk: Path, start_service: Callable[..., Service]
+) -> None:
+    service = start_service(data=small_disk / "data")
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        done = started(http)
+        finished(http, done)
+        waiting = ticket(http, png())
+        before = balance(http)
+        ballast = fill(small_disk)
+
+        body = {"modelId": "flat", "prompt": "a lake"}
+        refused = [
+            http.post(GENERATIONS, json=body),
+            http.post("/v1/scripts/title", json={"topic": "SPACE"}),
+            put(waiting, png()),
+            http.get("/readyz"),
+        ]
+        assert [answer.status_code for answer in refused] == [503] * 4
+        assert {answer.json()["error"]["code"] for answer in refused} == {"unavailable"}
+        for answer in refused[:3]:
+            assert answer.json()["error"]["message"].endswith("; nothing was charged")
+        assert balance(http) == before
+        assert http.get(f"{GENERATIONS}/{done}").json()["status"] == "completed"
+        assert [it["id"] for it in http.get(GENERATIONS).json()] == [done]
+
+        ballast.unlink()
+        until(lambda: http.get("/readyz").status_code == 200)
+        assert put(waiting, png()).status_code == 200
+        finished(http, started(http))
+
+
+def test_keys_that_only_read_work_on_a_full_disk(
+    small_disk: Path, start_service: Callable[..., Service]
+) -> None:
+    service = start_service(data=small_disk / "data")
+    account = service.account()
+    with service.client(service.key(account)) as http:
+        fill(small_disk)
+        assert http.get("/v1/account").status_code == 200
+
+
+def test_a_folder_of_files_that_became_read_only_is_not_ready(
+    service: Service, http: httpx.Client
+) -> None:
+    uploaded(http, png())
+    assert http.get("/readyz").status_code == 200
+    told = ticket(http, png())
+    with mounted(service.settings.objects, "ro", "size=1m"):
+        answer = until(lambda: http.get("/readyz"), lambda it: it.status_code != 200)
+        assert answer.json()["error"]["message"] == "the storage cannot be written"
+        answer = put(told, png())
+        assert answer.status_code == 503
+        assert answer.json()["error"]["message"].endswith("; nothing was charged")
+
+    until(lambda: http.get("/readyz").status_code == 200)
+
+
+def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(
+    tmp_path: Path, kit: Any
+) -> None:
+    with mounted(tmp_path / "disk", "ro", "size=1m"):
+        done = kit("serve", "--port", 0, "--data", tmp_path / "disk")
+
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "cannot be opened" in done.err
