@@ -1,9 +1,16 @@
+"""What the writer knows: enough of each topic, once each, fit to be read aloud."""
+
+import itertools
+import json
+import random
 import re
 from collections import Counter
+from importlib.resources import files
 
 import pytest
 
 from kit.engines.text.bank import Entry, bank, stems
+from kit.engines.text.grammar import voices
 from kit.engines.text.offline import TITLE_LIMIT
 from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
@@ -67,3 +74,44 @@ def test_an_unknown_topic_is_refused_with_the_list() -> None:
 def test_stems_bring_forms_of_a_word_together() -> None:
     assert stems("the planets") == stems("A planet's") == {"planet"}
     assert stems("cities") == stems("city")
+
+
+TABLES = json.loads((files("kit.engines.text") / "voices.json").read_text(encoding="utf-8"))
+
+SLOTS = {
+    "hook": {"subject"},
+    "line": {"title"},
+    "aside": {"subject"},
+    "aside_hooked": {"subject"},
+    "bridge_to": {"subject"},
+    "cta": {"noun"},
+}
+
+
+@pytest.mark.parametrize("manner", TABLES)
+def test_the_voices_of_a_manner_share_no_line(manner: str) -> None:
+    lines = [
+        {line for lines in voice.values() for line in lines if "Follow for" not in line}
+        for voice in TABLES[manner]
+    ]
+
+    assert len(lines) == 2
+    assert all(not a & b for a, b in itertools.combinations(lines, 2))
+
+
+@pytest.mark.parametrize("manner", TABLES)
+def test_lines_are_sentences_with_known_slots(manner: str) -> None:
+    for voice in TABLES[manner]:
+        for symbol, lines in voice.items():
+            for line in lines:
+                assert re.fullmatch(r"[A-Z].*[.?]", line), line
+                assert set(re.findall(r"\{(\w+)\}", line)) <= SLOTS.get(symbol, set()), line
+                assert symbol not in ("cta", "cta_frame", "close") or line.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("manner", TABLES)
+def test_a_voice_can_open_without_a_subject_and_bridge_often(manner: str) -> None:
+    for voice in voices(manner, random.Random(1)):
+        assert voice.say("hook")
+        assert len(voice.say("bridge")) >= 10
+        assert len(voice.say("bridge_to", subject="the sea")) >= 6

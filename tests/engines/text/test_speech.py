@@ -1,9 +1,14 @@
+"""How long a text takes to say, and how any text becomes one that can be said."""
+
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.engines.text.cadence import stutters
+from kit.engines.text.phrases import angled, clean, within
 from kit.engines.text.speech import COMMA, RATE, STOP, seconds, syllables, words
 
 COUNTED = {
@@ -58,19 +63,10 @@ def test_commas_and_inner_stops_pause_but_the_last_stop_does_not() -> None:
     assert seconds("One two. Three four.") == pytest.approx(plain + STOP)
 
 
-def test_a_comma_in_a_figure_and_a_dot_in_an_abbreviation_do_not_pause() -> None:
-    assert seconds("2,500") == pytest.approx(6 / RATE)
-    assert seconds("Dr. Who") == pytest.approx(3 / RATE)
-
-
 def test_times_of_sentences_add_up_with_one_pause() -> None:
     first, second = "A day on Venus is long.", "It lasts 243 of our days, and it turns backwards."
 
     assert seconds(f"{first} {second}") == pytest.approx(seconds(first) + STOP + seconds(second))
-
-
-def test_twice_the_rate_takes_half_the_time() -> None:
-    assert seconds("Honey never spoils.", rate=2 * RATE) == pytest.approx(2.5 / RATE)
 
 
 def test_a_rate_of_zero_is_refused() -> None:
@@ -88,3 +84,89 @@ def test_figures_with_signs_and_hyphenated_words_are_one_word() -> None:
 def test_any_text_has_a_finite_length_and_no_word_is_silent(text: str) -> None:
     assert math.isfinite(seconds(text))
     assert seconds(text) >= len(words(text)) / RATE
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("**Why** _sharks_ are `old`", "Why sharks are old"),
+        ("Wait... what?!", "Wait, what?"),
+        ("\U0001f680 Rockets \U0001f680 #space", "Rockets space"),
+        ("Salt & pepper", "Salt and pepper"),
+        ('"Quoted" titles', "Quoted titles"),
+        ("Don't panic", "Don't panic"),
+        ("One – two -- three", "One, two, three"),
+        ("{subject} and <b>tags</b>", "subject and b tags b"),
+        ("5 facts, 3.5 km, 20% off", "5 facts, 3.5 km, 20% off"),
+        ("?!.", ""),
+        ("line\nbreaks\tand  spaces", "line breaks and spaces"),
+    ],
+)
+def test_clean_text_can_be_read_aloud(text: str, said: str) -> None:
+    assert clean(text) == said
+
+
+@given(st.text(max_size=120))
+def test_clean_text_has_no_doubled_marks_or_spaces(text: str) -> None:
+    said = clean(text)
+
+    assert not re.search(r"\s\s|\s[.,;:!?]|[.,;:!?]{2}|[*_`#{}<>\[\]|\n]", said)
+    assert clean(said) == said
+
+
+@pytest.mark.parametrize(
+    ("angle", "said"),
+    [
+        ("What if your brain lies to you?", "What if your brain lies to you?"),
+        ("Your brain is lying to you", "Your brain is lying to you."),
+        ("Open with the fact that honey never spoils", "Honey never spoils."),
+        ("Focus on how cold space is", "Here is how cold space is."),
+        ("the loneliest planet", "Here is the loneliest planet."),
+        ("A look at what people believe", "Here is a look at what people believe."),
+        ("art thieves who were never caught", "Think of art thieves who were never caught."),
+        ("You know what they say", "You know what they say."),
+        ("Reveal why bees dance", "Here is why bees dance."),
+    ],
+)
+def test_an_angle_becomes_the_first_sentence(angle: str, said: str) -> None:
+    assert angled(angle) == said
+
+
+def test_a_text_is_cut_where_it_hurts_least() -> None:
+    text = "Sharks are older than trees, and they are older than the rings of Saturn. Think of it."
+
+    assert within(text, 60) == text
+    assert (
+        within(text, 5)
+        == "Sharks are older than trees, and they are older than the rings of Saturn."
+    )
+    assert within(text, 3) == "Sharks are older than trees"
+    assert within("the story of the oldest tree of the world", 1.7) == "the story"
+    assert within("the day when everything changed for us", 1.7) == "the day"
+
+
+@given(st.text(min_size=1, max_size=80), st.floats(1, 20))
+def test_a_cut_text_keeps_to_its_limit(text: str, limit: float) -> None:
+    cut = within(clean(text), limit)
+
+    assert seconds(cut) <= limit or len(cut) == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "count"),
+    [
+        (["People wait.", "People go."], 1),
+        (["People wait.", "Most people go.", "People come back."], 0),
+        (["The river is wide.", "The sea is wider."], 0),
+        (["The river is wide.", "The river is deep."], 1),
+        (["Now, Venus.", "Now it ends."], 1),
+        (["People wait. It rains.", "People go."], 0),
+        (["It rains. People wait.", "People go. It stops.", "It stops again."], 2),
+        (["Alone."], 0),
+        ([], 0),
+    ],
+)
+def test_parts_that_begin_like_the_sentence_before_are_counted(
+    parts: list[str], count: int
+) -> None:
+    assert stutters(parts) == count
