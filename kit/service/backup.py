@@ -1,8 +1,8 @@
 """A copy of everything that the service keeps, made while it runs, and the way back.
 
 The database is copied first, as it is at one moment; the files that this copy names follow. What
-lies under a key never changes, so both belong together whenever the files are read. Uploads that
-nobody used may be swept away in between; they are then taken out of the copy.
+lies under a key never changes, so both belong together whenever the files are read. Files may be
+deleted in between, by their owner or because they are old; they are then taken out of the copy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -38,6 +38,7 @@ T = TypeVar("T")
 _DATABASE, _SECRET, _DEMO, _NOTE = "kit.db", "secret", "demo.json", "backup.json"
 _OBJECTS = "objects"
 _PAGE = 1000
+_EVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,13 @@ class Report:
     missing: list[str] = field(default_factory=list)
 
 
-def backup(settings: Settings, target: Path, *, skip_missing: bool = False) -> Report:
+def backup(
+    settings: Settings,
+    target: Path,
+    *,
+    skip_missing: bool = False,
+    copied: Callable[[Path, Path], None] = snapshot,
+) -> Report:
     """Copy a service's data into an archive or a folder, whether it runs or not.
 
     Parameters
@@ -88,6 +95,8 @@ def backup(settings: Settings, target: Path, *, skip_missing: bool = False) -> R
         owner can read it.
     skip_missing : bool
         Go on when a file of a generation is gone, and note which.
+    copied : callable
+        Copies the database as it is at one moment.
 
     Raises
     ------
@@ -98,15 +107,17 @@ def backup(settings: Settings, target: Path, *, skip_missing: bool = False) -> R
         raise ConfigError(f"{target} is there already; give another name")
     with _said(f"{target} cannot be made"), _draft(target.absolute().parent) as draft:
         copy = draft / _DATABASE
-        snapshot(settings.database_path, copy)
+        copied(settings.database_path, copy)
         named, unfinished = asyncio.run(_on(copy, _named))
         # First a look at all of them: a copy may take long, and this does not.
-        _refuse_gaps([one for one in named if not _path(settings, one).is_file()], skip_missing)
+        lost = [one for one in named if not _path(settings, one).is_file()]
+        _refuse_gaps(lost, _deleted(settings, lost), skip_missing)
         with writer_of(target) as add:
             sizes = {one.key: _added(add, settings, one) for one in named}
             gone = [one for one in named if sizes[one.key] is None]
-            missing = _refuse_gaps(gone, skip_missing)
-            asyncio.run(_on(copy, lambda it: it.write(_forget(gone))))
+            deleted = _deleted(settings, gone)
+            missing = _refuse_gaps(gone, deleted, skip_missing)
+            asyncio.run(_on(copy, lambda it: it.write(_forget(gone, deleted))))
             report = Report(
                 files=len(named) - len(gone),
                 size_bytes=sum(size or 0 for size in sizes.values()),
@@ -185,9 +196,11 @@ def _checked(path: Path, one: Stored) -> int:
     return path.stat().st_size
 
 
-def _refuse_gaps(gone: Sequence[Stored], skip_missing: bool) -> list[str]:
+def _refuse_gaps(
+    gone: Sequence[Stored], deleted: Mapping[str, int], skip_missing: bool
+) -> list[str]:
     """Return the keys of files that should be there and are not, if that is allowed."""
-    gaps = [one for one in gone if not one.spare]
+    gaps = [one for one in gone if not one.spare and one.owner not in deleted]
     if gaps and not skip_missing:
         raise ConfigError(
             f"{len(gaps)} stored file(s) are gone, first {gaps[0].key} of {gaps[0].owner}; "
@@ -232,11 +245,33 @@ async def _named(database: SQLite) -> tuple[list[Stored], int]:
     return stored, sum((await database.read(queue.states())).values())
 
 
-def _forget(gone: Sequence[Stored]) -> Transaction[None]:
-    """Take uploads out of the copy that were swept away while it was made."""
+def _deleted(settings: Settings, gone: Sequence[Stored]) -> dict[str, int]:
+    """Return whose files the service deleted while they were copied, and when as far as it says."""
+    if not gone:
+        return {}
+    return asyncio.run(_on(settings.database_path, lambda it: it.read(_deleted_owners(gone))))
+
+
+def _deleted_owners(gone: Sequence[Stored]) -> Transaction[dict[str, int]]:
+    found = {}
+    for owner in {one.owner for one in gone}:
+        if owner.startswith("upl_"):
+            if not (yield uploads.FIND(which=owner)):
+                found[owner] = 0
+        else:
+            for row in (yield generations.DELETED(which=owner)):
+                found[owner] = row.outputs_deleted_at
+    return found
+
+
+def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[None]:
+    """Take out of the copy what was deleted or swept away while it was made."""
     for one in gone:
-        if one.spare:
-            yield from forget(one.owner)
+        if one.owner.startswith("upl_"):
+            if one.spare or one.owner in deleted:
+                yield from forget(one.owner, _EVER)
+        elif one.owner in deleted:
+            yield generations.DELETE_OUTPUTS(which=one.owner, now=deleted[one.owner])
 
 
 def _of_output(row: Any) -> Iterator[Stored]:

@@ -56,7 +56,8 @@ class Settings:
     upload_bytes : mapping
         The largest upload of each kind of medium.
     keep_outputs_days : float or None
-        Days after which the files of a generation are deleted; None keeps them.
+        Days after which the files of a generation are deleted, and uploads that none was started
+        with since; None keeps them.
     lease_seconds, attempts : float, int
         How long a claim holds without a heartbeat, and how often a lost job is tried in all.
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int

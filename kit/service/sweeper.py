@@ -41,20 +41,21 @@ class Sweeper:
         while await context.database.write(uploads.sweep(now)):
             pass
         await context.database.write(idempotency.prune(now))
-        await self._expire_outputs(now)
+        await self._expire(now)
         while keys := await context.database.read(outputs.unwanted()):
             if not await remove_files(context, keys):
                 break
         await asyncio.to_thread(_sweep_scratch, context.settings.scratch, now / 1000)
 
-    async def _expire_outputs(self, now: int) -> None:
-        context = self._context
-        days = context.settings.keep_outputs_days
-        while days is not None:
-            seen = await context.database.write(outputs.expire(self._seen, days, now))
-            if seen == self._seen:
-                return
+    async def _expire(self, now: int) -> None:
+        """Delete outputs that were kept for their days, and uploads that none used since then."""
+        database, days = self._context.database, self._context.settings.keep_outputs_days
+        if days is None:
+            return
+        while (seen := await database.write(outputs.expire(self._seen, days, now))) != self._seen:
             self._seen = seen
+        while await database.write(uploads.expire(days, now)):
+            pass
 
 
 def _sweep_scratch(folder: Path, now: float) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 
 from tests.conftest import Service
-from tests.contract.test_uploads import png, uploaded
+from tests.uploading import png, uploaded
 from tests.waiting import GENERATIONS, balance, finished, read, running, started
 
 

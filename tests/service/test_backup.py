@@ -1,5 +1,6 @@
 import asyncio
 import io
+import shutil
 import stat
 import tarfile
 import threading
@@ -8,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
 from kit.errors import ConfigError
 from kit.service import settings
 from kit.service.app import open_database
 from kit.service.backup import backup, restore
+from kit.service.domain.generations import get as generation
+from kit.service.domain.uploads import forget
 from kit.service.settings import Settings
-from kit.service.store import accounts, uploads
+from kit.service.store import accounts, generations, uploads
 from kit.service.store.database import Transaction, every
+from kit.service.store.sqlite import snapshot
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import PIXEL, upload
 from tests.waiting import GENERATIONS, finished, read, started, until
@@ -152,6 +157,35 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
 
     rows = run(back, every(uploads.WITH_FILE(after="", most=10)))
     assert [row.id for row in rows] == [kept]
+
+
+def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
+    service: Service, http: httpx.Client, used: str, account: str, tmp_path: Path
+) -> None:
+    kept = finished(http, started(http))["id"]
+    back = elsewhere(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    snapshot(service.settings.database_path, work / "kit.db")
+
+    def earlier(_: Path, copy: Path) -> None:
+        """Take the database as it was before its owner deleted the files."""
+        shutil.copyfile(work / "kit.db", copy)
+
+    http.delete(f"{GENERATIONS}/{used}/outputs")
+    row = service.write(generation(used, account))
+    [upload_id] = orjson.loads(row.media)["portrait"]
+    service.write(forget(upload_id, 2**62))
+    shutil.rmtree(service.settings.objects / "uploads")
+
+    report = backup(service.settings, tmp_path / "copy", copied=earlier)
+    restore(tmp_path / "copy", back)
+
+    assert (report.files, report.missing) == (1, [])
+    rows = {row.id: row for row in run(back, every(generations.OLDEST(after="", most=9)))}
+    assert rows[used].outputs_deleted_at == row.outputs_deleted_at
+    assert rows[kept].outputs_deleted_at is None
+    assert run(back, every(uploads.WITH_FILE(after="", most=10))) == []
 
 
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(

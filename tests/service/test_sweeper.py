@@ -9,7 +9,8 @@ from kit.service.http.context import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import finished, read, started, until
+from tests.uploading import png, uploaded
+from tests.waiting import GENERATIONS, finished, read, started, until
 
 SECOND = 1 / (24 * 3600)
 
@@ -29,6 +30,45 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
         until(lambda: read(http, generation)["outputsDeletedAt"])
         assert read(http, generation)["outputUrl"] is None
     until(lambda: not files(service))
+
+
+def test_what_they_were_made_of_goes_too_and_the_generation_stays(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    account = service.account()
+    key = service.key(account, *ALL_SCOPES)
+    with service.client(key) as http:
+        body = {"modelId": "clay", "mediaUploads": {"portrait": uploaded(http, png())}}
+        generation = http.post(GENERATIONS, json=body).json()["id"]
+        assert "portrait" in finished(http, generation)["mediaUrls"]
+    service.stop()
+
+    service = start_service(keep_outputs_days=SECOND / 100)
+    until(lambda: not files(service))
+    with service.client(key) as http:
+        told = read(http, generation)
+        assert (told["status"], told["mediaUrls"]) == ("completed", {})
+        assert http.post(GENERATIONS, json=body).status_code == 404
+
+
+def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refunded(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=0)
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        upload = uploaded(http, png())
+        body = {"modelId": "clay", "mediaUploads": {"portrait": upload}}
+        generation = http.post(GENERATIONS, json=body).json()["id"]
+    service.write(uploads.forget(upload, 2**62))
+    service.stop()
+
+    service = start_service()
+    with service.client(key) as http:
+        told = finished(http, generation)
+        assert (told["status"], told["errorCode"]) == ("failed", "input_gone")
+        assert told["creditsRefunded"] == told["creditsCharged"]
 
 
 def test_without_a_number_of_days_they_are_kept(start_service: Callable[..., Service]) -> None:

@@ -6,7 +6,7 @@ and given back with its row, in the same transactions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kit import pricing
@@ -19,7 +19,7 @@ from kit.errors import (
     RateLimitError,
 )
 from kit.parameters import file_name_problems, shown
-from kit.service.domain import credits
+from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.settings import Settings
@@ -30,7 +30,8 @@ from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
 TICKET_MS = 15 * 60 * 1000
-UNUSED_MS = 24 * 3600 * 1000
+_DAY_MS = 24 * 3600 * 1000
+UNUSED_MS = _DAY_MS
 #: Tickets of an account that may still bring a file, and how long after its end a ticket is kept
 #: for a file that has been on its way since before.
 OPEN_TICKETS = 100
@@ -118,10 +119,12 @@ def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> T
 
 
 def of_generation(upload_ids: list[str]) -> Transaction[dict[str, Any]]:
-    """Return the rows of a generation's input files by id."""
+    """Return the rows of a generation's input files by id; what was removed is left out."""
     rows = {}
     for upload_id in upload_ids:
-        rows[upload_id] = yield from one(uploads.FIND(which=upload_id))
+        row = yield from one(uploads.FIND(which=upload_id))
+        if row is not None:
+            rows[upload_id] = row
     return rows
 
 
@@ -136,20 +139,48 @@ def sweep(now: int) -> Transaction[int]:
     """
     stale = yield from every(uploads.STALE(limit=now - UNUSED_MS))
     expired = yield from every(uploads.EXPIRED(limit=now - LATE_MS))
-    count = 0
-    for upload_id in dict.fromkeys(row.id for row in (*stale, *expired)):
-        if (yield from forget(upload_id)):
-            yield removals.ADD(key=UPLOADS + upload_id, created_at=now)
-            count += 1
-    return count
+    gone = yield from _forget_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
+    return len(gone)
 
 
-def forget(upload_id: str) -> Transaction[bool]:
-    """Take an upload out that no generation uses; False where one does, or where there is none."""
-    row = yield from one(uploads.REMOVE(which=upload_id))
+def expire(days: float, now: int) -> Transaction[int]:
+    """Forget some uploads that no generation was started with for so many days.
+
+    Returns
+    -------
+    int
+        How many; 0 when none are left, as for `sweep`.
+    """
+    limit = now - round(days * _DAY_MS)
+    old = yield from every(uploads.OLD(limit=limit))
+    gone = yield from _forget_all([row.id for row in old], limit, now)
+    if gone:
+        facts = {"uploads": len(gone), "last": gone[-1], "days": days}
+        yield from audit.note("uploads.expired", gone[0], audit.SERVICE, now, **facts)
+    return len(gone)
+
+
+def forget(upload_id: str, limit: int = 0) -> Transaction[bool]:
+    """Take out an upload that no generation uses; False where one does, or where there is none.
+
+    Parameters
+    ----------
+    limit : int
+        A use before it does not count, in milliseconds since 1970.
+    """
+    row = yield from one(uploads.REMOVE(which=upload_id, limit=limit))
     if row is not None:
         yield accounts.RELEASE(which=row.account_id, size=row.size_bytes)
     return row is not None
+
+
+def _forget_all(upload_ids: Iterable[str], limit: int, now: int) -> Transaction[list[str]]:
+    gone = []
+    for upload_id in upload_ids:
+        if (yield from forget(upload_id, limit)):
+            yield removals.ADD(key=UPLOADS + upload_id, created_at=now)
+            gone.append(upload_id)
+    return gone
 
 
 def _check_open(account_id: str, now: int) -> Transaction[None]:

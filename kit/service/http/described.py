@@ -99,11 +99,16 @@ class Describer:
         if media == "{}":
             return {}
         groups: dict[str, list[str]] = orjson.loads(media)
-        urls = {name: [self._file(i) for i in group] for name, group in groups.items()}
-        return {name: group[0] if len(group) == 1 else group for name, group in urls.items()}
-
-    def _file(self, upload_id: str) -> str:
-        return self._address(upload_key(self._files[upload_id]))
+        # What was removed since, because it was old, has no address any more.
+        there = {
+            name: [self._address(upload_key(self._files[i])) for i in group if i in self._files]
+            for name, group in groups.items()
+        }
+        return {
+            name: found[0] if len(groups[name]) == 1 else found
+            for name, found in there.items()
+            if found
+        }
 
     def _address(self, key: str) -> str:
         return self._storage.read_address(

@@ -195,6 +195,9 @@ DELETE_OUTPUTS = Query(
         updated_at=case((table.c.updated_at < _now, _now), else_=table.c.updated_at + 1),
     )
 )
+DELETED = Query(
+    select(table.c.outputs_deleted_at).where(_which, table.c.outputs_deleted_at.is_not(None))
+)
 #: All from an id on, oldest first: which of them are old and have files is looked at afterwards, so
 #: that each page takes the same time.
 OLDEST = Query(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from kit.service.store.database import Query
 from kit.service.store.tables import WAITING_STATE, uploads
@@ -46,11 +46,14 @@ OPEN = Query(
 STALE = Query(
     select(uploads.c.id).where(_unused, uploads.c.created_at < bindparam("limit")).limit(100)
 )
+#: Those that no generation was started with since a moment, though some were before.
+OLD = Query(select(uploads.c.id).where(uploads.c.used_at < bindparam("limit")).limit(100))
 EXPIRED = Query(
     select(uploads.c.id).where(_waiting, uploads.c.expires_at < bindparam("limit")).limit(100)
 )
+#: Remove one that no generation uses, or that none was started with since a moment.
 REMOVE = Query(
     delete(uploads)
-    .where(_which, _unused)
+    .where(_which, or_(_unused, uploads.c.used_at < bindparam("limit")))
     .returning(uploads.c.id, uploads.c.account_id, uploads.c.size_bytes)
 )

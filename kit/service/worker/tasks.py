@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from kit.errors import NotFoundError
 from kit.service.storage.base import Storage
 from kit.service.storage.keys import upload_key
 
@@ -32,8 +33,15 @@ async def task_of(
         The uploads that it uses, by id.
     scratch : Path
         Where inputs are put that lie elsewhere.
+
+    Raises
+    ------
+    NotFoundError
+        One of its uploads was removed.
     """
     media: Mapping[str, list[str]] = orjson.loads(row.media)
+    if any(upload_id not in files for upload_id in uploads_of(row)):
+        raise NotFoundError("the file is gone")
     paths = {
         upload_id: str(await storage.local(upload_key(file), scratch))
         for upload_id, file in files.items()

@@ -13,7 +13,7 @@ from kit.errors import (
     PayloadTooLargeError,
     RateLimitError,
 )
-from kit.service.domain import generations, outputs, uploads
+from kit.service.domain import accounts, audit, generations, outputs, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.settings import Settings
@@ -95,6 +95,27 @@ def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> N
     assert write(outputs.unwanted()) == [f"uploads/{ticket.id}"]
     with pytest.raises(NotFoundError):
         write(uploads.waiting(ticket.id, NOW))
+
+
+def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_bytes(
+    write: Write, payer: Payer, ticket: Any, ask: Callable[..., Any], start: Callable[[str], str]
+) -> None:
+    unused = ask()
+    for row in (ticket, unused):
+        write(uploads.fill(row.id, sha256="a", duration_ms=None, now=NOW))
+    start(ticket.id)
+
+    assert write(uploads.expire(2, NOW + 48 * HOUR)) == 0
+    assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 1
+    assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 0
+
+    assert write(outputs.unwanted()) == [f"uploads/{ticket.id}"]
+    assert write(uploads.of_generation([ticket.id, unused.id])).keys() == {unused.id}
+    assert write(accounts.get(payer.account_id)).upload_bytes == 70
+    [line] = [it for it in write(audit.entries(most=9)) if it.act == "uploads.expired"]
+    assert (line.actor, line.subject) == ("service", ticket.id)
+    with pytest.raises(NotFoundError, match="there is no upload"):
+        start(ticket.id)
 
 
 def test_what_a_generation_used_is_kept(

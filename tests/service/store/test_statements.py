@@ -69,7 +69,7 @@ OF_ALL = {
     ),
     *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
     *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES", "OLDEST")),
-    "generations.DELETE_OUTPUTS",
+    *(f"generations.{name}" for name in ("DELETE_OUTPUTS", "DELETED")),
     *(
         f"keys.{name}"
         for name in ("ALL", "BY_DIGEST", "FIND", "REVOKE", "TOUCH", "SPEND", "UNSPEND")
@@ -78,7 +78,7 @@ OF_ALL = {
     *(f"ledger.{name}" for name in ("MISCHARGED", "UNFOUNDED")),
     *(
         f"uploads.{name}"
-        for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "EXPIRED", "REMOVE")
+        for name in ("FIND", "FILL", "USE", "WITH_FILE", "STALE", "EXPIRED", "OLD", "REMOVE")
     ),
     *(f"idempotency.{name}" for name in ("PRUNE", "ABANDONED", "DISOWNED", "OWNERS")),
 }
