@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import subprocess
 import sys
 import threading
@@ -12,10 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 import kit
 from kit import local
+from kit.client.proving import ProvenTransport
 from kit.service import server, settings
 
 _HOST = """
@@ -171,8 +174,26 @@ def test_who_has_the_service_answer_elsewhere_proves_nothing(data: Path) -> None
 def test_a_proof_needs_the_secret_of_the_folder(data: Path, tmp_path: Path) -> None:
     with hosted(data) as (url, _):
         elsewhere = settings.load({}, data=tmp_path / "other")
-        elsewhere.secret()
+        settings.prepare(elsewhere.data)
+        elsewhere.make_secret()
         (elsewhere.data / "service.json").write_bytes((data / "service.json").read_bytes())
 
         assert server.find(data) == url
         assert server.find(elsewhere.data) is None
+
+
+def test_an_address_that_the_service_has_left_is_asked_too(data: Path) -> None:
+    """A request may have been built just before another thread found the service elsewhere."""
+    with hosted(data) as (url, kill), kit.connect(data=data) as studio:
+        moves = studio.client.settings.moves
+        kill()
+        assert moves is not None
+        assert moves.found(url)
+        assert moves.base_url != url
+        trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        transport = ProvenTransport(studio.client.http.question, trust, None)
+        request = httpx.Request("GET", f"{url}/v1/account", headers={"Authorization": "key"})
+        refused = pytest.raises(httpx.ConnectError, match="another program")
+        with impostor(url) as other, transport, refused:
+            transport.handle_request(request)
+    assert "uthorization" not in "".join(other.heard)

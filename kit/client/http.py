@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Generic
 
 import httpx
@@ -18,7 +18,7 @@ from kit.client import repeating
 from kit.client.calls import Call
 from kit.client.files import Sink, Tap, unwritten
 from kit.client.lines import C, Lines, lent, lent_async
-from kit.client.proving import OPENED, Proof, asked, prove, prove_async
+from kit.client.proving import AsyncProvenTransport, ProvenTransport, Talk, asked
 from kit.client.settings import Settings, mask, origin, whole
 from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.version import __version__
@@ -79,7 +79,7 @@ class Connection(Generic[C]):
             params=dict(call.query) or None,
             json=None if call.body is None else dict(call.body),
             headers={**headers, **self._key(url)},
-            extensions=self._extensions(url),
+            extensions=_TIMEOUT,
         )
 
     def fetch(self, step: Fetch, url: str) -> tuple[httpx.Request, int]:
@@ -92,7 +92,7 @@ class Connection(Generic[C]):
             headers["Range"] = f"bytes={here}-"
             headers |= {"If-Range": step.tag} if step.tag else {}
         headers |= self._key(url) if step.with_key else {}
-        return httpx.Request("GET", url, headers=headers, extensions=self._extensions(url)), here
+        return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), here
 
     def upload(self, step: Put, url: str, content: Any) -> httpx.Request:
         """Build a PUT with the ticket's headers and nothing but what HTTP needs to frame it."""
@@ -100,8 +100,8 @@ class Connection(Generic[C]):
         length: Mapping[str, str] = (
             {} if "content-length" in given else {"Content-Length": str(step.size)}
         )
-        headers, how = {**step.headers, **length}, self._extensions(url)
-        return httpx.Request("PUT", url, headers=headers, content=content, extensions=how)
+        headers = {**step.headers, **length}
+        return httpx.Request("PUT", url, headers=headers, content=content, extensions=_TIMEOUT)
 
     def reply(self, request: httpx.Request, response: httpx.Response, began: float) -> Reply:
         """Read an answer, note its facts, and make sure that it cannot repeat the key."""
@@ -146,16 +146,13 @@ class Connection(Generic[C]):
         sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
         return Lost(sentence, tag, harmless=own and self._honors_keys)
 
-    def _extensions(self, url: str) -> dict[str, Any]:
-        """Return how a request is sent: a new connection to the embedded service is proven."""
+    def question(self, host: str, port: int) -> Talk | None:
+        """Return what a new connection is asked first, where the service is, or was, that moves."""
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         moves = self._settings.moves
-        if moves is None or moves.proof is None or origin(url) != self._settings.origin:
-            return _TIMEOUT
-        return {**_TIMEOUT, "trace": self._watch(url, moves.proof)}
-
-    def _watch(self, url: str, proof: Proof) -> Any:
-        """Return what the transport tells of each thing that it does for a request."""
-        raise NotImplementedError
+        if moves is None or moves.proof is None or not moves.knows(url):
+            return None
+        return asked(url, moves.proof)
 
     def _key(self, url: str) -> dict[str, str]:
         if origin(url) != self._settings.origin:
@@ -167,14 +164,7 @@ class Blocking(Connection[httpx.HTTPTransport]):
     """Sends on the calling thread; safe to use from many threads at once."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, httpx.HTTPTransport)
-
-    def _watch(self, url: str, proof: Proof) -> Any:
-        def told(event: str, facts: Mapping[str, Any]) -> None:
-            if event == OPENED:
-                prove(facts["return_value"], asked(url, proof))
-
-        return told
+        super().__init__(settings, partial(ProvenTransport, self.question))
 
     def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""
@@ -232,14 +222,7 @@ class Awaiting(Connection[httpx.AsyncHTTPTransport]):
     """Sends on the private loop; see `kit.client.bridge`."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, httpx.AsyncHTTPTransport)
-
-    def _watch(self, url: str, proof: Proof) -> Any:
-        async def told(event: str, facts: Mapping[str, Any]) -> None:
-            if event == OPENED:
-                await prove_async(facts["return_value"], asked(url, proof))
-
-        return told
+        super().__init__(settings, partial(AsyncProvenTransport, self.question))
 
     async def ask(self, step: Ask) -> Reply | Lost:
         """Send a call once."""

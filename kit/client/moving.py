@@ -56,10 +56,14 @@ class Whereabouts:
     def at(self, url: str) -> str:
         """Return an address that the service has or had as it is now, any other unchanged."""
         now = self.base_url
-        if origin(url) not in self._had or origin(url) == origin(now):
+        if not self.knows(url) or origin(url) == origin(now):
             return url
         there = urlsplit(now)
         return urlsplit(url)._replace(scheme=there.scheme, netloc=there.netloc).geturl()
+
+    def knows(self, url: str) -> bool:
+        """Return whether an address is one that the service has or had."""
+        return origin(url) in self._had
 
     def found(self, refused: str) -> bool:
         """Look for the service after an address refused; return whether it answers again.

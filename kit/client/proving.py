@@ -10,6 +10,7 @@ import hmac
 import json
 import re
 import secrets
+import ssl
 from collections.abc import Callable, Generator
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,15 +22,23 @@ from kit.errors import KitError
 
 #: Takes an address and a challenge, returns what only the service there answers.
 Proof = Callable[[str, str], str]
-#: How the transport calls the moment in which a connection is there and nothing was sent.
-OPENED = "connection.connect_tcp.complete"
 _SECONDS = 5.0
 _BYTES = 10_000
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,4})\r\n", re.IGNORECASE)
 #: Of the connection, or in telling what is expected.
 _FAILURES = (httpcore.NetworkError, httpcore.TimeoutException, OSError, KitError)
 
+_STRANGER = "what answers there is another program"
+#: Connections that are kept, as httpx keeps them.
+_LIMITS: dict[str, Any] = {
+    "max_connections": 100,
+    "max_keepalive_connections": 20,
+    "keepalive_expiry": 5.0,
+}
+
 Talk = Generator[bytes, bytes, bool]
+#: Takes a host and a port, returns what is to be asked there, or None.
+Ask = Callable[[str, int], Talk | None]
 
 
 def asked(url: str, proof: Proof) -> Talk:
@@ -65,14 +74,61 @@ def _told(body: bytes) -> str:
         return ""
 
 
-def prove(stream: Any, talk: Talk) -> None:
-    """Have a new connection proven; it is closed where it is not.
+class ProvenTransport(httpx.HTTPTransport):
+    """A transport whose connections to a service are proven as soon as they are open.
 
-    Raises
-    ------
-    httpx.ConnectError
-        Something else answers there: to whoever wants the service it is not there.
+    Parameters
+    ----------
+    talk : callable
+        Takes a host and a port and returns what is to be asked there, or None.
     """
+
+    def __init__(self, talk: Ask, verify: ssl.SSLContext, proxy: Any) -> None:
+        super().__init__(verify=verify, proxy=proxy)
+        if proxy is None:  # the service is on this machine
+            backend = _Proving(talk)
+            self._pool = httpcore.ConnectionPool(verify, network_backend=backend, **_LIMITS)
+
+
+class AsyncProvenTransport(httpx.AsyncHTTPTransport):
+    """The awaited twin of `ProvenTransport`."""
+
+    def __init__(self, talk: Ask, verify: ssl.SSLContext, proxy: Any) -> None:
+        super().__init__(verify=verify, proxy=proxy)
+        if proxy is None:
+            backend = _AsyncProving(talk)
+            self._pool = httpcore.AsyncConnectionPool(verify, network_backend=backend, **_LIMITS)
+
+
+class _Proving(httpcore.SyncBackend):
+    def __init__(self, talk: Ask) -> None:
+        self._talk = talk
+
+    def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> httpcore.NetworkStream:
+        stream = super().connect_tcp(host, port, *given, **more)
+        talk = self._talk(host, port)
+        if talk is None or _proven(stream, talk):
+            return stream
+        stream.close()
+        raise httpcore.ConnectError(_STRANGER)
+
+
+class _AsyncProving(httpcore.AnyIOBackend):
+    def __init__(self, talk: Ask) -> None:
+        self._talk = talk
+
+    async def connect_tcp(
+        self, host: str, port: int, *given: Any, **more: Any
+    ) -> httpcore.AsyncNetworkStream:
+        stream = await super().connect_tcp(host, port, *given, **more)
+        talk = self._talk(host, port)
+        if talk is None or await _async_proven(stream, talk):
+            return stream
+        await stream.aclose()
+        raise httpcore.ConnectError(_STRANGER)
+
+
+def _proven(stream: httpcore.NetworkStream, talk: Talk) -> bool:
     try:
         words = next(talk)
         while True:
@@ -80,16 +136,12 @@ def prove(stream: Any, talk: Talk) -> None:
                 stream.write(words, _SECONDS)
             words = talk.send(stream.read(_BYTES, _SECONDS))
     except StopIteration as end:
-        if end.value:
-            return
+        return bool(end.value)
     except _FAILURES:
-        pass
-    stream.close()
-    raise _stranger()
+        return False
 
 
-async def prove_async(stream: Any, talk: Talk) -> None:
-    """Do what `prove` does, awaited."""
+async def _async_proven(stream: httpcore.AsyncNetworkStream, talk: Talk) -> bool:
     try:
         words = next(talk)
         while True:
@@ -97,13 +149,6 @@ async def prove_async(stream: Any, talk: Talk) -> None:
                 await stream.write(words, _SECONDS)
             words = talk.send(await stream.read(_BYTES, _SECONDS))
     except StopIteration as end:
-        if end.value:
-            return
+        return bool(end.value)
     except _FAILURES:
-        pass
-    await stream.aclose()
-    raise _stranger()
-
-
-def _stranger() -> httpx.ConnectError:
-    return httpx.ConnectError("what answers there is another program")
+        return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 #: The system, the user's folders, language and time.
@@ -25,7 +25,9 @@ _WAY_OUT = (
 )
 #: Single settings of libraries; this one only looks like a secret.
 _LIBRARIES = "TOKENIZERS_PARALLELISM"
-NAMES = frozenset(f"{_SYSTEM} {_WAY_OUT} {_LIBRARIES}".split())
+NAMES = frozenset(f"{_SYSTEM} {_LIBRARIES}".split())
+#: For processes that have a network: a proxy's address may hold a password.
+WAY_OUT = frozenset(_WAY_OUT.split())
 #: Beginnings: of locale, Python, threads and memory, GPUs, neural libraries and their caches,
 #: codecs and fonts.
 _BEGINNINGS = (
@@ -39,8 +41,8 @@ BEGINNINGS = tuple(_BEGINNINGS.split())
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
 
 
-def named(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that every render process is given.
+def named(environ: Mapping[str, str], *, network: bool = True) -> dict[str, str]:
+    """Return the variables that every render process is given, or one without a network.
 
     Examples
     --------
@@ -49,7 +51,8 @@ def named(environ: Mapping[str, str]) -> dict[str, str]:
     >>> named({"OPENAI_API_KEY": "sk", "HF_TOKEN": "hf", "AWS_PROFILE": "a", "KIT_DATA": "/d"})
     {}
     """
-    return {name: value for name, value in environ.items() if _is_named(name.upper())}
+    names = NAMES | WAY_OUT if network else NAMES
+    return {name: environ[name] for name in environ if _is_named(name.upper(), names)}
 
 
 def chosen(names: Iterable[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -70,5 +73,5 @@ def lent(variables: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _is_named(name: str) -> bool:
-    return name in NAMES or (name.startswith(BEGINNINGS) and not _SECRET.search(name))
+def _is_named(name: str, names: Container[str]) -> bool:
+    return name in names or (name.startswith(BEGINNINGS) and not _SECRET.search(name))

@@ -270,7 +270,7 @@ class Pool:
 def _spawned(
     descriptor: int, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
-    environment = named(os.environ) | ENVIRONMENT
+    environment = named(os.environ, network=not offline) | ENVIRONMENT
     limits = (descriptor, memory, cpu_seconds, int(offline))
     with log.open("ab") if log else nullcontext() as said:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
