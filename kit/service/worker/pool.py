@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +75,16 @@ class _Child:
         self.process.kill()
 
     def kill(self) -> None:
-        """End it and wait until it has."""
+        """End it; it is gone a little later, for there may be gigabytes in it."""
         self.stop()
+        self.link.close()
+        threading.Thread(target=self._clear, daemon=True).start()
+
+    def _clear(self) -> None:
         self.process.wait()
         if self.process.stdin:
             self.process.stdin.close()
-        # In a thread, for there may be gigabytes in it.
-        remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
-        threading.Thread(target=remove, daemon=True).start()
-        self.link.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Pool:
@@ -192,9 +192,12 @@ class Pool:
             child.kill()
             sentence = f"the job took longer than {self._seconds:g} s"
             raise JobError(sentence, "timed_out") from None
-        except BaseException:
+        except LostError:
             child.kill()
             self._explain(child)
+            raise
+        except BaseException:
+            child.kill()
             raise
         finally:
             self._busy.pop(name, None)
@@ -225,13 +228,16 @@ class Pool:
 
     def close(self) -> None:
         """Kill every process."""
-        for child in [*self._idle, *self._busy.values()]:
+        children = [*self._idle, *self._busy.values()]
+        for child in children:
             child.kill()
+        for child in children:
+            child.process.wait()
         self._idle.clear()
 
     def _explain(self, child: _Child) -> None:
         """Raise what is known of a process that ended under its job."""
-        if _XCPU is not None and child.process.returncode == -_XCPU:
+        if _XCPU is not None and child.process.wait() == -_XCPU:
             sentence = f"the job used more than {self._cpu_seconds} s of processor time"
             raise JobError(sentence, "timed_out")
 
