@@ -37,7 +37,7 @@ from kit.engines.media.encoding import CODECS
 from kit.engines.media.threads import one_thread
 from kit.engines.models.poster import Poster
 from kit.engines.painting.families import paint
-from kit.engines.prompt.brief import read
+from kit.engines.prompt.reading import read
 from kit.service.worker.pool import ENVIRONMENT
 
 FRAMES, ROUNDS, PAIRS = 72, 3, 9

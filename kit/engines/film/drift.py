@@ -23,7 +23,6 @@ from kit.engines.painting.poster import falling
 from kit.engines.painting.poster.compose import Look, Picture, compose
 from kit.engines.painting.poster.plane import Plane, Stage
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.moves import camera_for
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
@@ -35,8 +34,8 @@ def fly(job: Job, progress: Progress) -> Asset:
     """Render a job of the drift model."""
     progress.report(0.0)
     values = job.parameters
-    brief = read(job.prompt, values, job.seed, family="poster", filmed=True)
-    camera = camera_for(values["camera"], brief.moves, _MOVES, "drift")
+    brief = read(job.prompt, values, job.seed, family="poster", moves=_MOVES)
+    camera = brief.camera or "drift"
     take = replace(take_of(values, frame_size(values)), camera=camera)
     flight = Flight(brief, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)

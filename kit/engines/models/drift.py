@@ -53,7 +53,9 @@ class Drift(Engine):
 
     def check(self, order: Order) -> Iterator[Problem]:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, family="poster", filmed=True)
+        return prompt_problems(
+            order.prompt, order.parameters, family="poster", moves=_CAMERA.enum or ()
+        )
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's landscape, as long and as large as was asked for."""

@@ -63,7 +63,9 @@ class FlyThrough(Engine):
 
     def check(self, order: Order) -> Iterator[Problem]:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, painter="flight", filmed=True)
+        return prompt_problems(
+            order.prompt, order.parameters, painter="flight", moves=_CAMERA.enum or ()
+        )
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's land, as long and as large as was asked for."""

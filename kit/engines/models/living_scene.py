@@ -89,7 +89,7 @@ class LivingScene(Engine):
 
     def check(self, order: Order) -> Iterator[Problem]:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, filmed=True)
+        return prompt_problems(order.prompt, order.parameters, moves=_CAMERA.enum or ())
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene and film it, as long and as large as was asked for."""

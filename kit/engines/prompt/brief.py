@@ -23,6 +23,27 @@ COVERED = ("rain", "snow", "overcast", "fog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """What moods and tones make of a print.
+
+    Parameters
+    ----------
+    exposure, contrast, saturation : float
+        Factors.
+    corners : float
+        Share of the light that corners lose, added to a film's own.
+    lift : float
+        How much darkness is lightened, 0 to 1.
+    """
+
+    exposure: float = 1.0
+    contrast: float = 1.0
+    saturation: float = 1.0
+    corners: float = 0.0
+    lift: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
     """What is to be painted, filmed or put behind a title.
 
@@ -54,10 +75,16 @@ class Brief:
         Hue and chroma of the ground and what grows on it, and of lakes and seas.
     warmth : int
         1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
-    moves : tuple of str
-        How the camera is to move, in the order said; keys of ``camera.toml``.
-    passing : str or None
-        Whether hours pass: night_to_day or day_to_night.
+    grade : Grade
+        What moods and tones make of a print.
+    horizon : float
+        How much farther down the horizon stands, as a share of the frame's height.
+    lens : float
+        Factor on the focal length.
+    camera : str
+        How the camera moves, as the setting or the prompt says; empty where neither does.
+    hours : str
+        Which hours pass: fixed, night_to_day or day_to_night.
     palette : str
         A named palette of `kit.engines.painting.poster.palettes`, or auto.
     width, height : int
@@ -87,8 +114,11 @@ class Brief:
     land: Tint | None = None
     water: Tint | None = None
     warmth: int = 0
-    moves: tuple[str, ...] = ()
-    passing: str | None = None
+    grade: Grade = Grade()
+    horizon: float = 0.0
+    lens: float = 1.0
+    camera: str = ""
+    hours: str = "fixed"
     palette: str = "auto"
     width: int
     height: int
@@ -117,6 +147,11 @@ class Brief:
     def dark(self) -> bool:
         """Whether the hour is one of artificial light and stars."""
         return self.hour in ("dusk", "night")
+
+    @property
+    def glows(self) -> bool:
+        """Whether it is vivid for its neon: a thing that shines, and not a mood alone."""
+        return self.mood == "vivid" and "glow" in self.things
 
     @property
     def crescent(self) -> bool:

@@ -7,7 +7,8 @@ still. What is denied ("no zoom") directs nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from kit.engines.prompt.vocabulary import vocabulary
 
@@ -17,52 +18,57 @@ _ALIKE: Mapping[str, str] = {"orbit": "arc"}
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-def moved(prompt: str) -> tuple[tuple[str, ...], str | None, frozenset[str]]:
-    """Return the moves that a prompt names, in their order, the passing of hours, and their words.
+class Moves(NamedTuple):
+    """How a film moves: its camera, its hours, and the words of the prompt that say so."""
 
-    Examples
-    --------
-    >>> moved("Slow pan to the left over a lake, from day to night")[:2]
-    (('pan_left',), 'day_to_night')
-    """
-    words = vocabulary()
-    said = _WORD.findall(prompt.casefold().replace("'", ""))
-    if words.words("camera", "triggers").isdisjoint(said):
-        return (), None, frozenset()
-    plain = " ".join(said)
-    moves, spoken = _found(plain, words.moves)
-    passing, hours = _found(plain, words.passing)
-    return tuple(moves), next(iter(passing), None), frozenset(spoken | hours)
+    camera: str = ""
+    hours: str = "fixed"
+    words: frozenset[str] = frozenset()
 
 
-def camera_for(asked: str, moves: Sequence[str], able: Collection[str], otherwise: str) -> str:
-    """Return how the camera moves: as was asked for, else as the prompt says, else as usual.
+def moves_of(prompt: str, parameters: Mapping[str, Any], able: Collection[str]) -> Moves:
+    """Return how a film moves: as its settings ask for, else as the prompt says first.
 
     Parameters
     ----------
-    asked : str
-        The setting; ``auto`` follows the prompt.
+    parameters : mapping
+        ``camera`` and, of a model whose hours may pass, ``hours``; ``auto`` follows the prompt.
     able : collection of str
-        What the model can do; what else is said counts for nothing.
+        Moves of the camera that the model can do; what else is said counts for nothing.
 
     Examples
     --------
-    >>> camera_for("auto", ("descend", "pan_left"), ["push", "pan_left"], "push")
-    'pan_left'
+    >>> asked = {"camera": "auto", "hours": "auto"}
+    >>> moves_of("Slow pan to the left over a lake, from day to night", asked, ["pan_left"])[:2]
+    ('pan_left', 'day_to_night')
     """
-    if asked != "auto":
-        return asked
-    ways = {_ALIKE.get(move, move): move for move in able}
-    return next((ways[move] for move in moves if move in ways), otherwise)
+    vocabulary_, said = vocabulary(), _WORD.findall(prompt.casefold().replace("'", ""))
+    camera, hours = parameters.get("camera", "auto"), parameters.get("hours", "fixed")
+    moves = Moves("" if camera == "auto" else camera, "fixed" if hours == "auto" else hours)
+    if vocabulary_.words("camera", "triggers").isdisjoint(said):
+        return moves
+    plain = " ".join(said)
+    spoken: frozenset[str] = frozenset()
+    if camera == "auto":
+        ways = {move: vocabulary_.moves[_ALIKE.get(move, move)] for move in able if move != "auto"}
+        found, spoken = _first(plain, ways)
+        moves = moves._replace(camera=found)
+    if hours == "auto":
+        found, more = _first(plain, vocabulary_.passing)
+        moves, spoken = moves._replace(hours=found or "fixed"), spoken | more
+    return moves._replace(words=spoken)
 
 
-def _found(plain: str, ways: Mapping[str, re.Pattern[str]]) -> tuple[list[str], set[str]]:
-    """Return the names of what is said, in their order, and the words that say so."""
-    found: dict[int, tuple[str, str]] = {}
-    for name, pattern in ways.items():
-        for match in pattern.finditer(plain):
-            # What denies it stands right before it.
-            if not _DENIED.search(plain[max(0, match.start() - 60) : match.start()]):
-                found[match.start()] = name, match[0]
-    ordered = [found[start] for start in sorted(found)]
-    return [name for name, _ in ordered], {word for _, text in ordered for word in text.split()}
+def _first(plain: str, ways: Mapping[str, re.Pattern[str]]) -> tuple[str, frozenset[str]]:
+    """Return the name of what is said first, and the words that say so."""
+    found = {
+        match.start(): (name, match[0])
+        for name, pattern in ways.items()
+        for match in pattern.finditer(plain)
+        # What denies it stands right before it.
+        if not _DENIED.search(plain[max(0, match.start() - 60) : match.start()])
+    }
+    if not found:
+        return "", frozenset()
+    name, text = found[min(found)]
+    return name, frozenset(text.split())

@@ -7,17 +7,18 @@ which words it used and which not.
 
 from __future__ import annotations
 
+import math
 import random
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
 from kit.engines.prompt.accounting import accounted
-from kit.engines.prompt.brief import COVERED, Brief
+from kit.engines.prompt.brief import COVERED, Brief, Grade
 from kit.engines.prompt.coloring import Coloring, colored
-from kit.engines.prompt.moves import moved
+from kit.engines.prompt.moves import Moves, moves_of
 from kit.engines.prompt.said import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said
 from kit.engines.prompt.tokens import tokens_of
 from kit.engines.prompt.vocabulary import vocabulary
@@ -60,7 +61,7 @@ def read(
     *,
     family: str = "",
     painter: str = "",
-    filmed: bool = False,
+    moves: Collection[str] = (),
 ) -> Brief:
     """Return the brief that a prompt and settings give.
 
@@ -76,8 +77,8 @@ def read(
         Which painter it is for, whatever is said.
     painter : str, optional
         A name of ``things.toml`` that decides which things show, where it is not the family.
-    filmed : bool
-        Whether words for moves of a camera and for passing hours mean something.
+    moves : collection of str, optional
+        What the camera of a film can do.
 
     Examples
     --------
@@ -87,7 +88,8 @@ def read(
     >>> read("a cat on a beach", {}, seed=7).unused
     ('cat',)
     """
-    said = Said(tokens_of(prompt))
+    words, said = vocabulary(), Said(tokens_of(prompt))
+    composition = said.all("composition")
     asked = family or parameters.get("family", AUTO)
     number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
@@ -111,8 +113,10 @@ def read(
         family=chosen,
         place=drawn["place"],
         mood=said.first("mood") or "balanced",
-        tones=tuple(sorted(said.all("tone"), key=_TONES.index)),
-        composition=said.all("composition"),
+        tones=tuple(sorted(said.all("tone"))),
+        composition=composition,
+        horizon=sum(words.figures("horizons").get(word, 0.0) for word in composition),
+        lens=math.prod(words.figures("lenses").get(word, 1.0) for word in composition),
         things=things,
         lights=said.all("light"),
         colors=coloring.light if coloring.said else said.suggested_colors,
@@ -125,15 +129,16 @@ def read(
         detail=parameters.get("detail", "standard"),
         seed=number,
     )
-    spoken: Set[str] = frozenset()
-    if filmed:
-        moves, passing, spoken = moved(prompt)
-        brief = replace(brief, moves=moves, passing=passing)
-    used, unused = accounted(said, brief, painter, coloring.places, spoken)
-    return replace(brief, used=used, unused=unused)
-
-
-_TONES = ("bright", "dark", "hard", "soft", "outline")
+    film = moves_of(prompt, parameters, moves) if moves else Moves()
+    used, unused = accounted(said, brief, painter, coloring.places, film.words)
+    return replace(
+        brief,
+        grade=_grade(brief),
+        camera=film.camera,
+        hours=film.hours,
+        used=used,
+        unused=unused,
+    )
 
 
 def prompt_problems(
@@ -142,14 +147,14 @@ def prompt_problems(
     *,
     family: str = "",
     painter: str = "",
-    filmed: bool = False,
+    moves: Collection[str] = (),
 ) -> Iterator[Problem]:
     """Yield that nothing of a prompt can be painted, unless a setting says what to paint."""
     if parameters.get("family", AUTO) != AUTO or parameters.get("land", AUTO) != AUTO:
         return
     if read(prompt, parameters, 0, family=family, painter=painter).used:
         return
-    if not (filmed and moved(prompt)[2]):
+    if not (moves and moves_of(prompt, parameters, moves).words):
         yield "prompt", NOTHING
 
 
@@ -193,6 +198,21 @@ def _opened(said: Said, number: int) -> str:
     weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     return dice.choices(list(weights), list(weights.values()))[0]
+
+
+def _grade(brief: Brief) -> Grade:
+    """Return what mood and tones make of a print; what is dramatic to the camera is so in mood."""
+    bold = "dramatic" in brief.composition and brief.mood in ("balanced", "calm", "vivid")
+    names = (*(("dramatic",) if bold else ()), "glow" if brief.glows else brief.mood, *brief.tones)
+    grades = vocabulary().grades
+    changes = [grades[name] for name in names if name in grades]
+    return Grade(
+        exposure=math.prod(change.get("exposure", 1.0) for change in changes),
+        contrast=math.prod(change.get("contrast", 1.0) for change in changes),
+        saturation=math.prod(change.get("saturation", 1.0) for change in changes),
+        corners=sum(change.get("corners", 0.0) for change in changes),
+        lift=sum(change.get("lift", 0.0) for change in changes),
+    )
 
 
 class _Light(TypedDict):

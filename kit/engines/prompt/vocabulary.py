@@ -137,6 +137,17 @@ class Vocabulary:
         """Passing of hours -> what is said for it."""
         return self._patterns("passing")
 
+    @cached_property
+    def grades(self) -> Mapping[str, Mapping[str, float]]:
+        """Mood or tone -> what it makes of a print."""
+        grades: Mapping[str, Mapping[str, float]] = self._tables["light"]["grades"]
+        return grades
+
+    def figures(self, table: str) -> Mapping[str, float]:
+        """Return the figures of a table of the camera, by composition."""
+        figures: Mapping[str, float] = self._tables["camera"][table]
+        return figures
+
     def words(self, file: str, table: str, name: str = "words") -> frozenset[str]:
         """Return the words that stand under a name."""
         return frozenset(self._tables[file][table][name].split())

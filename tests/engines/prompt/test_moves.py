@@ -1,12 +1,15 @@
+from collections.abc import Collection
+
 import pytest
 
 from kit.engines.film.camera import CAMERAS
 from kit.engines.film.flight.route import PILOTS
-from kit.engines.prompt.moves import camera_for, moved
+from kit.engines.prompt.moves import moves_of
+from kit.engines.prompt.reading import read
 
 
-def camera(prompt: str, able: object, otherwise: str, asked: str = "auto") -> str:
-    return camera_for(asked, moved(prompt)[0], able, otherwise)  # type: ignore[arg-type]
+def camera(prompt: str, able: Collection[str], asked: str = "auto") -> str:
+    return moves_of(prompt, {"camera": asked}, able).camera
 
 
 @pytest.mark.parametrize(
@@ -26,7 +29,7 @@ def camera(prompt: str, able: object, otherwise: str, asked: str = "auto") -> st
     ],
 )
 def test_words_direct_the_camera(prompt: str, expected: str) -> None:
-    assert camera(prompt, CAMERAS, "drift") == expected
+    assert camera(prompt, CAMERAS) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,7 @@ def test_words_direct_the_camera(prompt: str, expected: str) -> None:
     ],
 )
 def test_words_direct_a_flight(prompt: str, expected: str) -> None:
-    assert camera(prompt, PILOTS, "glide") == expected
+    assert camera(prompt, PILOTS) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,24 +59,29 @@ def test_words_direct_a_flight(prompt: str, expected: str) -> None:
     ],
 )
 def test_what_is_not_said_of_a_camera_leaves_it_as_usual(prompt: str) -> None:
-    assert camera(prompt, CAMERAS, "drift") == "drift"
+    assert camera(prompt, CAMERAS) == ""
 
 
 def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> None:
-    assert camera("pan left", CAMERAS, "push", asked="rise") == "rise"
-    assert camera("pan left", PILOTS, "glide") == "glide"
+    assert camera("pan left", CAMERAS, asked="rise") == "rise"
+    assert camera("pan left", PILOTS) == ""
+    assert read("pan left over hills", {"camera": "auto"}, 1, moves=PILOTS).unused == ("pan",)
 
 
 @pytest.mark.parametrize(
-    ("prompt", "hours"),
+    ("asked", "prompt", "hours"),
     [
-        ("a valley from day to night", "day_to_night"),
-        ("time-lapse of clouds over a bay", "day_to_night"),
-        ("sunset turns into night", "day_to_night"),
-        ("night becomes day", "night_to_day"),
-        ("a valley by night", None),
-        ("no time lapse", None),
+        ("auto", "a valley from day to night", "day_to_night"),
+        ("auto", "time-lapse of clouds over a bay", "day_to_night"),
+        ("auto", "sunset turns into night", "day_to_night"),
+        ("auto", "night becomes day", "night_to_day"),
+        ("auto", "a valley by night", "fixed"),
+        ("auto", "no time lapse", "fixed"),
+        ("fixed", "from day to night", "fixed"),
+        ("night_to_day", "from day to night", "night_to_day"),
     ],
 )
-def test_words_let_time_pass(prompt: str, hours: str | None) -> None:
-    assert moved(prompt)[1] == hours
+def test_words_let_time_pass_unless_a_setting_says_otherwise(
+    asked: str, prompt: str, hours: str
+) -> None:
+    assert moves_of(prompt, {"hours": asked}, CAMERAS).hours == hours

@@ -303,6 +303,10 @@ def test_the_size_is_the_longer_side() -> None:
     assert (tall.width, tall.height) == (360, 640)
 
 
+def test_every_painter_has_words() -> None:
+    assert set(vocabulary().families) == set(FAMILIES)
+
+
 def test_every_thing_is_read_where_it_belongs_and_nowhere_else() -> None:
     families = vocabulary().families
     for thing in vocabulary().things:

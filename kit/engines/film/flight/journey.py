@@ -46,7 +46,6 @@ from kit.engines.painting.land import tone
 from kit.engines.painting.land.look import Look, look_for
 from kit.engines.painting.land.tinting import of_land, of_water
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.moves import camera_for
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
@@ -65,9 +64,9 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the fly-through model."""
     values = job.parameters
     progress.report(0.0)
-    brief = read(job.prompt, values, job.seed, painter="flight", filmed=True)
+    brief = read(job.prompt, values, job.seed, painter="flight", moves=PILOTS)
     usual = "high" if "from_above" in brief.things else "glide"
-    camera = camera_for(values["camera"], brief.moves, PILOTS, usual)
+    camera = brief.camera or usual
     take = replace(take_of(values, frame_size(values)), camera=camera)
     kind = land_of(brief) if values["land"] == "auto" else values["land"]
     journey = Journey(brief, kind, take, progress.part(0.0, 0.1))

@@ -26,8 +26,7 @@ from kit.engines.painting.families import paint
 from kit.engines.painting.land import motion as stirring
 from kit.engines.painting.land.vista import level_of
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.moves import camera_for
-from kit.engines.prompt.reading import AUTO, read
+from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
 _SET_UP = 0.03  # share of the whole that it takes to bring a painting to life
@@ -49,13 +48,12 @@ def film(job: Job, progress: Progress) -> Asset:
     """Render a job of the living-scene model."""
     values = job.parameters
     progress.report(0.0)
-    brief = read(job.prompt, values, job.seed, filmed=True)
-    camera = camera_for(values["camera"], brief.moves, CAMERAS, "push")
+    brief = read(job.prompt, values, job.seed, moves=CAMERAS)
+    camera = brief.camera or "push"
     take = replace(take_of(values, frame_size(values)), camera=camera)
     brief = _sized(brief, take)
     weather = _weather(brief, values["weather"])
-    asked = values["hours"]
-    hours = _passing(brief, (brief.passing or "fixed") if asked == AUTO else asked)
+    hours = _passing(brief, brief.hours)
     end = 0.10 + 0.06 * len(hours)
     setting_up = progress.part(0.0, end + _SET_UP)
     living = _enlivened(brief, take, hours, weather, values["clouds"], setting_up)
@@ -239,7 +237,7 @@ def _level(brief: Brief) -> float:
     """Return the share of the height below which a painted scene has no sky."""
     if brief.family not in _LEVEL:
         return 1.0
-    return level_of(_HORIZON, brief.composition)
+    return level_of(_HORIZON, brief)
 
 
 def _sized(brief: Brief, take: Take) -> Brief:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.grades import glows
 from kit.engines.prompt.brief import Brief
 
 
@@ -60,7 +59,7 @@ _PALE = 0.45  # share of the way to white of a pastel sky
 
 def directed(hour: Hour, brief: Brief) -> Hour:
     """Return the light of a street as the words of a brief change it."""
-    windows, signs = _LIT.get("" if glows(brief) else brief.mood, (1.0, 1.0))
+    windows, signs = _LIT.get("" if brief.glows else brief.mood, (1.0, 1.0))
     if (windows, signs) != (1.0, 1.0):
         hour = replace(hour, lit=hour.lit * windows, neon=hour.neon * signs)
     if brief.mood == "pastel":

@@ -29,9 +29,6 @@ from kit.engines.prompt.brief import Brief
 POINTS = {"low": 512, "standard": 768, "high": 1024}
 SLICES = {"low": 460, "standard": 760, "high": 1100}
 FAR = 940.0
-#: Composition -> factor on the focal length, and how much farther down the horizon is.
-_LENSES = {"wide": 0.62, "close": 1.55, "dramatic": 1.05, "minimal": 0.88}
-_LEVELS = {"low": 0.20, "high": -0.16, "minimal": 0.16, "dramatic": 0.12, "close": 0.08}
 _ASIDE = 0.5  # how far aside the subject at least is of a sun that is asked for
 _CLOSE = 0.35  # share of its way aside that a subject near by keeps
 #: Composition -> factor on the disc of the sun or moon.
@@ -106,9 +103,8 @@ def vista(
     look = look_for(brief)
     framing = brief.composition
     width, rows = brief.width, brief.height
-    lens = focal * math.prod(_LENSES.get(word, 1.0) for word in framing)
-    lens *= max(width, 0.82 * rows)
-    level = level_of(horizon + 0.05 * (rows > 1.4 * width), framing)
+    lens = focal * brief.lens * max(width, 0.82 * rows)
+    level = level_of(horizon + 0.05 * (rows > 1.4 * width), brief)
     height *= lowered if "low" in framing else raised if "high" in framing else 1.0
     camera = Camera(width, rows, lens, level * rows, height)
     side, across = _placed(framing, dice, named=look.named)
@@ -139,17 +135,11 @@ def _placed(
     return side * (_CLOSE if "close" in framing else 1.0), across
 
 
-def level_of(own: float, framing: Collection[str]) -> float:
-    """Return the share of the frame above the horizon, of a family whose own it is.
-
-    Parameters
-    ----------
-    framing : collection of str
-        A brief's composition.
-    """
-    if "thirds" in framing:
-        return 1 / 3 if "high" in framing else 2 / 3
-    return min(own + sum(_LEVELS.get(word, 0.0) for word in framing), _LOWEST)
+def level_of(own: float, brief: Brief) -> float:
+    """Return the share of the frame above the horizon, of a family whose own it is."""
+    if "thirds" in brief.composition:
+        return 1 / 3 if "high" in brief.composition else 2 / 3
+    return min(own + brief.horizon, _LOWEST)
 
 
 def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[np.bool_]) -> Bytes:

@@ -84,7 +84,7 @@ def compose(brief: Brief, look: Look, stage: Stage) -> Picture:
     """
     rng = _streams(brief)
     palette = palette_for(brief)
-    recipe = framed(RECIPES[brief.place], brief.composition)
+    recipe = framed(RECIPES[brief.place], brief)
     horizon = stage.y(recipe.horizon)
     light = sky.light_of(next(rng), stage, brief, horizon)
     glow = 0.7 if not brief.open else 0.5 if light.shadow else 1.0

@@ -10,9 +10,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kit.engines.painting.poster.recipes import Band, Recipe
+from kit.engines.prompt.brief import Brief
 
-#: Word -> how far it lowers the horizon, as a share of the frame's height.
-_LOWER = {"low": 0.17, "high": -0.19, "minimal": 0.15, "dramatic": 0.10, "close": 0.12}
 #: Word -> how large it shows what stands on the land.
 _SIZES = {"wide": 0.55, "close": 1.8, "minimal": 0.62, "dramatic": 1.7, "high": 0.78, "low": 1.2}
 #: Word -> how far apart peaks are, where that is not as their size.
@@ -31,11 +30,12 @@ _FEWER = {"minimal": 4, "close": 2}  # ridges that they go without
 _LEAST = 3
 
 
-def framed(recipe: Recipe, words: Collection[str]) -> Recipe:
+def framed(recipe: Recipe, brief: Brief) -> Recipe:
     """Return a recipe for a camera that stands as words tell."""
+    words = brief.composition
     if not words:
         return recipe
-    lower = _horizon(recipe.horizon, words) - recipe.horizon
+    lower = _horizon(recipe.horizon, brief) - recipe.horizon
     size = _product(_SIZES, words)
     apart = _product({**_SIZES, **_SPREADS}, words)
     plants = _product({**_SIZES, **_PLANTS}, words)
@@ -77,11 +77,10 @@ def ridges_of(count: int, words: Collection[str]) -> int:
     return max(_LEAST, count - max(_FEWER.get(word, 0) for word in ("", *words)))
 
 
-def _horizon(own: float, words: Collection[str]) -> float:
-    if "thirds" in words:
-        return 1 / 3 if "high" in words else 2 / 3
-    lower = sum(way for word, way in _LOWER.items() if word in words)
-    return max(_HIGHEST, min(_LOWEST, own + lower))
+def _horizon(own: float, brief: Brief) -> float:
+    if "thirds" in brief.composition:
+        return 1 / 3 if "high" in brief.composition else 2 / 3
+    return max(_HIGHEST, min(_LOWEST, own + brief.horizon))
 
 
 def _sized(band: Band, factors: tuple[float, float, float], minimal: bool) -> Band:
