@@ -5,30 +5,36 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from kit.service.domain import idempotency, outputs, uploads
 from kit.service.http.context import Context
 from kit.service.http.outputs import remove_files
+from kit.service.storage.keys import OUTPUTS
 
 _log = logging.getLogger("kit.service")
 
 _ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
+#: Stored outputs that are looked at in a round, and at once: each takes a read of its row.
+_FILES, _AT_ONCE = 20_000, 50
 
 
 class Sweeper:
-    """Removes unused uploads, old outputs, kept answers and left-over scratch files."""
+    """Removes unused uploads, outputs that are old or nobody's, kept answers and scratch files."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         #: The last generation whose outputs were looked at: each is looked at once a run.
         self._seen = ""
+        #: The folders of outputs that were not looked at in this turn, oldest first.
+        self._folders: list[str] = []
 
     async def run(self) -> None:
         """Sweep now and again and again, until canceled; look through the database daily."""
         while True:
-            for step in (self._context.readiness.examine, self.sweep):
+            for step in (self.sweep, self._context.readiness.examine):
                 try:
                     await step()
                 except Exception:  # noqa: BLE001 - logged; the next round may go better
@@ -45,7 +51,24 @@ class Sweeper:
         while keys := await context.database.read(outputs.unwanted()):
             if not await remove_files(context, keys):
                 break
+        await self._remove_orphans()
         await asyncio.to_thread(_sweep_scratch, context.settings.scratch, now / 1000)
+
+    async def _remove_orphans(self) -> None:
+        """Look at as many stored outputs as a round may, and remove those that nobody has."""
+        storage, left = self._context.storage, _FILES
+        if not self._folders:
+            self._folders = await storage.names(OUTPUTS)
+        while self._folders and left > 0:
+            folder = OUTPUTS + self._folders.pop()  # the newest first
+            names = await storage.names(folder)
+            left -= len(names)
+            for first in range(0, len(names), _AT_ONCE):
+                keys = [f"{folder}/{name}" for name in names[first : first + _AT_ONCE]]
+                for key in await self._context.database.read(outputs.orphans(keys)):
+                    with suppress(OSError):  # the next time will tell
+                        await storage.remove(key)
+                await asyncio.sleep(0)  # whoever asks for something meanwhile comes first
 
     async def _expire(self, now: int) -> None:
         """Delete outputs that were kept for their days, and uploads that none used since then."""

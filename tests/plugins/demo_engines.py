@@ -59,6 +59,7 @@ class Flat(Engine):
                     "deaf",
                     "quits",
                     "strays",
+                    "persists",
                 ],
             ),
             seed_parameter(),
@@ -71,7 +72,8 @@ class Flat(Engine):
         strays = job.parameters["does"] == "strays"
         path = (job.folder.parent if strays else job.folder) / "pixel.png"
         path.write_bytes(_PIXEL)
-        progress.report(1.0)
+        if job.parameters["does"] != "persists":
+            progress.report(1.0)
         metadata = {"seed": job.seed}
         if job.parameters["does"] == "babbles":
             metadata["seed"] = object()  # type: ignore[assignment]
@@ -146,6 +148,11 @@ def _sleep(progress: Progress) -> None:
         time.sleep(0.3)
 
 
+def _persist(progress: Progress) -> None:
+    progress.report(0.5)
+    time.sleep(0.4)  # and finishes, whether it is wanted or not
+
+
 def _raise(progress: Progress) -> None:
     raise RuntimeError("secret path /home/someone")
 
@@ -166,4 +173,5 @@ _DEEDS = {
     "deaf": _sleep,
     "quits": _quit,
     "strays": _work,
+    "persists": _persist,
 }

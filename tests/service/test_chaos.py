@@ -23,11 +23,12 @@ from sqlalchemy import select
 
 from kit.service import settings
 from kit.service.app import open_database
-from kit.service.domain import accounts, credits, keys
+from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.http.context import clock
 from kit.service.settings import Settings
 from kit.service.store.database import Query, every
 from kit.service.store.tables import generations, ledger
+from tests.waiting import until
 
 SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
 DEEDS = ("works", "works", "works", "dawdles", "dawdles", "fails", "crashes", "raises")
@@ -169,6 +170,18 @@ def drained(url: str, key: str, seconds: float) -> None:
             pause.wait(0.2)
 
 
+def stored(config: Settings) -> set[str]:
+    """Return the keys of the outputs that lie in the storage."""
+    found = (config.objects / "outputs").rglob("*.*")
+    return {path.relative_to(config.objects).as_posix() for path in found}
+
+
+def named(books: dict[str, list[Any]]) -> set[str]:
+    """Return the keys of the outputs that generations have."""
+    rows = books["generations"]
+    return {key for row in rows if row.output for key in outputs.keys_of(row.output)}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(SECONDS + 300)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
@@ -191,6 +204,8 @@ def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> Non
                     victim.kill()
                     next_kill = time.monotonic() + dice.uniform(4, 8)
         drained(victim.url, key, 150)
+        victim.kill()  # whoever starts removes what nobody has
+        until(lambda: stored(config) == named(asyncio.run(audit(config))), seconds=30)
     finally:
         victim.stop()
 

@@ -1,6 +1,7 @@
 """A service is killed at work: nothing that it was doing holds anybody up, and no file is left."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -13,8 +14,10 @@ import httpx
 import pytest
 
 from kit.service.settings import Settings
-from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import balance, until
+from kit.service.storage.keys import output_key, owner
+from kit.service.sweeper import Sweeper
+from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
 
 TITLE = "/v1/scripts/title"
 ORDER = {"topic": "SPACE"}
@@ -124,3 +127,85 @@ def test_a_service_that_starts_after_the_kill_has_released_it_before_it_answers(
 
     with start_service(workers=0).client(key) as http:
         assert http.post(TITLE, json=ORDER, headers=LABEL).status_code == 200
+
+
+def stored(service: Service) -> set[str]:
+    """Return the keys of the outputs that lie in the storage."""
+    found = (service.settings.objects / "outputs").rglob("*.*")
+    return {path.relative_to(service.settings.objects).as_posix() for path in found}
+
+
+def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
+    service: Service, http: httpx.Client
+) -> None:
+    made = started(http, does="persists")
+    running(http, made)
+    assert http.post(f"{GENERATIONS}/{made}/cancel").json()["status"] == "canceled"
+    until(lambda: service.context.dispatcher.running == 0)
+
+    assert stored(service) == set()
+
+
+def test_many_that_are_canceled_at_any_moment_leave_no_file(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=2)
+    key = service.key(service.account(), *ALL_SCOPES)
+    dice = random.Random(5)
+    with service.client(key) as http:
+        for _ in range(40):
+            made = started(http, does=dice.choice(["works", "dawdles", "persists"]))
+            until(lambda made=made: read(http, made)["progress"] > dice.random() / 2)
+            http.post(f"{GENERATIONS}/{made}/cancel")
+        until(lambda: service.context.dispatcher.running == 0)
+        listed = http.get(GENERATIONS, params={"limit": 1000}).json()
+    done = {it["id"] for it in listed if it["status"] == "completed"}
+
+    assert {it["status"] for it in listed} >= {"canceled"}
+    assert {owner(key) for key in stored(service)} == done
+
+
+def test_files_of_a_killed_service_go_at_the_next_start(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        kept, gone, waits = started(http), started(http, does="hangs"), started(http)
+        finished(http, kept)
+        running(http, gone)
+        http.post(f"{GENERATIONS}/{gone}/cancel")
+        finished(http, waits)
+    service.stop()
+    before = stored(service)
+    strange = output_key("gen_01M838J8FS7DVB88WC4DM2Z1WC", "0" * 32, ".png")
+    # What a service has stored when it is killed before its row says so: of a job that was then
+    # canceled, of one that was rendered anew with other bytes, and half of a copy.
+    left = {
+        output_key(gone, "1" * 32, ".png"),
+        output_key(kept, "2" * 32, ".png"),
+        output_key(kept, "3" * 32, ".png.part"),
+    }
+    for name in left | {strange}:
+        path = service.settings.objects / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    service.stop()
+
+    service = start_service(workers=0)
+    until(lambda: not left & stored(service))
+    assert stored(service) == before | {strange}
+
+
+def test_a_file_whose_generation_is_not_finished_is_left_alone(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=0)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        made = started(http)
+    name = output_key(made, "1" * 32, ".png")
+    (service.settings.objects / name).parent.mkdir(parents=True)
+    (service.settings.objects / name).write_bytes(b"x")
+    awaited(Sweeper(service.context).sweep())
+
+    assert stored(service) == {name}

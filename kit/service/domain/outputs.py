@@ -6,7 +6,7 @@ and its line in that list with it: what a crash leaves behind is removed by the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -15,8 +15,9 @@ from kit.errors import ConflictError
 from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import STATUSES, get
+from kit.service.storage.keys import owner
 from kit.service.store import generations, removals
-from kit.service.store.database import Transaction, every
+from kit.service.store.database import Transaction, every, one
 
 _DAY_MS = 24 * 3600 * 1000
 #: Rows that are looked at, and files that are removed, at once.
@@ -77,6 +78,23 @@ def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transactio
     return after
 
 
+def orphans(keys: Iterable[str]) -> Transaction[list[str]]:
+    """Return those of some files of outputs that no generation has, nor will have.
+
+    A job that was canceled while it was rendered may have stored its files, and so may one whose
+    service was killed. What belongs to a generation that is not known here is left alone.
+    """
+    found = []
+    for key in keys:
+        row = yield from one(generations.RESULT(which=owner(key)))
+        if row is None or STATUSES[row.state] == "processing":
+            continue
+        has = row.output is not None and row.outputs_deleted_at is None
+        if not has or key not in keys_of(row.output):
+            found.append(key)
+    return found
+
+
 def unwanted() -> Transaction[list[str]]:
     """Return the keys of some files that are to be removed."""
     rows = yield from every(removals.SOME(most=PAGE))
@@ -91,8 +109,12 @@ def removed(keys: Sequence[str]) -> Transaction[None]:
 
 def keys_of(output: str) -> list[str]:
     """Return the keys of the files that a row's output names."""
-    facts = orjson.loads(output)
-    return [key for key in (facts["key"], facts.get("thumbnail")) if key]
+    return files_of(orjson.loads(output))
+
+
+def files_of(result: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the files that a job has stored."""
+    return [key for key in (result["key"], result.get("thumbnail")) if key]
 
 
 def _deleted(row: Any, now: int) -> Transaction[list[str]]:

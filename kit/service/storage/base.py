@@ -28,6 +28,10 @@ class Storage(Protocol):
         """Return a local path to read a file from, in `folder` if it has to be fetched."""
         ...
 
+    async def names(self, folder: str) -> list[str]:
+        """Return the names of the files and folders in a folder, in order; none where it is not."""
+        ...
+
     async def remove(self, prefix: str) -> None:
         """Remove a file, or every file below a prefix; a missing one is no error."""
         ...

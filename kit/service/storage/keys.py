@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+OUTPUTS = "outputs/"
 #: Suffix of a stored upload by its content type.
 SUFFIXES = {
     "image/png": ".png",
@@ -30,7 +31,7 @@ def output_key(generation_id: str, name: str, suffix: str) -> str:
     that keeping a file seldom means making, and flushing, a folder.
     """
     stretch = generation_id.rpartition("_")[2][:5]
-    return f"outputs/{stretch}/{generation_id}-{name[:32]}{suffix}"
+    return f"{OUTPUTS}{stretch}/{generation_id}-{name[:32]}{suffix}"
 
 
 def upload_key(row: Any) -> str:

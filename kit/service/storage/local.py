@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -50,6 +51,13 @@ class LocalStorage:
         if not path.is_file():
             raise NotFoundError("the file is gone")
         return path
+
+    async def names(self, folder: str) -> list[str]:
+        """Return the names of what lies in a folder, in order."""
+        try:
+            return sorted(await asyncio.to_thread(os.listdir, self.path(folder)))
+        except FileNotFoundError:
+            return []
 
     async def remove(self, prefix: str) -> None:
         """Remove a file, or a folder of files.

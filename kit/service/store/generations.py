@@ -47,6 +47,11 @@ VERSION = Query(
 )
 
 
+#: What tells which files a generation has.
+RESULT = Query(
+    select(table.c.id, table.c.state, table.c.output, table.c.outputs_deleted_at).where(_which)
+)
+
 _waiting = table.alias("waiting")
 #: The first round that something waits in; none where nothing waits.
 _first_round = (

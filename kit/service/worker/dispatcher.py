@@ -16,7 +16,7 @@ from typing import Any
 
 from kit.engines.base import Engine
 from kit.errors import NotFoundError, UnavailableError
-from kit.service.domain import idempotency, queue, uploads
+from kit.service.domain import idempotency, outputs, queue, uploads
 from kit.service.metrics import FINISHED, RENDER_SECONDS, Metrics
 from kit.service.settings import Settings
 from kit.service.storage.base import Storage
@@ -232,6 +232,7 @@ class Dispatcher:
         """Have a generation rendered, settle it and begin the next."""
         attempt, started = row.attempt, time.perf_counter()
         tasks.note("claimed", row, 0.0)
+        result: dict[str, Any] = {}
         try:
             task, report = await self._task(row), self._reporter(row.id)
             resident = self._turns.takes(row.model_id)
@@ -254,8 +255,16 @@ class Dispatcher:
                 self._metrics.count(FINISHED, row.model_id, state)
             else:
                 self._losses.count([row])
+        elif result:
+            await self._discard(outputs.files_of(result))
         if state == "lost":
             self.wake()  # it may be back in the queue
+
+    async def _discard(self, keys: list[str]) -> None:
+        """Remove files of a job that no longer counts, unless they are those of one that does."""
+        for key in await self._database.read(outputs.orphans(keys)):
+            with suppress(OSError):  # the sweeper tries again
+                await self._storage.remove(key)
 
     def _and_claim(self, done: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
         """Settle a job and claim the next for the process that is free now, in one transaction."""

@@ -67,6 +67,7 @@ OF_ALL = {
         f"generations.{name}"
         for name in ("CLAIM", "CLAIM_OTHERS", "RENEW", "REPORT", "COMPLETE", "FAIL", "RETURN")
     ),
+    "generations.RESULT",
     *(f"generations.{name}" for name in ("LOST", "HELD", "OWNERS", "QUEUED", "RUNNING")),
     *(f"generations.{name}" for name in ("WITH_OUTPUT", "RECENT_CHARGES", "OLDEST")),
     *(f"generations.{name}" for name in ("DELETE_OUTPUTS", "DELETED")),
