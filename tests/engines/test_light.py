@@ -64,10 +64,7 @@ def test_a_night_is_darker_than_a_day(model: str, place: str, painted: Painted) 
     assert light(night) < light(day)
 
 
-@pytest.mark.parametrize(
-    ("model", "place"),
-    [*STILLS, *OTHERS[:-1]],
-)
+@pytest.mark.parametrize(("model", "place"), [*STILLS, *OTHERS[:-1]])
 def test_fog_takes_contrast_away(model: str, place: str, painted: Painted) -> None:
     thick, clear = (seen_in(painted(model, f"{how} {place} at noon")) for how in ("foggy", "clear"))
 

@@ -63,10 +63,7 @@ def test_weights_that_could_hold_code_are_not_read(
 
 
 def test_code_that_is_fetched_with_weights_is_not_run(
-    cached: Path,
-    render: Callable[..., Asset],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    cached: Path, render: Callable[..., Asset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = json.loads((cached / "model_index.json").read_text())
     index["unet"] = ["planted", "Net"]

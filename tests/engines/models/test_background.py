@@ -239,10 +239,7 @@ def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(tmp_pa
 
 @pytest.mark.parametrize(
     ("prompt", "values", "code"),
-    [
-        ("", {"color": "blurple"}, "unknown_color"),
-        ("quite nice", {}, "unknown_background"),
-    ],
+    [("", {"color": "blurple"}, "unknown_color"), ("quite nice", {}, "unknown_background")],
 )
 def test_words_that_mean_nothing_here_are_refused(
     tmp_path: Path, prompt: str, values: dict[str, str], code: str

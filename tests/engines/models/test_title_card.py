@@ -103,8 +103,7 @@ def test_an_accent_is_lightened_on_dark_and_darkened_on_light(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "face"),
-    [("שלום עולם", "rubik"), ("Привет мир", "inter-bold"), ("Πώς", "inter-bold")],
+    ("text", "face"), [("שלום עולם", "rubik"), ("Привет мир", "inter-bold"), ("Πώς", "inter-bold")]
 )
 def test_other_scripts_take_a_face_that_has_them(tmp_path: Path, text: str, face: str) -> None:
     asset = card(tmp_path, text)

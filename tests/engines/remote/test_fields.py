@@ -29,12 +29,6 @@ def test_a_seed_fits_where_numbers_have_a_sign(number: int, sent: int) -> None:
     assert fields.seed(number) == sent
 
 
-def test_a_form_has_words_numbers_and_tables_as_text() -> None:
-    sent = fields.form({"a": "x", "b": 1.5, "c": False, "d": ["x", 2], "e": {"f": None}})
-
-    assert sent == {"a": "x", "b": "1.5", "c": "false", "d": '["x", 2]', "e": '{"f": null}'}
-
-
 @pytest.mark.parametrize("kind", [images, videos])
 def test_what_every_request_has_is_sent_and_is_no_setting(
     server: Server, job: Jobs, kind: Any

@@ -175,14 +175,6 @@ def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_p
     assert (sent[..., :3] == 255).all()  # and white, as everybody else has it
 
 
-def test_a_mask_alone_is_refused_before_anything_is_sent(
-    server: Server, job: Jobs, tmp_path: Path
-) -> None:
-    with pytest.raises(EngineError, match="mask needs the image"):
-        render(entry(server, pictures=1, mask=True), job(media={"mask_image": [tmp_path]}))
-    assert server.asked == []
-
-
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, status: int) -> None:
     busy = Answer(status, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
@@ -202,16 +194,6 @@ def test_a_service_that_is_busy_for_long_fails_the_job(server: Server, job: Jobs
     assert len(server.asked) == 1
 
 
-def test_a_failure_is_not_paid_for_twice(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, Answer(500, {"error": {"message": "out of paint"}}), encoded(png()))
-
-    with pytest.raises(EngineError, match="failed") as caught:
-        render(entry(server), job())
-    assert "500 and says: out of paint" in caught.value.detail
-    assert caught.value.code == "upstream_failed"
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -224,6 +206,7 @@ def test_a_failure_is_not_paid_for_twice(server: Server, job: Jobs) -> None:
         (Answer(200, {"data": []}), "upstream_odd"),
         (Answer(200, {"data": [{"b64_json": "###"}]}), "upstream_odd"),
         (Answer(200, [1]), "upstream_odd"),
+        (Answer(200, {"data": [{"file": [137, 80, 78, 71]}]}), "upstream_odd"),
         (Answer(200, {"data": [{"url": "http://[bad"}]}), "upstream_odd"),
         (encoded(b"GIF89a and nothing more"), "upstream_odd"),
         (encoded(b"no picture at all"), "upstream_odd"),
@@ -243,31 +226,9 @@ def test_an_answer_of_no_use_is_a_clear_error(
     assert SECRET not in str(caught.value)
 
 
-def test_what_a_service_repeats_of_the_key_is_struck_out(server: Server, job: Jobs) -> None:
-    said = f"the key {SECRET}\nis odd {'x' * 500}"
-    server.on(*MAKE, Answer(400, {"error": {"message": said}}))
-
-    with pytest.raises(EngineError) as caught:
-        render(entry(server), job())
-    assert "the key *** is odd" in caught.value.detail
-    assert len(caught.value.detail) < 400
-
-
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (
-            Answer(
-                400,
-                {
-                    "error": {
-                        "code": "content_policy_violation",
-                        "message": "Your request was rejected by our safety system.",
-                    }
-                },
-            ),
-            ": Your request was rejected by our safety system.",
-        ),
         (
             Answer(422, {"detail": [{"loc": ["body", "prompt"], "msg": "is too long"}]}),
             ": prompt: is too long",
@@ -304,14 +265,6 @@ def test_who_orders_reads_nothing_of_where_the_service_is_or_what_it_says(
     for secret in (host, host.partition(":")[2], "CUDA", "gpu-7", str(status)):
         assert secret not in str(caught.value)
     assert caught.value.detail == f"{host}: it answers {status} and says: {said}"
-
-
-def test_nobody_there_is_a_clear_error(server: Server, job: Jobs) -> None:
-    with pytest.raises(EngineError) as caught:
-        render(entry(server, url="http://127.0.0.1:9"), job())
-    assert caught.value.code == "upstream_unreachable"
-    assert str(caught.value) == "the service behind this model does not answer"
-    assert caught.value.detail == "127.0.0.1:9: the connection was refused"
 
 
 def test_without_the_variable_nothing_is_sent(
@@ -407,14 +360,6 @@ def test_a_reason_in_an_answer_that_calls_itself_good_is_said(server: Server, jo
     with pytest.raises(EngineError, match="without a picture: no lakes, please") as caught:
         render(entry(server), job())
     assert caught.value.code == "upstream_odd"
-
-
-@pytest.mark.parametrize("name", ["file", "url", "b64_json"])
-def test_numbers_and_lists_are_no_pictures(server: Server, job: Jobs, name: str) -> None:
-    server.on(*MAKE, Answer(200, {"data": [{name: [137, 80, 78, 71]}]}))
-
-    with pytest.raises(EngineError, match="answered without a picture"):
-        render(entry(server), job())
 
 
 @pytest.mark.parametrize("url", ["/gen/a.png", "../gen/a.png", "//HOST/gen/a.png"])

@@ -25,10 +25,7 @@ KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
     ],
 )
 def test_a_sentence_is_passed_on_as_it_is(reason: str) -> None:
-    assert reasons.refused(400, reason) == (
-        f"refuses this request: {reason}",
-        "upstream_rejected",
-    )
+    assert reasons.refused(400, reason) == (f"refuses this request: {reason}", "upstream_rejected")
 
 
 @pytest.mark.parametrize(

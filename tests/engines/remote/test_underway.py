@@ -80,19 +80,6 @@ def test_a_clip_that_is_lost_or_failed_is_made_anew(
     assert len(server.to(*START)) == 1
 
 
-def test_another_job_does_not_take_it(
-    server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path
-) -> None:
-    note = left_behind(server, notes, job(seed=1))
-    server.on(*START, clip("new", "completed"))
-    server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
-
-    render(server, copies, job(seed=2))
-
-    assert server.to(*LEFT) == []
-    assert note.exists()
-
-
 def test_the_note_is_there_while_the_clip_is_made_and_gone_after_a_failure(
     server: Server, job: Jobs, copies: Path, notes: Path
 ) -> None:
@@ -121,16 +108,6 @@ def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) ->
             assert second.found == ""
             second.keep("v1/videos/second")
         assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
-
-
-def test_a_clip_is_made_where_no_note_can_be(
-    server: Server, job: Jobs, mp4: bytes, copies: Path
-) -> None:
-    copies.write_bytes(b"a file where the folder should be")
-    server.on(*START, clip("new", "completed"))
-    server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
-
-    assert render(server, copies, job()).width == 32
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")

@@ -1,6 +1,5 @@
 """Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
 
-import asyncio
 import base64
 import threading
 from pathlib import Path
@@ -9,11 +8,7 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.configured.entries import read
-from kit.engines.remote.filming import _request
-from kit.engines.remote.http import Caller
-from kit.engines.remote.site import Site
-from kit.engines.remote.videos import VideosEntry, engines
+from kit.engines.remote.videos import engines
 from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
@@ -92,15 +87,6 @@ def test_the_first_frame_is_sent_along(
     assert b'name="input_reference"; filename="image.png"' in start.body
 
 
-def test_looking_and_fetching_survive_what_passes(server: Server, job: Jobs, mp4: bytes) -> None:
-    server.on(*START, state("queued"))
-    server.on(*LOOK, Answer(502), Answer(body=b"{", claims=900), state("completed"))
-    server.on(*FETCH, Answer(500), Answer(body=mp4[:100], claims=len(mp4)), Answer(body=mp4))
-
-    assert render(entry(server), job()).width == 32
-    assert len(server.to(*START)) == 1
-
-
 def test_a_clip_that_is_paid_for_outlasts_an_outage(server: Server, job: Jobs, mp4: bytes) -> None:
     server.on(*START, state("queued"))
     server.on(*LOOK, *[Answer(502)] * 12, state("completed"))
@@ -141,21 +127,6 @@ def test_the_first_answer_may_be_the_file(server: Server, job: Jobs, mp4: bytes)
 
     assert made.path.read_bytes() == mp4
     assert len(server.asked) == 1
-
-
-def test_a_first_answer_may_take_as_long_as_the_job() -> None:
-    data = entry(Server("http://host"), timeout=900)
-    job = Job(prompt="a lake", parameters={}, folder=Path(), seed=1)
-
-    assert _request(read(VideosEntry, data), job).quiet == 900
-
-
-def test_the_id_of_a_clip_may_be_a_number(server: Server, job: Jobs, mp4: bytes) -> None:
-    server.on(*START, Answer(body={"id": 12, "status": "queued"}))
-    server.on("GET", "/v1/videos/12", state("completed"))
-    server.on("GET", "/v1/videos/12/content", Answer(body=mp4))
-
-    assert render(entry(server), job()).width == 32
 
 
 def test_a_file_that_is_not_there_yet_is_asked_for_again(
@@ -228,18 +199,6 @@ def test_an_answer_of_no_use_is_a_clear_error(
     assert caught.value.code == code
 
 
-def test_a_file_that_is_too_large_is_not_taken(server: Server, job: Jobs, mp4: bytes) -> None:
-    server.on(*FETCH, Answer(body=mp4))
-    target = job().folder / "clip"
-
-    async def fetch() -> None:
-        async with Caller(Site(server.url)) as caller:
-            await caller.fetch(FETCH[1], target, most=100)
-
-    with pytest.raises(EngineError, match="more than"):
-        asyncio.run(fetch())
-
-
 def test_a_canceled_clip_is_given_up_there_too(server: Server, job: Jobs) -> None:
     server.on(*START, state("queued"))
     server.on(*LOOK, state("in_progress", 40))
@@ -292,11 +251,3 @@ def test_the_definition_offers_what_the_endpoint_does() -> None:
     assert [(p.name, p.required) for p in found.media] == [("image", False)]
     assert (found.asset_type, found.category) == ("video", "Video Generation")
     assert "film.example.org" in found.description
-
-
-def test_a_job_that_is_forgotten_is_no_wrong_request(server: Server, job: Jobs) -> None:
-    server.on(*START, state("queued"))
-    server.on(*LOOK, Answer(404))
-
-    with pytest.raises(EngineError, match="knows nothing of the job any more"):
-        render(entry(server), job())

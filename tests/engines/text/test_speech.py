@@ -76,7 +76,7 @@ def test_a_rate_of_zero_is_refused() -> None:
 
 def test_figures_with_signs_and_hyphenated_words_are_one_word() -> None:
     assert words("In 1969, about 12% of $3.5 well-known U.S. jars - didn't.") == [
-        *("In", "1969", "about", "12%", "of", "$3.5", "well-known", "U.S", "jars", "didn't"),
+        *("In", "1969", "about", "12%", "of", "$3.5", "well-known", "U.S", "jars", "didn't")
     ]
 
 

@@ -1,16 +1,14 @@
-import wave
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from kit.engines import samples
 from kit.engines.media import faces, sound, stills
 from kit.engines.media.footage import Footage
-from kit.engines.samples import face, sounds, views
+from kit.engines.samples import sounds, views
 
 Made = Callable[[str], Path]
 
@@ -34,14 +32,6 @@ def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> Non
     assert abs(found[0].center[0] - width / 2) < 0.05 * width
 
 
-@pytest.mark.parametrize("size", [(240, 300), (400, 300)])
-def test_a_portrait_of_another_size_shows_the_same_face(size: tuple[int, int]) -> None:
-    pixels = face.portrait(*size)
-
-    assert pixels.shape == (size[1], size[0], 3)
-    assert len(faces.find(pixels)) == 1
-
-
 def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
     mask = stills.opened(made("mask")).pixels[..., 0]
     picture = stills.opened(made("picture")).pixels
@@ -54,26 +44,6 @@ def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
     assert 0.02 < (mask > 0).mean() < 0.12
 
 
-def test_the_balloon_hangs_in_the_air_and_can_leave_the_picture() -> None:
-    ground = np.full((100, 150, 3), 90, np.uint8)
-
-    inside = views.with_balloon(ground, 0.75, 0.4, 0.2)
-    outside = views.with_balloon(ground, 5.0, 0.5, 0.1)
-
-    assert (inside[40, 75] != 90).any()
-    assert (inside[-1] == 90).all()
-    assert (ground == 90).all()
-    assert (outside == 90).all()
-
-
-def test_the_grainy_picture_is_noisier_than_the_small_one(made: Made) -> None:
-    def roughness(path: Path) -> float:
-        sky = stills.opened(path).pixels[:30, -60:].astype(float)
-        return float(np.abs(np.diff(sky, axis=1)).mean())
-
-    assert roughness(made("grainy")) > 3 * roughness(made("small"))
-
-
 def test_a_clip_moves_and_has_sound(made: Made) -> None:
     path = made("clip")
     with Footage(path) as footage:
@@ -83,16 +53,6 @@ def test_a_clip_moves_and_has_sound(made: Made) -> None:
 
     assert np.abs(frames[0] - frames[-1]).mean() > 5
     assert np.abs(sound.opened(path).samples).max() > 0.2
-
-
-def test_clips_by_other_numbers_show_other_places(made: Made) -> None:
-    def first(path: Path) -> np.ndarray:
-        with Footage(path) as footage:
-            return next(iter(footage.frames(25.0))).astype(int)
-
-    one, other = (first(made(name)) for name in ("clip", "clip-1"))
-
-    assert np.abs(one - other).mean() > 20
 
 
 def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> None:
@@ -120,28 +80,10 @@ def test_the_voice_speaks_and_pauses() -> None:
     assert (loudness > 0.05).mean() > 0.6
 
 
-def test_the_music_can_repeat_without_a_click() -> None:
-    music = sounds.played()
-
-    assert music.shape == (2, 8 * 48_000)
-    seam = np.abs(music[:, 0] - music[:, -1]).max()
-    assert seam <= np.abs(np.diff(music, axis=1)).max()
-
-
-@pytest.mark.parametrize("name", sorted(samples.SAMPLES.keys() - {"clip-1", "clip-2"}))
+@pytest.mark.parametrize("name", ["portrait", "mask", "small", "voice"])
 def test_the_same_sample_is_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
     one, other = made(name), samples.written(name, tmp_path)
 
     assert other.parent == tmp_path
     assert one.name == other.name
     assert one.read_bytes() == other.read_bytes()
-
-
-def test_files_are_of_the_kind_that_their_names_say(made: Made) -> None:
-    kinds = {".jpg": "JPEG", ".png": "PNG"}
-    for name in ("portrait", "picture", "mask", "grainy", "small"):
-        path = made(name)
-        with Image.open(path) as picture:
-            assert picture.format == kinds[path.suffix]
-    with wave.open(str(made("voice"))) as file:
-        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 48_000)
