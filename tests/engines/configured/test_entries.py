@@ -1,14 +1,31 @@
-"""Entries of the file: prices of every shape, and errors that name the key."""
+"""Entries of the file: their prices, what can never work, and errors that name the key."""
 
+from __future__ import annotations
+
+import tomllib
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
+import kit.engines.configured
 from kit import pricing
 from kit.engines.base import Definition
-from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.configured.entries import Entry, ModelEntry, checked, read
+from kit.engines.configured.inputs import usable
+from kit.engines.configured.pictures import opaque
+from kit.engines.diffusers.entry import PipelineEntry
+from kit.engines.listing import KINDS
+from kit.engines.remote.images import ImagesEntry
+from kit.engines.remote.images import engines as images
+from kit.engines.remote.services import ServicesEntry, _definition
+from kit.engines.remote.videos import VideosEntry
+from kit.engines.remote.videos import engines as videos
 from kit.errors import ConfigError
-from kit.wire import Rule
+from kit.wire import Model, Parameter, Rule
 
 
 def test_a_number_is_the_price_of_every_job() -> None:
@@ -38,14 +55,6 @@ def test_every_problem_is_named_at_once() -> None:
     assert "unknown key 'price.multipliers.0.parametr'; did you mean 'parameter'?" in said
 
 
-def test_a_setting_becomes_a_parameter() -> None:
-    setting = {"name": "steps", "type": "integer", "minimum": 1, "maximum": 50, "default": 20}
-    parameter = read(Setting, setting).parameter()
-
-    assert (parameter.name, parameter.type, parameter.default) == ("steps", "integer", 20)
-    assert (parameter.minimum, parameter.maximum) == (1, 50)
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -67,3 +76,195 @@ def test_a_definition_that_the_catalog_would_refuse_is_refused(
 
     with pytest.raises(ConfigError, match=sentence):
         checked(Definition(**{**facts, **change}))
+
+
+PLACE = Path()
+
+
+def entry(**more: Any) -> dict[str, Any]:
+    return {"id": "far", "url": "http://127.0.0.1:9/v1", "model": "m", "price": 1, **more}
+
+
+def steps(**facts: Any) -> dict[str, Any]:
+    return entry(parameters=[{"name": "steps", "type": "integer", **facts}])
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (entry(sizes=["big"]), "'sizes': holds 'big', which is no width x height in pixels"),
+        (entry(sizes=["0x0"]), "holds '0x0'"),
+        (entry(sizes=["512x512", "1024*1024"]), r"holds '1024\*1024'"),
+        (entry(sizes=["512x512", "512x512"]), "'sizes': names '512x512' twice"),
+        (
+            entry(parameters=[{"name": "size"}, {"name": "size"}]),
+            "it has two parameters of the name 'size'",
+        ),
+        (
+            entry(sizes=["512x512"], parameters=[{"name": "size"}]),
+            "it has two parameters of the name 'size'",
+        ),
+        (
+            entry(seed=True, parameters=[{"name": "seed"}]),
+            "it has two parameters of the name 'seed'",
+        ),
+        (
+            entry(parameters=[{"name": "model"}, {"name": "prompt"}, {"name": "n"}]),
+            "no parameter may be called 'prompt' or 'model' or 'n': that field of a request is",
+        ),
+        (steps(minimum=10, maximum=1, default=500), "a minimum of 10, above its maximum of 1"),
+        (steps(minimum=1, maximum=9, default=10), "the default of its parameter 'steps' must be"),
+        (steps(default="many"), "the default of its parameter 'steps' must be"),
+        (steps(enum=[]), "its parameter 'steps' has an empty list of choices"),
+        (steps(enum=[1, "two"]), "a choice of its parameter 'steps' must be"),
+        (steps(enum=[1, 2], default=3), "the default of its parameter 'steps' must be"),
+        (entry(pictures_required=True), "'pictures_required' makes no sense without 'pictures'"),
+        (entry(mask=True), "'mask' makes no sense without 'pictures' of at least 1"),
+    ],
+)
+def test_an_image_model_that_can_never_work_is_refused(data: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        images(data, PLACE, False)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (entry(seconds=[4, 4]), "'seconds': names 4 twice"),
+        (entry(seconds=[0]), "'seconds': holds 0: a clip has at least 1 second"),
+        (entry(sizes=["1280*720"]), "no width x height"),
+        (entry(path="../../etc"), "'path': must be a path below the address"),
+        (
+            entry(encoding="json", picture_field="first", parameters=[{"name": "first"}]),
+            "no parameter may be called 'first'",
+        ),
+        (
+            entry(seconds=[4], parameters=[{"name": "seconds"}]),
+            "it has two parameters of the name 'seconds'",
+        ),
+    ],
+)
+def test_a_video_model_that_can_never_work_is_refused(data: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        videos(data, PLACE, False)
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    inputs = [{"name": "n"}, {"name": "a"}, {"name": "a", "type": "integer", "default": "x"}]
+
+    with pytest.raises(ConfigError) as caught:
+        images(entry(parameters=inputs), PLACE, False)
+
+    assert str(caught.value).count(";") == 2
+
+
+def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
+    odd = Parameter(name="bad", type="integer", minimum=10, maximum=1, default=5)
+    model = Model(id="m", asset_type="image", pricing=Rule(base=1), setting_parameters=[odd])
+    there = read(ServicesEntry, {"prefix": "far", "url": "http://127.0.0.1:9"})
+
+    definition = _definition(there, model)
+
+    assert checked(definition).settings == (odd,)
+    with pytest.raises(ConfigError, match="above its maximum"):
+        usable(definition)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"price": "0.2"},
+            "'price': must be a number of credits such as 0.2, without quotes, or a table of base, "
+            "units and multipliers",
+        ),
+        (
+            {"price": True},
+            "'price': must be a number of credits such as 0.2, or a table of base, units and "
+            "multipliers",
+        ),
+        ({"price": {"base": "cheap"}}, "'price.base': must be a number, not 'cheap'"),
+        ({"price": float("nan")}, "'price.base': must be a finite number, not nan"),
+        ({"id": 5}, "'id': must be text in quotes, not 5"),
+        (
+            {"id": "Upper Case"},
+            "'id': must be small letters, digits, dots and dashes, at most 100, a letter or digit "
+            "first, not 'Upper Case'",
+        ),
+        ({"timeout": -5}, "'timeout': must be greater than 0, not -5"),
+        ({"timeout": 1e12}, "'timeout': must be at most 86400, not 1000000000000"),
+        ({"timeout": "soon"}, "'timeout': must be a number, not 'soon'"),
+        ({"pictures": 1.5}, "'pictures': must be a whole number, not 1.5"),
+        ({"mask": "maybe"}, "'mask': must be true or false, not 'maybe'"),
+        ({"sizes": "1024x1024"}, "'sizes': must be a list, such as [...], not '1024x1024'"),
+        ({"parameters": ["x"]}, "'parameters.0': must be a table, such as { ... }, not 'x'"),
+        (
+            {"response_format": "base64"},
+            "'response_format': must be 'b64_json', 'url' or '', not 'base64'",
+        ),
+        (
+            {"parameters": [{"name": "a", "type": "text"}]},
+            "'parameters.0.type': must be string, integer, number or boolean, not 'text'",
+        ),
+    ],
+)
+def test_what_a_key_must_be_is_said_in_our_words(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        images(entry(**change), PLACE, False)
+
+    assert str(caught.value) == said
+
+
+def test_a_long_text_in_the_wrong_place_is_not_repeated() -> None:
+    with pytest.raises(ConfigError) as caught:
+        images(entry(timeout="sk-0123456789abcdef0123"), PLACE, False)
+
+    assert "sk-" not in str(caught.value)
+
+
+EXAMPLE = Path(kit.engines.configured.__file__).with_name("example.toml")
+
+ENTRIES: dict[str, type[Entry]] = {
+    "diffusers": PipelineEntry,
+    "images": ImagesEntry,
+    "videos": VideosEntry,
+    "services": ServicesEntry,
+}
+
+
+def test_the_example_has_every_kind() -> None:
+    assert ENTRIES.keys() == KINDS.keys() == tomllib.loads(EXAMPLE.read_text()).keys()
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_every_entry_of_the_example_can_be_read(kind: str) -> None:
+    for data in tomllib.loads(EXAMPLE.read_text())[kind]:
+        read(ENTRIES[kind], data)
+
+
+@pytest.mark.parametrize("kind", ["images", "videos"])
+def test_the_remote_models_of_the_example_can_be_offered(kind: str, tmp_path: Path) -> None:
+    for data in tomllib.loads(EXAMPLE.read_text())[kind]:
+        assert KINDS[kind](data, tmp_path, False)
+
+
+def test_see_through_parts_are_white(tmp_path: Path) -> None:
+    pixels = np.zeros((4, 6, 4), np.uint8)
+    pixels[..., 0] = 200
+    pixels[:, :2, 3] = 255
+    pixels[:, 2:4, 3] = 128
+    path = tmp_path / "a"
+    Image.fromarray(pixels).save(path, "PNG")
+
+    seen = opaque(path, most=100)
+    assert seen.shape == (4, 6, 3)
+    assert seen[0, 0].tolist() == [200, 0, 0]
+    assert seen[0, 2].tolist() == [227, 127, 127]
+    assert seen[0, 5].tolist() == [255, 255, 255]
+
+
+def test_a_large_picture_is_scaled_down(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    Image.new("RGB", (300, 100), "red").save(path, "JPEG")
+
+    assert opaque(path, most=30).shape == (10, 30, 3)

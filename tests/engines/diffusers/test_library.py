@@ -78,13 +78,6 @@ def test_known_arguments_become_settings_and_the_rest_is_hidden() -> None:
     assert "multiple of 32" in settings("LTXThingPipeline")["width"].description
 
 
-def test_editing_can_be_switched_off() -> None:
-    made = entry("PlainPipeline", edit=False)
-
-    assert definition_of(made, shape_of(made)).media == ()
-    assert "strength" not in settings("PlainPipeline", edit=False)
-
-
 def test_media_are_required_where_the_pipeline_cannot_do_without() -> None:
     def media(pipeline: str, **more: Any) -> list[tuple[str, bool, int | None]]:
         made = entry(pipeline, **more)
@@ -123,14 +116,6 @@ def test_the_length_of_a_clip_has_several_names() -> None:
     assert shape_of(entry("LengthyPipeline")).asset_type == "video"
 
 
-def test_a_negative_prompt_says_when_it_counts() -> None:
-    def told(pipeline: str) -> str:
-        return str(settings(pipeline)["negative_prompt"].description)
-
-    assert told("PlainPipeline").endswith("it counts where guidance_scale is above 1")
-    assert told("PlainFillPipeline").endswith("it counts where true_cfg_scale is above 1")
-
-
 def test_defaults_are_of_their_settings_kind_and_within_bounds() -> None:
     steps = settings("PlainFillPipeline")["num_inference_steps"]
 
@@ -151,14 +136,6 @@ def test_defaults_are_of_their_settings_kind_and_within_bounds() -> None:
 def test_settings_that_can_never_be_used_are_refused(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         settings("PlainPipeline", **change)
-
-
-def test_a_price_by_a_setting_without_a_default_is_refused() -> None:
-    price = {"units": [{"parameter": "height", "credits": 0.01}]}
-
-    with pytest.raises(ConfigError, match="'price': 'height' has no default, so a job that leaves"):
-        settings("PlainPipeline", price=price)
-    assert settings("PlainPipeline", price=price, defaults={"height": 512})["height"].default == 512
 
 
 def test_clips_have_the_rate_of_their_family() -> None:

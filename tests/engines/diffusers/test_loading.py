@@ -35,14 +35,6 @@ def cached(weights: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Path(shutil.copytree(weights("sd"), repository / "snapshots" / "abc123"))
 
 
-def test_a_pipeline_that_brings_code_is_refused(tmp_path: Path) -> None:
-    index = {"_class_name": ["my_pipeline", "MyPipeline"]}
-    (tmp_path / "model_index.json").write_text(json.dumps(index))
-
-    with pytest.raises(ConfigError, match="never run"):
-        engines({"id": "mine", "path": str(tmp_path), "price": 1}, Path(), False)
-
-
 def test_weights_that_could_hold_code_are_not_read(
     weights: Weights, render: Callable[..., Asset], tmp_path: Path
 ) -> None:
@@ -102,15 +94,6 @@ def test_weights_are_loaded_once_and_one_model_is_held(
 
     render(engine(weights, "ltx"))
     assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["LTXPipeline"]
-
-
-def test_memory_options_are_switched_on(weights: Weights, render: Callable[..., Asset]) -> None:
-    made = engine(weights, "sd", vae_tiling=True, vae_slicing=True, attention_slicing=True)
-
-    assert render(made).width == 64
-    vae = pipelines._held[0].pipeline("text").vae
-    assert vae.use_tiling
-    assert vae.use_slicing
 
 
 def test_half_precision_gives_a_picture(weights: Weights, render: Callable[..., Asset]) -> None:

@@ -21,7 +21,7 @@ from tests.engines.diffusers.tiny_engines import Weights, engine
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
 
 
-@pytest.mark.parametrize("name", ["sd", "sdxl", "flux"])
+@pytest.mark.parametrize("name", ["sd", "flux"])
 def test_a_picture_is_drawn_from_a_prompt(
     weights: Weights, render: Callable[..., Asset], name: str
 ) -> None:

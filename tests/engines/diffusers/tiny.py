@@ -105,29 +105,6 @@ def sd(kind: str = "StableDiffusionPipeline", channels: int = 4) -> Any:
     )
 
 
-def sdxl() -> Any:
-    tokenizer = _clip_tokenizer()
-    unet = _unet(
-        64,
-        in_channels=4,
-        attention_head_dim=(2, 4),
-        use_linear_projection=True,
-        addition_embed_type="text_time",
-        addition_time_embed_dim=8,
-        transformer_layers_per_block=(1, 2),
-        projection_class_embeddings_input_dim=80,
-    )
-    return d.StableDiffusionXLPipeline(
-        vae=_vae(),
-        text_encoder=_clip_text(tokenizer),
-        text_encoder_2=_clip_text(tokenizer, t.CLIPTextModelWithProjection),
-        tokenizer=tokenizer,
-        tokenizer_2=_clip_tokenizer(),
-        unet=unet,
-        scheduler=d.EulerDiscreteScheduler(),
-    )
-
-
 def flux() -> Any:
     tokenizer, long = _clip_tokenizer(), _t5_tokenizer()
     transformer = d.FluxTransformer2DModel(
@@ -249,7 +226,6 @@ def ltx() -> Any:
 BUILDERS: dict[str, Callable[[], Any]] = {
     "sd": sd,
     "sd-inpaint": partial(sd, "StableDiffusionInpaintPipeline", 9),
-    "sdxl": sdxl,
     "flux": flux,
     "wan": wan,
     "wan-i2v": partial(wan, from_image=True),

