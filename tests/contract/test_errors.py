@@ -87,19 +87,26 @@ def test_an_unknown_path_is_not_found(http: httpx.Client, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
+    ("method", "path", "allowed"),
     [
-        ("DELETE", "/v1/account"),
-        ("PUT", START),
-        ("POST", f"{STUDIO}/models"),
-        ("GET", "/v1/scripts"),
+        ("DELETE", "/v1/account", "GET"),
+        ("PUT", START, "GET, POST"),
+        ("TRACE", START, "GET, POST"),
+        ("OPTIONS", f"{START}/gen_0", "GET"),
+        ("POST", f"{STUDIO}/models", "GET"),
+        ("GET", "/v1/scripts", "POST"),
+        ("GET", f"{START}/gen_0/cancel", "POST"),
+        ("POST", "/media/uploads/upl_0", "GET, HEAD, PUT"),
+        ("POST", "/openapi.json", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_named(http: httpx.Client, method: str, path: str) -> None:
+def test_a_wrong_method_is_told_every_right_one(
+    http: httpx.Client, method: str, path: str, allowed: str
+) -> None:
     answer = http.request(method, path)
 
     problem(answer, 405, "method_not_allowed")
-    assert answer.headers["Allow"]
+    assert answer.headers["Allow"] == allowed
 
 
 def test_a_body_of_another_type_is_refused(http: httpx.Client) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
 
 from kit.errors import (
     ApiError,
@@ -25,6 +29,9 @@ _log = logging.getLogger("kit.http")
 #: What the operating system says when nothing can be written: a full disk, a quota that is used up,
 #: a limit of a file's size, a folder that was made read-only, a disk that fails.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+#: What the log says of a request whose client was gone before it was answered.
+GONE = 499
 #: Status of the framework's own errors -> our class and what it says.
 _FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
     404: (NotFoundError, "there is nothing at this address"),
@@ -75,11 +82,27 @@ def install(app: FastAPI) -> None:
         ours = InternalError("the service failed unexpectedly")
         return envelope(ours, request.scope["request_id"])
 
+    @app.exception_handler(ClientDisconnect)
+    async def _gone(request: Request, error: ClientDisconnect) -> Response:
+        return Response(status_code=GONE)
+
     @app.exception_handler(HTTPException)
     async def _theirs(request: Request, error: HTTPException) -> Response:
         kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))
-        ours = kind(sentence, headers=error.headers)
-        return envelope(ours, request.scope["request_id"])
+        headers = error.headers
+        if error.status_code == 405:
+            headers = {"Allow": ", ".join(_allowed(app.routes, request.scope))}
+        return envelope(kind(sentence, headers=headers), request.scope["request_id"])
+
+
+def _allowed(routes: Iterable[BaseRoute], scope: Scope) -> list[str]:
+    """Return the methods that an address takes; the framework names those of one route of it."""
+    scopes = ({**scope, "method": method} for method in METHODS)
+    return [
+        asked["method"]
+        for asked in scopes
+        if any(route.matches(asked)[0] is Match.FULL for route in routes)
+    ]
 
 
 def _field(place: tuple[Any, ...]) -> str:

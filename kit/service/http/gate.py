@@ -30,7 +30,7 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context
-from kit.service.http.errors import envelope
+from kit.service.http.errors import GONE, METHODS, envelope
 from kit.service.http.limits import Verdict
 from kit.service.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kit.service.store import ids
@@ -88,7 +88,7 @@ class Gate:
         except ApiError as error:
             await answer.fail(error, scope, receive)
         except ClientDisconnect:
-            _log.info("%s was broken off by the client", scope["request_id"])
+            answer.status = GONE
         except Exception:  # noqa: BLE001 - logged and answered
             _log.exception("%s failed", scope["request_id"])
             await answer.fail(InternalError("the service failed unexpectedly"), scope, receive)
@@ -227,7 +227,7 @@ def _request_id(scope: Scope) -> str:
 
 def _count(metrics: Metrics, scope: Scope, status: int, seconds: float) -> None:
     """Count a request under its route's template: ids and unknown paths make no new series."""
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    method = scope["method"] if scope["method"] in METHODS else "other"
     route = getattr(scope.get("route"), "path", "none")
     metrics.count(REQUESTS, method, route, str(status))
     metrics.measure(REQUEST_SECONDS, seconds, method, route)
@@ -255,7 +255,6 @@ _RUN = ids.new("req", time.time_ns() // 1_000_000)[:-8]
 _NUMBERS = count(1)
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 
-#: Ids of requests that clients may choose, methods that get a series of their own, and keys.
+#: Ids of requests that clients may choose, and keys.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _KEY = re.compile(r"(cs_(?:live|test)_)\w+")

@@ -96,6 +96,24 @@ def test_a_client_that_hangs_up_while_sending_leaves_nothing_behind(
     until(lambda: f"PUT {parts.path}" in caplog.text)
 
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert f"PUT {parts.path} 499 " in caplog.text
+
+
+@pytest.mark.parametrize("path", ["estimates", "generations"])
+def test_a_client_that_hangs_up_is_no_failure_in_the_log(
+    service: Service, key: str, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    parts = urlsplit(f"{service.url}/v1/creative-studio/{path}")
+    caplog.set_level(logging.INFO, logger="kit")
+    with socket.create_connection((parts.hostname, parts.port)) as line:
+        line.sendall(
+            f"POST {parts.path} HTTP/1.1\r\nHost: kit\r\nAuthorization: Bearer {key}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{".encode()
+        )
+    until(lambda: f"POST {parts.path}" in caplog.text)
+
+    assert f"POST {parts.path} 499 " in caplog.text
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize(
