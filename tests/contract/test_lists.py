@@ -71,6 +71,8 @@ def test_the_bounds_of_the_limit_are_allowed(http: httpx.Client, path: str, limi
         {"assetType": "sound"},
         {"createdAfter": "yesterday"},
         {"cursor": "nonsense"},
+        {"createdBefore": "0.5"},
+        {"createdAfter": "1700000000"},
         {"cursor": "led_01M7WE1QTV9ZZ33207MNHBNYYS"},
     ],
 )

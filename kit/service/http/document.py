@@ -7,6 +7,7 @@ errors are described in this one place; a test holds the document against the ru
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from kit import wire
 from kit.errors import ApiError
+from kit.service.http.docs.examples import BODIES as EXAMPLES
 from kit.service.http.gate import GENERATIONS, needed_scope
 from kit.service.http.patience import LONGEST
 
@@ -66,6 +68,7 @@ HEADERS = {
     "RateLimit": "requests that are left and seconds until all are",
     "RateLimit-Policy": "requests a minute",
 }
+_FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 _METHODS = ("get", "post", "put", "delete", "head")
 
 
@@ -93,11 +96,24 @@ def _document(app: FastAPI) -> dict[str, Any]:
     document["components"]["securitySchemes"] = {
         "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
     }
+    document["paths"][_TICKET]["get"] = _read_below(document["paths"][_FILE]["get"])
     for path, operations in document["paths"].items():
         for method in _METHODS:
             if method in operations:
                 _complete(path, method, operations[method])
     return document
+
+
+def _read_below(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reading of a file, told of a ticket's address, which begins in the same way."""
+    told: dict[str, Any] = deepcopy(dict(reading))
+    told["operationId"] += "_of_ticket"
+    told["summary"] = "Read ticket"
+    told["description"] = "Refused: a ticket's address takes a file and gives none."
+    for parameter in told["parameters"]:
+        if parameter["name"] == "key":
+            parameter["name"] = "upload_id"
+    return told
 
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
@@ -106,20 +122,23 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     success = next(iter(responses.values()))
     success["headers"] = {name: _header(text) for name, text in _told(path, method)}
     if path in BODIES and method == "post":
-        operation["requestBody"] = {"required": True, "content": _json(BODIES[path].__name__)}
+        name = BODIES[path].__name__
+        content = {"schema": _reference(name), "example": EXAMPLES[name]}
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     if path.startswith("/v1/"):
         operation["security"] = [{"key": []}]
         scope = needed_scope(path)
         operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
     if path in _TEXTS:
-        success["content"] = {_TEXTS[path][0]: {"schema": {"type": "string"}, **_TEXTS[path][1]}}
+        success["content"] = dict([_TEXTS[path]])
     if path == EVENTS:
         responses["204"] = {"description": "the client has seen how it ended; do not come again"}
     for parameter in _asked(path, method):
         operation.setdefault("parameters", []).append(parameter)
     if path in TAGGED and method == "get":
         responses["304"] = {"description": "the client has it already"}
-    for status in _failures(path, method):
+    asked = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
+    for status in _failures(path, method, queried=asked):
         responses[str(status)] = _failure(status)
 
 
@@ -153,13 +172,13 @@ def _told(path: str, method: str) -> Iterator[tuple[str, str]]:
         yield "Retry-After", "seconds after which polling again pays, while it is processing"
 
 
-def _failures(path: str, method: str) -> list[int]:
+def _failures(path: str, method: str, *, queried: bool) -> list[int]:
     """Return the statuses of the errors that an operation may answer."""
     body = method == "post" and path in BODIES
     repeatable = method == "post" and path in REPEATABLE
     media = path.startswith("/media")
     applies = {
-        400: body or repeatable or media or path in PAGED or path in TAGGED,
+        400: body or repeatable or queried or path in TAGGED,
         401: path.startswith("/v1/"),
         402: method == "post" and path in PAID,
         403: path.startswith("/v1/") or media,
@@ -199,7 +218,11 @@ def _schemas(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _json(name: str) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    return {"application/json": {"schema": _reference(name)}}
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _header(text: str) -> dict[str, Any]:
@@ -218,7 +241,7 @@ _LAST_EVENT_ID = {
     "in": "header",
     "required": False,
     "description": "the id of the event that was seen last; only what came after it is sent",
-    "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+    "schema": {"type": "string"},
 }
 _PREFER = {
     "name": "Prefer",
@@ -243,7 +266,10 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     METRICS: (
         "text/plain; version=0.0.4",
-        {"example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n"},
+        {
+            "schema": {"type": "string"},
+            "example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n",
+        },
     ),
 }
 _IF_NONE_MATCH = {

@@ -111,4 +111,4 @@ def _field(place: tuple[Any, ...]) -> str:
 
 def _sentence(detail: dict[str, Any]) -> str:
     message: str = detail["msg"]
-    return message.replace("Input should be", "must be")
+    return message.replace("Input should be", "must be").replace("String should", "must")

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
 from kit import wire
 from kit.service.domain import catalog
 from kit.service.http.context import context_of
-from kit.wire import Model
+from kit.wire import CATEGORIES, IMAGE_CATEGORIES, VIDEO_CATEGORIES, Model
 
 router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
+
+
+def _one_of(*words: str) -> dict[str, Any]:
+    """Return a schema that names the words; an empty one is as good as none."""
+    return {"enum": ["", *dict.fromkeys(words)]}
 
 
 @router.get("", response_model=wire.Models)
 async def list_models(
     request: Request,
     asset_type: Annotated[
-        str | None, Query(alias="assetType", description="image or video")
+        str | None, Query(alias="assetType", json_schema_extra=_one_of(*CATEGORIES))
     ] = None,
-    alias: Annotated[str | None, Query(alias="type", description="the same as assetType")] = None,
-    category: Annotated[str | None, Query(description="a category, or All")] = None,
+    alias: Annotated[
+        str | None,
+        Query(alias="type", description="as assetType", json_schema_extra=_one_of(*CATEGORIES)),
+    ] = None,
+    category: Annotated[
+        str | None,
+        Query(
+            description="one of the asset type's",
+            json_schema_extra=_one_of("All", *IMAGE_CATEGORIES, *VIDEO_CATEGORIES),
+        ),
+    ] = None,
 ) -> Response:
     """Return the models, grouped by what they make."""
     context = context_of(request)

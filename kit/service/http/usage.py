@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from kit import wire
-from kit.errors import BadRequestError
 from kit.service.domain import credits
 from kit.service.http.context import base_of, caller_of, context_of, json
 from kit.service.http.described import entry
@@ -20,11 +19,11 @@ router = APIRouter(prefix="/v1/usage", tags=["account"])
 async def list_usage(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    cursor: Annotated[str | None, Query(description="from the Link header")] = None,
+    cursor: Annotated[
+        str | None, Query(pattern=ids.pattern("led"), description="from the Link header")
+    ] = None,
 ) -> Response:
     """Return the entries of the ledger, newest first; their sum is the balance, always."""
-    if cursor is not None and not (cursor.startswith("led_") and ids.moment_of(cursor)):
-        raise BadRequestError.fields([("cursor", "is none that this service gave out")])
     account_id = caller_of(request).account_id
     rows = await context_of(request).database.read(
         credits.usage(account_id, most=limit + 1, before=cursor)

@@ -39,6 +39,11 @@ def moment_of(identifier: str) -> int | None:
     return number >> _RANDOM_BITS
 
 
+def pattern(prefix: str) -> str:
+    """Return the regular expression of the ids with a prefix."""
+    return f"^{prefix}_[{_ALPHABET}]{{26}}$"
+
+
 def floor(prefix: str, moment: int) -> str:
     """Return the smallest id that a moment can have: what comes before it was made earlier."""
     return f"{prefix}_{_encode(max(moment, 0) << _RANDOM_BITS)}"

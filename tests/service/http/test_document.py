@@ -79,6 +79,37 @@ def test_a_body_is_described_field_by_field(document: dict[str, Any], path: str)
     assert schema["additionalProperties"] is False
 
 
+@pytest.mark.parametrize(
+    ("body", "field", "told"),
+    [
+        ("StartGeneration", "modelId", {"maxLength": 200}),
+        ("StartGeneration", "prompt", {"maxLength": 4000}),
+        ("StartGeneration", "parameters", {"maxProperties": 200}),
+        ("StartGeneration", "mediaUploads", {"maxProperties": 200}),
+        ("RequestUpload", "fileName", {"minLength": 1, "maxLength": 255}),
+        ("RequestUpload", "contentType", {"enum": [*wire.CONTENT_TYPES]}),
+        ("RequestUpload", "fileSizeBytes", {"minimum": 1}),
+        ("SuggestTitle", "topic", {"enum": [*wire.TOPICS]}),
+        ("WriteScripts", "title", {"minLength": 1, "maxLength": 200}),
+        ("WriteScripts", "hookAngle", {"maxLength": 300}),
+        ("WriteScripts", "variations", {"enum": ["1", "2"]}),
+    ],
+)
+def test_a_body_is_as_bounded_as_the_checks_have_it(
+    document: dict[str, Any], body: str, field: str, told: dict[str, Any]
+) -> None:
+    schema = document["components"]["schemas"][body]["properties"][field]
+    [schema] = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+
+    assert {word: schema.get(word) for word in told} == told
+
+
+def test_uploads_of_a_medium_are_as_many_as_the_checks_have_it(document: dict[str, Any]) -> None:
+    schema = document["components"]["schemas"]["StartGeneration"]["properties"]["mediaUploads"]
+
+    assert {one.get("maxItems") for one in schema["additionalProperties"]["anyOf"]} == {None, 200}
+
+
 @pytest.mark.parametrize("path", sorted(PAID))
 def test_what_costs_says_so(document: dict[str, Any], path: str) -> None:
     assert "402" in document["paths"][path]["post"]["responses"]

@@ -20,7 +20,13 @@ from typing import Any
 
 import pytest
 
+from kit import wire
+from kit.engines.registry import installed
 from kit.service import settings
+from kit.service.domain import catalog, generations, queue
+from kit.service.domain.credits import Payer
+from kit.service.http.context import clock
+from kit.service.store.database import Transaction
 from tests.conftest import ALL_SCOPES, PLUGINS, Service
 
 GENERATIONS = "/v1/creative-studio/generations"
@@ -117,7 +123,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         assert process.stdout
         url = process.stdout.readline().split()[3]
         service = Service(url, None, given, process.kill)  # type: ignore[arg-type]
-        attacker = service.account()
+        attacker = service.account(credits=10_000)
+        service.write(history(1000, attacker))
         with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
             order = {"modelId": "flat", "prompt": "x"}
             path = f"{GENERATIONS}/{http.post(GENERATIONS, json=order).json()['id']}"
@@ -128,6 +135,26 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
+
+
+def history(number: int, account: str) -> Transaction[None]:
+    """Give an account so many finished generations."""
+    offered = catalog.of_engines({"flat": installed()["flat"]})
+    order = wire.StartGeneration(model_id="flat", prompt="a quiet lake " * 100)
+    output = {
+        "key": "outputs/01M83/gen_0-a.png",
+        "thumbnail": "outputs/01M83/gen_0-b.jpg",
+        "content_type": "image/png",
+        "width": 1,
+        "height": 1,
+        "size_bytes": 1,
+        "sha256": "0" * 64,
+    }
+    for _ in range(number):
+        plan = yield from generations.plan(offered, order, account)
+        claim = queue.Claim("worker", clock() + 60_000)
+        row = yield from generations.start(plan, Payer(account), clock(), claim)
+        yield from queue.finish(row.id, 1, output, clock())
 
 
 def inside(content: bytes, name: str = "x") -> bytes:
@@ -294,6 +321,18 @@ def test_a_header_holds_nobody_up(served: Served, header: bytes) -> None:
     key = "" if header.startswith(b"Authorization") else served.read_only
 
     assert check(served, request("POST", ESTIMATES, key, order(), header)) in (200, 401, 415)
+
+
+def test_a_page_of_a_thousand_holds_nobody_up(served: Served) -> None:
+    late = []
+    for host in ("127.0.0.1", "localhost", f"127.0.0.1:{served.address[1]}", "[::1]"):
+        # Under another name nothing is known of the page yet.
+        longest = request("GET", f"{GENERATIONS}?limit=1000", served.key)
+        delay, status, body = served.delay(longest.replace(b"Host: x", f"Host: {host}".encode()))
+        assert (status, len(json.loads(body))) == (200, 1000)
+        late.append(delay)
+
+    assert min(late) <= MOST
 
 
 def test_a_crowd_of_slow_checks_holds_nobody_up(served: Served) -> None:

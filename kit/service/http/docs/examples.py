@@ -23,7 +23,7 @@ BODIES: Mapping[str, Any] = {
         "fileName": "portrait.png",
         "contentType": "image/png",
         "fileSizeBytes": 482113,
-        "modelId": "portrait",
+        "modelId": "animate",
     },
     "StartGeneration": {
         "modelId": "poster",
