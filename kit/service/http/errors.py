@@ -89,20 +89,22 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _theirs(request: Request, error: HTTPException) -> Response:
         kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))
-        headers = error.headers
-        if error.status_code == 405:
-            headers = {"Allow": ", ".join(_allowed(app.routes, request.scope))}
-        return envelope(kind(sentence, headers=headers), request.scope["request_id"])
+        headers = error.headers or {}
+        ours = kind(sentence, headers={**headers, **_allowed(error, app.routes, request.scope)})
+        return envelope(ours, request.scope["request_id"])
 
 
-def _allowed(routes: Iterable[BaseRoute], scope: Scope) -> list[str]:
-    """Return the methods that an address takes; the framework names those of one route of it."""
+def _allowed(error: HTTPException, routes: Iterable[BaseRoute], scope: Scope) -> dict[str, str]:
+    """Return the header with an address's methods; the framework names those of one route of it."""
+    if error.status_code != 405:
+        return {}
     scopes = ({**scope, "method": method} for method in METHODS)
-    return [
+    taken = (
         asked["method"]
         for asked in scopes
         if any(route.matches(asked)[0] is Match.FULL for route in routes)
-    ]
+    )
+    return {"Allow": ", ".join(taken)}
 
 
 def _field(place: tuple[Any, ...]) -> str:
