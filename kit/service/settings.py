@@ -261,10 +261,7 @@ def _flag(text: str) -> bool:
 
 
 def _networks(text: str) -> tuple[str, ...]:
-    parts = tuple(part.strip() for part in text.split(","))
-    for part in parts:
-        ip_network(part, strict=False)
-    return parts
+    return tuple(str(ip_network(part.strip(), strict=False)) for part in text.split(","))
 
 
 _VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {

@@ -21,6 +21,12 @@ def test_arguments_come_before_the_environment(tmp_path: Path) -> None:
     assert settings.load(environ).data == tmp_path / "other"
 
 
+def test_proxies_are_addresses_and_networks() -> None:
+    told = settings.load({"KIT_TRUSTED_PROXIES": "10.1.2.3, 10.9.8.7/8,::1"})
+
+    assert told.trusted_proxies == ("10.1.2.3/32", "10.0.0.0/8", "::1/128")
+
+
 def test_everything_lies_below_the_data_folder(tmp_path: Path) -> None:
     told = settings.load({}, data=tmp_path)
 
@@ -44,6 +50,8 @@ def test_a_home_folder_is_understood() -> None:
         ({"KIT_KEEP_OUTPUTS_DAYS": "inf"}, "keep_outputs_days must be more than 0"),
         ({"KIT_KEEP_OUTPUTS_DAYS": "a week"}, "KIT_KEEP_OUTPUTS_DAYS must be a number"),
         ({"KIT_SPEECH_RATE": "0"}, "speech_rate must be more than 0"),
+        ({"KIT_TRUSTED_PROXIES": "proxy"}, "KIT_TRUSTED_PROXIES must be addresses or networks"),
+        ({"KIT_CONNECTIONS": "0"}, "connections must be more than 0"),
         ({"KIT_WRITER_MODEL": "m"}, "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL"),
         ({"KIT_WRITER_KEY": "secret"}, "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL"),
         ({"KIT_WRITER_URL": "http://a/v1"}, "KIT_WRITER_URL needs KIT_WRITER_MODEL"),

@@ -1,12 +1,12 @@
 """Many connections: others are still answered."""
 
 import logging
-import resource
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,13 +14,15 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.service import machine
+from kit.service import machine, server
 from kit.service.connections.admission import Admission
 from kit.service.connections.bounds import Bounds
+from kit.service.settings import Settings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
 from tests.waiting import GENERATIONS, finished, started, until
 
+resource = pytest.importorskip("resource", reason="Windows has no limit of open files")
 Start = Callable[..., Service]
 
 
@@ -107,6 +109,31 @@ def test_where_all_of_an_address_work_its_next_is_refused_and_others_are_not(
         assert status(other) == 200
 
 
+def test_the_programs_of_this_machine_are_not_counted_by_address(
+    start_service: Start, crowd: Callable[..., list[socket.socket]]
+) -> None:
+    service = start_service(connections_per_address=5)
+
+    assert [status(one) for one in crowd(service, 50)] == [200] * 50
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no such sockets here")
+def test_a_unix_socket_has_no_addresses_to_count(config: Settings, tmp_path: Path) -> None:
+    path = str(tmp_path / "kit.socket")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(100)
+    running = server.start(replace(config, connections_per_address=5), listener)
+    with ExitStack() as lines:
+        crowd = [lines.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(50)]
+        for one in crowd:
+            one.connect(path)
+        told = [status(one) for one in crowd]
+    running.stop()
+
+    assert told == [200] * 50
+
+
 def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
     admission = Admission(Bounds(total=1, each=1, source=str))
     for number in range(10_000):
@@ -164,7 +191,6 @@ def answering(url: str) -> bool:
         return False
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
 @pytest.mark.parametrize(
     "said", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "begun"]
 )
