@@ -89,38 +89,6 @@ def onsets(samples: np.ndarray, *, level: float = 0.2) -> list[float]:
     return [float(index / RATE) for index in first]
 
 
-def spliced(
-    path: Path, codec: str, parts: Sequence[tuple[Sequence[np.ndarray], dict[str, str]]]
-) -> Path:
-    """Write pictures that are encoded in parts, each with its own options, as one track."""
-    clock = Fraction(1, 25)
-    with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream(codec, rate=25)
-        stream.height, stream.width = parts[0][0][0].shape[:2]
-        stream.pix_fmt = "yuv420p"
-        container.start_encoding()
-        packets = (packet for part in parts for packet in _encoded(codec, clock, *part))
-        for number, packet in enumerate(packets):
-            packet.stream, packet.time_base = stream, clock
-            packet.pts = packet.dts = number
-            container.mux(packet)
-    return path
-
-
-def _encoded(
-    codec: str, clock: Fraction, pictures: Sequence[np.ndarray], options: dict[str, str]
-) -> list[Any]:
-    context: Any = av.CodecContext.create(codec, "w")
-    context.height, context.width = pictures[0].shape[:2]
-    context.pix_fmt, context.time_base, context.framerate = "yuv420p", clock, 25
-    context.max_b_frames, context.options = 0, options
-    packets = []
-    for pixels in pictures:
-        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24").reformat(format="yuv420p")
-        packets += context.encode(frame)
-    return [*packets, *context.encode(None)]
-
-
 def woven(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return a frame that shows one picture in its even rows and another one in its odd rows."""
     frame = one.copy()

@@ -99,14 +99,6 @@ def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings() -> None:
     ]
 
 
-def test_a_pipeline_that_fills_needs_a_picture_and_a_mask() -> None:
-    made = entry("PlainFillPipeline")
-    found = definition_of(made, shape_of(made))
-
-    assert [(p.name, p.required) for p in found.media] == [("image", True), ("mask_image", True)]
-    assert found.category == "Editing"
-
-
 def test_the_length_of_a_clip_has_several_names() -> None:
     sana, plain = settings("SanaVideoPipeline"), settings("LengthyPipeline")
 
@@ -114,14 +106,6 @@ def test_the_length_of_a_clip_has_several_names() -> None:
     assert sana["frames"].default == 81
     assert plain["video_length"].description == "Length of the clip in frames"
     assert shape_of(entry("LengthyPipeline")).asset_type == "video"
-
-
-def test_defaults_are_of_their_settings_kind_and_within_bounds() -> None:
-    steps = settings("PlainFillPipeline")["num_inference_steps"]
-
-    assert (steps.default, steps.maximum) == (250, 250)
-    assert repr(settings("SanaVideoPipeline")["fps"].default) == "24"
-    assert settings("PlainPipeline")["strength"].default == 0.8  # its siblings'
 
 
 @pytest.mark.parametrize(

@@ -96,11 +96,6 @@ def test_weights_are_loaded_once_and_one_model_is_held(
     assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["LTXPipeline"]
 
 
-def test_half_precision_gives_a_picture(weights: Weights, render: Callable[..., Asset]) -> None:
-    assert render(engine(weights, "sd", dtype="bfloat16")).width == 64
-    assert str(pipelines._held[0].pipeline("text").unet.dtype) == "torch.bfloat16"
-
-
 def test_listing_does_not_import_the_library(weights: Weights) -> None:
     entry = {"id": "sd", "path": str(weights("sd")), "price": 0.1}
     script = (

@@ -38,12 +38,6 @@ def test_a_picture_of_any_number_of_channels_is_shown(tmp_path: Path, channels: 
         assert image.getpixel((9, 9)) == (128, 128, 128)
 
 
-def test_a_clip_of_odd_sides_loses_a_line(tmp_path: Path) -> None:
-    found = asset(tmp_path, "video", frames=np.full((1, 5, 33, 49, 3), 0.5))
-
-    assert (found.width, found.height, found.duration_seconds) == (48, 32, 0.5)
-
-
 @pytest.mark.parametrize("name", ["nsfw_content_detected", "nsfw_detected"])
 def test_what_a_safety_checker_finds_is_held_back(tmp_path: Path, name: str) -> None:
     with pytest.raises(EngineError, match="safety checker") as caught:

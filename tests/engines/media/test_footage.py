@@ -12,7 +12,7 @@ import pytest
 
 from kit.engines.media.footage import Footage
 from kit.errors import EngineError
-from tests.engines.films import WHOLE, clicks, filmed, picture, spliced, turned, woven
+from tests.engines.films import WHOLE, clicks, filmed, picture, turned, woven
 from tests.engines.rendering import filmed as recorded
 from tests.engines.rendering import frames_of
 
@@ -176,40 +176,6 @@ def _silence(seconds: int) -> Iterator[av.AudioFrame]:
         yield frame
 
 
-def test_the_rate_of_the_fast_stretches_is_known(tmp_path: Path) -> None:
-    times = [0.0]
-    for number in range(29):
-        times.append(times[-1] + (0.02 if number % 20 else 0.25))
-    varying = filmed(tmp_path / "a.mp4", grays(30), times=times)
-    even = filmed(tmp_path / "b.mp4", grays(10), fps=25)
-
-    with Footage(varying) as footage:
-        assert footage.quick == pytest.approx(50, rel=0.01)
-        assert footage.fps < 45
-    with Footage(even) as footage:
-        assert footage.quick == footage.fps == 25
-
-
-@pytest.mark.parametrize(
-    ("size", "rows", "columns"),
-    [((320, 128), slice(34, 94), slice(None)), ((96, 128), slice(None), slice(34, 126))],
-)
-def test_a_window_that_is_drawn_wider_or_narrower_is_shown_whole(
-    tmp_path: Path, size: tuple[int, int], rows: slice, columns: slice
-) -> None:
-    pictures = [np.full((height, width, 3), 220, np.uint8) for width, height in ((160, 128), size)]
-    parts = [([one] * 5, WHOLE) for one in pictures]
-
-    first, *_, last = read(spliced(tmp_path / "a.mkv", "mpeg2video", parts))
-
-    assert first.shape == last.shape
-    assert first.min() > 210
-    inside = np.zeros(last.shape[:2], bool)
-    inside[rows, columns] = True
-    assert last[inside].min() > 210
-    assert np.median(last[~inside]) == 0
-
-
 @pytest.mark.parametrize("tall", [False, True])
 def test_pixels_that_are_no_squares_keep_the_shape_of_the_picture(
     tmp_path: Path, tall: bool
@@ -371,18 +337,6 @@ def test_whole_pictures_that_are_marked_as_halves_stay_sharp(tmp_path: Path) -> 
         for frame, picture in zip(frames, pictures, strict=True)
     ]
     assert max(off) < 1.2
-
-
-def test_film_that_was_stretched_for_television_has_no_comb(tmp_path: Path) -> None:
-    frames = []
-    for first in range(0, 20, 4):
-        a, b, c, d = (scene(2 * (first + number)) for number in range(4))
-        frames += [a, b, woven(b, c), woven(c, d), d]
-
-    found = read(marked(tmp_path / "a.mp4", frames))
-
-    assert len(found) == len(frames)
-    assert max(map(comb, found)) < 2
 
 
 @pytest.mark.parametrize("first", [0, 1])

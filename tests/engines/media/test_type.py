@@ -26,10 +26,6 @@ def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -
     assert " ".join(block.lines) == TEXT
 
 
-def test_given_line_breaks_are_kept() -> None:
-    assert balanced("a\nlong second line", "inter", 300).lines == ("a", "long second line")
-
-
 def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
     block = balanced("a" * 100, "inter", 200, height=200, most_lines=8)
 
@@ -37,15 +33,6 @@ def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
     assert all(line.endswith("-") for line in block.lines[:-1])
     assert "".join(block.lines).replace("-", "") == "a" * 100
     assert block.carried == tuple(range(1, len(block.lines)))
-
-
-def test_a_long_word_is_broken_after_its_own_signs() -> None:
-    text = "see self-driving-car-software-update-notification-system now"
-    block = balanced(text, "inter", 200, height=200, most_lines=6)
-
-    assert block.carried
-    assert all(block.lines[number - 1].endswith("-") for number in block.carried)
-    assert "".join(block.lines).replace(" ", "") == text.replace(" ", "")
 
 
 def test_an_accent_colors_both_parts_of_a_broken_word() -> None:

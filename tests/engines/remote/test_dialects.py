@@ -5,7 +5,6 @@ import io
 import json
 import re
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,17 +85,6 @@ def test_litellm_repeats_that_in_an_error_of_its_own(server: Server, job: Jobs) 
     assert len(server.to(*LOOK)) == 1
 
 
-def test_a_server_that_is_there_and_broken_is_not_waited_for_long(
-    server: Server, job: Jobs
-) -> None:
-    server.on(*START, Answer(body=clip("queued")))
-    server.on(*LOOK, Answer(500, {"detail": "Internal Server Error"}))
-
-    with pytest.raises(EngineError, match="the service behind this model failed"):
-        render(server, videos, job())
-    assert len(server.to(*LOOK)) == 5
-
-
 def test_a_broken_machine_on_the_way_is_no_failed_clip(
     server: Server, job: Jobs, mp4: bytes
 ) -> None:
@@ -150,19 +138,6 @@ def test_sglang_names_the_bucket_that_a_clip_is_in(server: Server, job: Jobs, mp
     server.on("GET", "/bucket/1.mp4", Answer(body=mp4))
 
     assert render(server, videos, job()).path.read_bytes() == mp4
-
-
-def test_a_bucket_that_is_not_safe_is_not_asked(
-    serve: Callable[[], Server], server: Server, job: Jobs
-) -> None:
-    """As before, with a bucket on another machine that is not encrypted on the way."""
-    other = serve()
-    server.on(*START, Answer(body=clip("completed", url=f"{other.url}/bucket/1.mp4")))
-    server.on(*FETCH, Answer(400, {"detail": "use the cloud URL"}))
-
-    with pytest.raises(EngineError, match="not safe"):
-        render(server, videos, job())
-    assert other.asked == []
 
 
 def test_sglang_repeats_the_prompt_as_the_revised_one(server: Server, job: Jobs) -> None:

@@ -239,18 +239,6 @@ def test_a_local_server_may_call_itself_by_another_local_name(
         fetched(site, "http://localhost:9/x", target)
 
 
-def test_an_answer_that_is_huge_is_not_read_to_its_end(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kit.engines.remote.http.ANSWER_BYTES", 100_000)
-    server.on("GET", "/x", Answer(body=b" " * 300_000))
-
-    with pytest.raises(EngineError, match="sends more than") as caught:
-        asked(Site(server.url, **QUICK), Ask(method="GET", path="x", again=True))
-    assert caught.value.code == "upstream_odd"
-    assert len(server.asked) == 1
-
-
 def test_a_file_may_have_moved_within_the_site_only(
     serve: Callable[[], Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

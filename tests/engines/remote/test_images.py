@@ -184,16 +184,6 @@ def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, s
     assert len(server.asked) == 3
 
 
-def test_a_service_that_is_busy_for_long_fails_the_job(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, Answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"}))
-
-    with pytest.raises(EngineError, match="too busy") as caught:
-        render(entry(server), job())
-    assert "slow down" in caught.value.detail
-    assert caught.value.code == "upstream_busy"
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -354,14 +344,6 @@ def test_a_picture_may_be_the_answer_itself(server: Server, job: Jobs) -> None:
     assert render(entry(server), job()).path.read_bytes() == png(20, 10)
 
 
-def test_a_reason_in_an_answer_that_calls_itself_good_is_said(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, Answer(200, {"error": {"message": "no lakes, please"}}))
-
-    with pytest.raises(EngineError, match="without a picture: no lakes, please") as caught:
-        render(entry(server), job())
-    assert caught.value.code == "upstream_odd"
-
-
 @pytest.mark.parametrize("url", ["/gen/a.png", "../gen/a.png", "//HOST/gen/a.png"])
 def test_a_relative_address_is_found_as_a_browser_would(
     server: Server, job: Jobs, url: str
@@ -391,13 +373,6 @@ def test_a_model_or_path_that_is_not_there_is_said_to_be(
     )
     assert caught.value.code == "upstream_not_found"
     assert "no model far-1" in caught.value.detail
-
-
-def test_a_file_that_is_not_there_is_no_wrong_request(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, Answer(body={"data": [{"url": "/gone.png"}]}))
-
-    with pytest.raises(EngineError, match="does not have the file that it made"):
-        render(entry(server), job())
 
 
 def test_a_mask_without_a_picture_is_refused_before_it_is_paid_for(server: Server) -> None:

@@ -60,10 +60,6 @@ def test_its_models_are_offered_under_a_prefix(upstream: dict[str, Any], tmp_pat
     assert quote.total == 2 * Decimal("1.6")
 
 
-def test_only_the_models_named_are_offered(upstream: dict[str, Any], tmp_path: Path) -> None:
-    assert listed({**upstream, "models": ["flat", "missing"]}, tmp_path).keys() == {"there-flat"}
-
-
 def test_a_job_is_forwarded_and_its_output_taken(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
 ) -> None:
@@ -194,19 +190,6 @@ def test_what_was_offered_last_is_offered_while_nobody_answers(
     asked = len(server.asked)
     assert listed(odd, tmp_path, refresh=False).keys() == {"there-m"}
     assert len(server.asked) == asked
-
-
-def test_what_a_service_lacks_is_said_when_models_are_listed_and_not_at_every_job(
-    odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    entry = {**odd, "models": ["m", "gone"]}
-    assert listed(entry, tmp_path).keys() == {"there-m"}
-    assert "'there-gone' is left out" in caplog.text
-
-    caplog.clear()
-    with caplog.at_level("INFO"):
-        assert listed(entry, tmp_path, refresh=False).keys() == {"there-m"}
-    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ import pytest
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.remote.site import Site
-from kit.engines.remote.underway import Note, order_of, underway
+from kit.engines.remote.underway import order_of, underway
 from kit.engines.remote.videos import engines
-from kit.errors import EngineError
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")
@@ -80,27 +79,6 @@ def test_a_clip_that_is_lost_or_failed_is_made_anew(
     assert len(server.to(*START)) == 1
 
 
-def test_the_note_is_there_while_the_clip_is_made_and_gone_after_a_failure(
-    server: Server, job: Jobs, copies: Path, notes: Path
-) -> None:
-    found: list[str] = []
-    server.on(*START, clip("new", "queued"))
-    server.on("GET", "/v1/videos/new", clip("new", "failed"))
-    answer = server.answer
-
-    def looked(asked: Any) -> Answer:
-        if asked.method == "GET":
-            found.extend(path.read_text() for path in notes.glob("*"))
-        return answer(asked)
-
-    server.answer = looked  # type: ignore[method-assign]
-    with pytest.raises(EngineError, match="did not make the clip"):
-        render(server, copies, job())
-
-    assert found == ["v1/videos/new"]
-    assert list(notes.iterdir()) == []
-
-
 def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) -> None:
     with underway(tmp_path, "order") as first:
         first.keep("v1/videos/first")
@@ -108,12 +86,6 @@ def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) ->
             assert second.found == ""
             second.keep("v1/videos/second")
         assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
-def test_a_note_that_cannot_be_written_does_no_harm() -> None:
-    with Path("/dev/full").open("wb", buffering=0) as full:
-        Note("", full).keep("v1/videos/new")
 
 
 def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
 
 import base64
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -129,15 +128,6 @@ def test_the_first_answer_may_be_the_file(server: Server, job: Jobs, mp4: bytes)
     assert len(server.asked) == 1
 
 
-def test_a_file_that_is_not_there_yet_is_asked_for_again(
-    server: Server, job: Jobs, mp4: bytes
-) -> None:
-    server.on(*START, state("completed"))
-    server.on(*FETCH, Answer(404), Answer(404), Answer(body=mp4))
-
-    assert render(entry(server), job()).width == 32
-
-
 @pytest.mark.parametrize("path", ["", "http://elsewhere.org/v1", "a b", "v1//videos", "v1?x=1"])
 def test_the_path_of_an_entry_is_a_path(path: str) -> None:
     with pytest.raises(ConfigError, match="'path'"):
@@ -217,18 +207,6 @@ def test_a_clip_that_never_ends_times_out_and_is_given_up(server: Server, job: J
         render(entry(server, timeout=1.2), job())
     assert caught.value.code == "timed_out"
     assert len(server.to(*FORGET)) == 1
-
-
-def test_a_goodbye_that_hangs_does_not_hold_the_cancel(server: Server, job: Jobs) -> None:
-    never = threading.Event()
-    server.on(*START, state("queued"))
-    server.on(*LOOK, state("in_progress", 40))
-    server.on(*FORGET, Answer(waits=never))
-    progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
-
-    with pytest.raises(CanceledError):
-        render(entry(server), job(), progress)
-    never.set()
 
 
 def test_the_definition_offers_what_the_endpoint_does() -> None:

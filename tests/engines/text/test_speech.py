@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.engines.text.cadence import stutters
 from kit.engines.text.phrases import angled, clean, within
 from kit.engines.text.speech import COMMA, RATE, STOP, seconds, syllables, words
 
@@ -63,21 +62,9 @@ def test_commas_and_inner_stops_pause_but_the_last_stop_does_not() -> None:
     assert seconds("One two. Three four.") == pytest.approx(plain + STOP)
 
 
-def test_times_of_sentences_add_up_with_one_pause() -> None:
-    first, second = "A day on Venus is long.", "It lasts 243 of our days, and it turns backwards."
-
-    assert seconds(f"{first} {second}") == pytest.approx(seconds(first) + STOP + seconds(second))
-
-
 def test_a_rate_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="above 0"):
         seconds("Honey.", rate=0)
-
-
-def test_figures_with_signs_and_hyphenated_words_are_one_word() -> None:
-    assert words("In 1969, about 12% of $3.5 well-known U.S. jars - didn't.") == [
-        *("In", "1969", "about", "12%", "of", "$3.5", "well-known", "U.S", "jars", "didn't")
-    ]
 
 
 @given(st.text(max_size=200))
@@ -132,41 +119,8 @@ def test_an_angle_becomes_the_first_sentence(angle: str, said: str) -> None:
     assert angled(angle) == said
 
 
-def test_a_text_is_cut_where_it_hurts_least() -> None:
-    text = "Sharks are older than trees, and they are older than the rings of Saturn. Think of it."
-
-    assert within(text, 60) == text
-    assert (
-        within(text, 5)
-        == "Sharks are older than trees, and they are older than the rings of Saturn."
-    )
-    assert within(text, 3) == "Sharks are older than trees"
-    assert within("the story of the oldest tree of the world", 1.7) == "the story"
-    assert within("the day when everything changed for us", 1.7) == "the day"
-
-
 @given(st.text(min_size=1, max_size=80), st.floats(1, 20))
 def test_a_cut_text_keeps_to_its_limit(text: str, limit: float) -> None:
     cut = within(clean(text), limit)
 
     assert seconds(cut) <= limit or len(cut) == 1
-
-
-@pytest.mark.parametrize(
-    ("parts", "count"),
-    [
-        (["People wait.", "People go."], 1),
-        (["People wait.", "Most people go.", "People come back."], 0),
-        (["The river is wide.", "The sea is wider."], 0),
-        (["The river is wide.", "The river is deep."], 1),
-        (["Now, Venus.", "Now it ends."], 1),
-        (["People wait. It rains.", "People go."], 0),
-        (["It rains. People wait.", "People go. It stops.", "It stops again."], 2),
-        (["Alone."], 0),
-        ([], 0),
-    ],
-)
-def test_parts_that_begin_like_the_sentence_before_are_counted(
-    parts: list[str], count: int
-) -> None:
-    assert stutters(parts) == count
