@@ -189,16 +189,6 @@ def test_without_plug_ins_no_process_is_started(monkeypatch: pytest.MonkeyPatch)
     assert registry._fatal(points) == {}
 
 
-def test_a_plug_in_whose_package_has_no_name_is_left_out_like_any_other(tmp_path: Path) -> None:
-    unnamed = f"(Path({str(tmp_path)!r}) / 'more-1.0.dist-info' / 'METADATA').unlink()"
-    work = f"from pathlib import Path; {unnamed}; {_LISTED}"
-    told = listed(tmp_path, "odd = more:Missing", "", work)
-
-    assert told.returncode == 0, told.stderr
-    assert "poster" in told.stdout.split()
-    assert "the engine 'odd' of a package without a name (more:Missing)" in told.stderr
-
-
 @pytest.mark.parametrize(
     ("taken", "sentence"),
     [

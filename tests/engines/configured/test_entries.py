@@ -28,12 +28,6 @@ from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
 
-def test_a_number_is_the_price_of_every_job() -> None:
-    entry = read(ModelEntry, {"id": "a", "price": 0.1})
-
-    assert pricing.price(entry.price.rule(), {}).total == Decimal("0.1")
-
-
 def test_a_table_is_a_whole_rule() -> None:
     table = {
         "base": 1,
@@ -43,16 +37,6 @@ def test_a_table_is_a_whole_rule() -> None:
     rule = read(ModelEntry, {"id": "a", "price": table}).price.rule()
 
     assert pricing.price(rule, {"steps": 50, "size": "big"}).total == Decimal("2.25")
-
-
-def test_every_problem_is_named_at_once() -> None:
-    with pytest.raises(ConfigError) as caught:
-        read(ModelEntry, {"titel": "A", "price": {"multipliers": [{"parametr": "x"}]}})
-
-    said = str(caught.value)
-    assert "'id' is missing" in said
-    assert "unknown key 'titel'; did you mean 'title'?" in said
-    assert "unknown key 'price.multipliers.0.parametr'; did you mean 'parameter'?" in said
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,6 @@ def test_configured_models_stand_beside_the_installed_ones(place: Place) -> None
         engine_for("nothing", place)
 
 
-def test_a_mark_that_editors_put_first_does_no_harm(place: Place) -> None:
-    write(place, "\N{ZERO WIDTH NO-BREAK SPACE}" + GOOD)
-
-    assert "far-clips" in listed(place).engines
-    assert told(place) == ""
-
-
 def test_one_model_is_found_without_looking_at_the_others(place: Place) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 
@@ -160,21 +153,6 @@ def test_a_key_that_is_missing_is_said_before_anyone_orders(
     [remark] = found.remarks
     assert "images 1 (keyed) cannot be used yet: the environment variable KEYED_KEY" in remark
     assert remark in caplog.text
-
-
-def test_a_key_that_is_there_is_nothing_to_remark(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KEYED_KEY", "secret")
-
-    assert listed(write(place, KEYED)).remarks == ()
-
-
-def test_a_key_in_the_file_is_not_repeated(place: Place) -> None:
-    found = told(write(place, KEYED.replace("KEYED_KEY", "sk-4fQ9zR7kLm2Xw8Tn")))
-
-    assert "name an environment variable, not the key itself" in found
-    assert "4fQ9" not in found
 
 
 def test_a_render_process_does_not_repeat_what_was_said_at_the_start(

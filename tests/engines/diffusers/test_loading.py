@@ -92,8 +92,8 @@ def test_weights_are_loaded_once_and_one_model_is_held(
     render(engine(weights, "wan", title="Wan, cheaper", price=0.05, defaults={"num_frames": 9}))
     assert pipelines._held[0] is held
 
-    render(engine(weights, "ltx"))
-    assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["LTXPipeline"]
+    render(engine(weights, "flux"))
+    assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["FluxPipeline"]
 
 
 def test_listing_does_not_import_the_library(weights: Weights) -> None:
@@ -107,16 +107,6 @@ def test_listing_does_not_import_the_library(weights: Weights) -> None:
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert told.stdout.splitlines() == ["sd", "[]"], told.stderr
-
-
-def test_an_entry_may_name_another_pipeline_for_the_same_weights(
-    weights: Weights, render: Callable[..., Asset], photo: Path
-) -> None:
-    made = engine(weights, "ltx", pipeline="LTXImageToVideoPipeline")
-
-    assert [(p.name, p.required) for p in made.definition.media] == [("image", True)]
-    assert render(made, media={"image": [photo]}).content_type == "video/mp4"
-    assert type(pipelines._held[0].pipeline("text")).__name__ == "LTXImageToVideoPipeline"
 
 
 def test_a_processor_that_is_not_there_is_told(

@@ -131,7 +131,7 @@ def flux() -> Any:
     )
 
 
-def wan(kind: str = "WanPipeline", *, from_image: bool = False) -> Any:
+def wan(*, from_image: bool = False) -> Any:
     tokenizer = _t5_tokenizer()
     more: dict[str, Any] = {"image_dim": 4} if from_image else {}
     parts: dict[str, Any] = {
@@ -164,7 +164,7 @@ def wan(kind: str = "WanPipeline", *, from_image: bool = False) -> Any:
         ),
     }
     if not from_image:
-        return getattr(d, kind)(**parts)
+        return d.WanPipeline(**parts)
     eye = t.CLIPVisionConfig(
         hidden_size=4,
         projection_dim=4,
@@ -182,55 +182,12 @@ def wan(kind: str = "WanPipeline", *, from_image: bool = False) -> Any:
     )
 
 
-def ltx() -> Any:
-    tokenizer = _t5_tokenizer()
-    transformer = d.LTXVideoTransformer3DModel(
-        in_channels=8,
-        out_channels=8,
-        patch_size=1,
-        patch_size_t=1,
-        num_attention_heads=4,
-        attention_head_dim=8,
-        cross_attention_dim=32,
-        num_layers=1,
-        caption_channels=32,
-    ).eval()
-    vae = d.AutoencoderKLLTXVideo(
-        in_channels=3,
-        out_channels=3,
-        latent_channels=8,
-        block_out_channels=(8,) * 4,
-        decoder_block_out_channels=(8,) * 4,
-        layers_per_block=(1,) * 5,
-        decoder_layers_per_block=(1,) * 5,
-        spatio_temporal_scaling=(True, True, False, False),
-        decoder_spatio_temporal_scaling=(True, True, False, False),
-        decoder_inject_noise=(False,) * 5,
-        upsample_residual=(False,) * 4,
-        upsample_factor=(1,) * 4,
-        timestep_conditioning=False,
-        patch_size=1,
-        patch_size_t=1,
-        encoder_causal=True,
-        decoder_causal=False,
-    ).eval()
-    return d.LTXPipeline(
-        transformer=transformer,
-        vae=vae,
-        scheduler=d.FlowMatchEulerDiscreteScheduler(),
-        text_encoder=_t5(tokenizer),
-        tokenizer=tokenizer,
-    )
-
-
 BUILDERS: dict[str, Callable[[], Any]] = {
     "sd": sd,
     "sd-inpaint": partial(sd, "StableDiffusionInpaintPipeline", 9),
     "flux": flux,
     "wan": wan,
     "wan-i2v": partial(wan, from_image=True),
-    "wan-v2v": partial(wan, "WanVideoToVideoPipeline"),
-    "ltx": ltx,
 }
 
 

@@ -8,7 +8,7 @@ from kit.engines.diffusers.engine import Pipeline, engines
 
 Weights = Callable[[str], Path]
 _SHORT = {"max_sequence_length": 16}
-_ALWAYS = {"flux": _SHORT, "wan": _SHORT, "wan-i2v": _SHORT, "wan-v2v": _SHORT, "ltx": _SHORT}
+_ALWAYS = {"flux": _SHORT, "wan": _SHORT, "wan-i2v": _SHORT}
 
 
 def engine(weights: Weights, name: str, **more: Any) -> Pipeline:

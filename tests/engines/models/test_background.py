@@ -237,19 +237,6 @@ def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(tmp_pa
     assert edit("background", tmp_path, ball()).metadata["certainty"] > 0.9
 
 
-@pytest.mark.parametrize(
-    ("prompt", "values", "code"),
-    [("", {"color": "blurple"}, "unknown_color"), ("quite nice", {}, "unknown_background")],
-)
-def test_words_that_mean_nothing_here_are_refused(
-    tmp_path: Path, prompt: str, values: dict[str, str], code: str
-) -> None:
-    with pytest.raises(EngineError) as told:
-        edit("background", tmp_path, ball(), prompt, operation="replace", **values)
-
-    assert told.value.code == code
-
-
 def test_the_preview_shows_checkers_for_transparency(tmp_path: Path) -> None:
     asset = edit("background", tmp_path, ball())
 

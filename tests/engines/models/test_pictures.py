@@ -106,19 +106,6 @@ def test_transparency_is_kept(tmp_path: Path, model: str, values: dict[str, Any]
     assert alpha[len(alpha) // 2 + 2 :].min() == 255
 
 
-def test_of_an_animation_the_first_picture_is_used_and_that_is_told(tmp_path: Path) -> None:
-    frames = [Image.fromarray(ball() // part) for part in (1, 2)]
-    frames[0].save(tmp_path / "in.gif", save_all=True, append_images=frames[1:], duration=100)
-
-    asset = edit("restyle", tmp_path, tmp_path / "in.gif", look="noir")
-
-    assert "first" in json_text(asset)
-
-
-def json_text(asset: Asset) -> str:
-    return str(dict(asset.metadata))
-
-
 def test_a_cancel_does_not_wait_for_work_that_cannot_be_stopped(tmp_path: Path) -> None:
     release, stopped = threading.Event(), threading.Event()
 

@@ -94,14 +94,6 @@ def test_the_accent_colors_the_longest_word(tmp_path: Path) -> None:
     assert green.sum() > (pixels.min(axis=2) > 230).sum() > 50
 
 
-def test_an_accent_is_lightened_on_dark_and_darkened_on_light(tmp_path: Path) -> None:
-    def blue(background: str) -> float:
-        pixels = pixels_of(card(tmp_path, "go hamburg", accent="#003cc8", background=background))
-        return float(light(pixels)[pixels[..., 2] > pixels[..., 0] + 60].mean())
-
-    assert blue("black") > blue("white")
-
-
 @pytest.mark.parametrize(
     ("text", "face"), [("שלום עולם", "rubik"), ("Привет мир", "inter-bold"), ("Πώς", "inter-bold")]
 )

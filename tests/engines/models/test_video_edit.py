@@ -17,7 +17,7 @@ from kit.engines.media import sound
 from kit.engines.media.loudness import loudness
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
-from tests.engines.films import clicks, onsets, picture, turned
+from tests.engines.films import clicks, onsets
 from tests.engines.films import filmed as encoded
 from tests.engines.rendering import filmed, frames_of, parameters_of, recorded, render, tone
 
@@ -212,15 +212,6 @@ def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
         assert np.abs(after).max() < 0.5
 
 
-def test_a_phone_video_stands_upright(tmp_path: Path) -> None:
-    source = turned(encoded(tmp_path / "a.mp4", [picture(128, 96, (200, 40, 30))] * 4), 90)
-
-    asset = edited(tmp_path, source)
-
-    assert (asset.width, asset.height) == (96, 128)
-    assert frames_of(asset)[0][20, 80].min() > 200, "white is in the upper right quarter now"
-
-
 @pytest.mark.parametrize("seconds", [0.5, 5])
 def test_fades_begin_and_end_in_black_and_leave_the_middle_bright(
     tmp_path: Path, seconds: float
@@ -259,15 +250,6 @@ def test_captions_stand_where_they_were_asked_to_inside_the_frame(
     assert not where[:, -3:].any()
 
 
-@pytest.mark.parametrize("style", ["bold", "clean", "karaoke"])
-def test_captions_stand_out_from_a_white_picture(tmp_path: Path, style: str) -> None:
-    white = filmed(tmp_path / "w.mp4", [np.full((180, 320, 3), 250, np.uint8)] * 25)
-
-    luma = frames_of(edited(tmp_path, white, captions="read me", caption_style=style))[8].mean(2)
-
-    assert (luma < 110).sum() > 150
-
-
 def test_words_are_shown_while_they_are_said(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     loud = np.full(4 * 48_000, 0.0005)
@@ -284,16 +266,6 @@ def test_words_are_shown_while_they_are_said(tmp_path: Path) -> None:
     quiet = (at < 0.7) | ((at > 1.9) & (at < 2.5)) | (at > 3.9)
     assert there[spoken].all()
     assert not there[quiet].any()
-
-
-def test_without_a_voice_a_text_goes_on_through_the_clip(tmp_path: Path) -> None:
-    shown = captioned(tmp_path, "one two three four five six seven eight nine ten eleven twelve")
-
-    parts = [lettered(frame) for frame in shown[::5]]
-    changes = [(one != other).sum() > 100 for one, other in pairwise(parts)]
-    assert sum(changes) >= 4
-    assert parts[1].any()
-    assert parts[-2].any()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from PIL import Image
 
 from kit.engines.base import Asset, Order
 from kit.engines.media import sound
@@ -181,14 +180,3 @@ def test_clips_that_are_too_long_together_are_refused_before_the_charge() -> Non
     assert list(engine.check(order)) == [
         ("clips", "the clips last 601 s together; at most 600 s can be joined")
     ]
-
-
-def test_the_poster_shows_a_clip_and_not_the_black_between_two(tmp_path: Path) -> None:
-    dark = plain(tmp_path / "dark.mp4", (2, 2, 2), seconds=1.4)
-    clips = [plain(tmp_path / "red.mp4", RED, seconds=0.6), dark]
-
-    asset = joined(tmp_path, clips, transition="fade_black", transition_seconds=0.5)
-
-    assert asset.thumbnail is not None
-    with Image.open(asset.thumbnail) as poster:
-        assert near(np.asarray(poster)[36, 64].astype(int), RED)
