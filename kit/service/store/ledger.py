@@ -103,7 +103,20 @@ BROKEN = Query(
 )
 
 _charge = ledger.c.kind == "generation"
-_charged = func.coalesce(func.sum(case((_charge, -ledger.c.millicredits), else_=0)), 0)
+# Summed before they are joined: an account's entries would be read anew for each generation.
+_sums = (
+    select(
+        ledger.c.generation_id,
+        ledger.c.account_id,
+        func.sum(case((_charge, -ledger.c.millicredits), else_=0)).label("charged"),
+        func.sum(case((_refund, ledger.c.millicredits), else_=0)).label("given"),
+    )
+    .where(ledger.c.generation_id.is_not(None))
+    .group_by(ledger.c.generation_id, ledger.c.account_id)
+    .subquery()
+)
+_charged = func.coalesce(_sums.c.charged, 0)
+_given = func.coalesce(_sums.c.given, 0)
 _unpaid = and_(
     generations.c.state == "failed", generations.c.refunded != generations.c.millicredits
 )
@@ -117,21 +130,18 @@ MISCHARGED = Query(
         generations.c.refunded,
         generations.c.state,
         _charged.label("charged"),
-        _refunds.label("given"),
+        _given.label("given"),
     )
     .select_from(
         generations.outerjoin(
-            ledger,
+            _sums,
             and_(
-                ledger.c.generation_id == generations.c.id,
-                ledger.c.account_id == generations.c.account_id,
+                _sums.c.generation_id == generations.c.id,
+                _sums.c.account_id == generations.c.account_id,
             ),
         )
     )
-    .group_by(generations.c.id)
-    .having(
-        or_(_charged != generations.c.millicredits, _refunds != generations.c.refunded, _unpaid)
-    )
+    .where(or_(_charged != generations.c.millicredits, _given != generations.c.refunded, _unpaid))
     .order_by(generations.c.id)
 )
 

@@ -135,6 +135,16 @@ def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
         assert not [step for step in plan(connection, query) if "TEMP B-TREE" in step], name
 
 
+@pytest.mark.parametrize("name", ["BROKEN", "MISCHARGED", "UNFOUNDED"])
+def test_the_books_are_read_once_and_not_anew_for_each_row(
+    connection: apsw.Connection, name: str
+) -> None:
+    steps = plan(connection, getattr(ledger, name))
+
+    again = [step for step in steps if step.startswith(("SEARCH ledger", "SEARCH generations"))]
+    assert [step for step in again if "(id=?)" not in step] == []
+
+
 def test_claiming_uses_the_index_of_what_waits(connection: apsw.Connection) -> None:
     for query in (generations.CLAIM, generations.CLAIM_OTHERS):
         steps = plan(connection, query)
