@@ -20,6 +20,9 @@ _STREAMS = 32
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
 #: Seconds of a single picture that does not tell how long it is on show.
 _MOMENT = 0.04
+#: Seconds by which the packets of an MP3 may last longer than its sound: a header that tells so
+#: little less knows what is padding.
+_PADDING = 0.25
 #: By how much the lengths of packets may add up to more than their times tell, as a share and in
 #: seconds, before the times are not believed.
 _APART = (0.05, 0.5)
@@ -171,7 +174,10 @@ def _measure_sound(container: Any, stream: Any) -> float:
     told = float((end - (begin or 0)) * stream.time_base)
     added = float(total * stream.time_base)
     share, more = _APART
-    return _bounded(added if added > told * (1 + share) + more else told)
+    found = _bounded(added if added > told * (1 + share) + more else told)
+    header = (container.duration or 0) / 1_000_000
+    padded = container.format.name == "mp3" and 0 < header <= found <= header + _PADDING
+    return round(header, 3) if padded else found
 
 
 def _ends(container: Any) -> dict[int, float]:

@@ -51,6 +51,16 @@ def test_sound_is_priced_by_its_packets_and_not_by_its_header(
     assert priced(http, heard(http, lying, kind)) == pytest.approx(60, abs=0.1)
 
 
+@pytest.mark.parametrize("name", SOUNDS)
+def test_sound_is_priced_as_long_as_it_is(http: httpx.Client, name: str) -> None:
+    kind, codec, form, _ = SOUNDS[name]
+    padding = 0.03 if name == "m4a" else 0.01
+
+    content = forged.sound(codec, form, 7.3)
+
+    assert priced(http, heard(http, content, kind)) == pytest.approx(7.3, abs=padding)
+
+
 @pytest.mark.parametrize("name", FILMS)
 def test_a_video_is_priced_by_its_packets_and_not_by_its_header(
     http: httpx.Client, name: str
