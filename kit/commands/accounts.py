@@ -12,6 +12,7 @@ from kit.commands.options import (
     Json,
     actor,
     amount,
+    read,
     settings_of,
     show_json,
     show_table,
@@ -45,7 +46,7 @@ def create(
 @app.command("list")
 def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
     """List the accounts."""
-    rows = transact(settings_of(data, database), accounts.every_one())
+    rows = read(settings_of(data, database), accounts.every_one())
     if as_json:
         show_json([described(row) for row in rows])
     else:

@@ -11,10 +11,10 @@ from kit.commands.options import (
     Data,
     DatabaseUrl,
     Json,
+    read,
     settings_of,
     show_json,
     show_table,
-    transact,
 )
 from kit.service.domain import audit
 from kit.service.http.context import moment
@@ -27,7 +27,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
-    rows = transact(settings_of(data, database), audit.entries(most=limit))
+    rows = read(settings_of(data, database), audit.entries(most=limit))
     if as_json:
         show_json([described(row) for row in rows])
         return

@@ -14,6 +14,7 @@ from kit.commands.options import (
     actor,
     amount,
     instant,
+    read,
     settings_of,
     show_json,
     show_table,
@@ -75,7 +76,7 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """List the keys, without their secrets."""
-    rows = transact(settings_of(data, database), keys.known(account))
+    rows = read(settings_of(data, database), keys.known(account))
     if as_json:
         show_json([described(row) for row in rows])
     else:

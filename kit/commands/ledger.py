@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, Json, examined, settings_of, show_json, transact
+from kit.commands.options import Data, DatabaseUrl, Json, examined, read, settings_of, show_json
 from kit.service.domain import credits
 
 app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)
@@ -20,7 +20,7 @@ def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = Fals
     """Prove that the file, every balance, charge and refund is right; nothing is repaired."""
     settings = settings_of(data, database)
     examined(settings)
-    found = transact(settings, credits.verify())
+    found = read(settings, credits.verify())
     if as_json:
         show_json(
             [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -18,7 +18,7 @@ from kit.service import machine
 from kit.service import settings as service_settings
 from kit.service.app import open_database, refuse_half
 from kit.service.settings import Settings
-from kit.service.store.database import Transaction
+from kit.service.store.database import Database, Transaction
 from kit.service.store.sqlite import RESTORE, damage
 
 T = TypeVar("T")
@@ -42,15 +42,12 @@ def settings_of(data: Path | None, database: str | None = None, **given: Any) ->
 
 def transact(settings: Settings, work: Transaction[T]) -> T:
     """Run a transaction on the service's own database, whether the service runs or not."""
+    return _on(settings, lambda database: database.write(work))
 
-    async def alone() -> T:
-        database = open_database(settings)
-        try:
-            return await database.write(work)
-        finally:
-            await database.close()
 
-    return asyncio.run(alone())
+def read(settings: Settings, work: Transaction[T]) -> T:
+    """Run a transaction that only reads: however long it takes, a running service can write."""
+    return _on(settings, lambda database: database.read(work))
 
 
 def actor() -> str:
@@ -111,3 +108,14 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None
     for row in cells:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         typer.echo(line.rstrip())
+
+
+def _on(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
+    async def alone() -> T:
+        database = open_database(settings)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(alone())

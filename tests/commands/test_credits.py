@@ -1,3 +1,4 @@
+import apsw
 import pytest
 
 from kit.commands.options import transact
@@ -28,6 +29,16 @@ def test_an_unknown_account_gets_no_credits(kit: Kit) -> None:
     done = kit("credits", "grant", "--account", "acc_nobody", "--amount", 1)
 
     assert (done.code, done.err) == (1, "kit: there is no account 'acc_nobody'\n")
+
+
+def test_the_books_can_be_verified_while_somebody_writes(kit: Kit, account: str) -> None:
+    connection = apsw.Connection(str(service_settings.load().database_path))
+    connection.execute("BEGIN IMMEDIATE")
+
+    try:
+        assert kit("ledger", "verify").code == 0
+    finally:
+        connection.close()
 
 
 def test_books_that_are_wrong_are_said_and_are_a_failure(kit: Kit, account: str) -> None:
