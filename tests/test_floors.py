@@ -194,7 +194,7 @@ def test_every_room_exists() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=module_of)
 def test_a_file_stays_readable(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
     assert not {"utils", "helpers", "common", "misc", "manager", "handler"} & {path.stem}
 
 

@@ -25,11 +25,10 @@ import numpy as np
 
 from kit.engines.base import Job, Progress
 from kit.engines.film.animate.relief import Relief, blocks_of, large
-from kit.engines.film.camera import view
-from kit.engines.film.filming import Draw, Take
+from kit.engines.film.filming import Draw, Take, view
 from kit.engines.film.flight.journey import Journey
+from kit.engines.film.kenburns.drawing import Rostrum
 from kit.engines.film.kenburns.moves import MOVES, Room
-from kit.engines.film.kenburns.rostrum import Rostrum
 from kit.engines.film.living.scene import Living
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Clip, rgb_frame, views

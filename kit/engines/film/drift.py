@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.camera import CAMERAS, REACH, View, nearness, view
-from kit.engines.film.filming import Take, filmed, take_of
+from kit.engines.film.filming import CAMERAS, REACH, Take, View, filmed, nearness, take_of, view
 from kit.engines.film.ripples import Ripples
 from kit.engines.film.sheets import Matrix, Sheet, backdrop, lay, sheet
 from kit.engines.film.weather import Weather

@@ -8,21 +8,179 @@ way, while they come up where it began. Nothing here knows what the picture show
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import cv2
 import numpy as np
 
-from kit.engines.film.blending import brighten, burn, glow, veil, whiten
-from kit.engines.film.rain import streaks
-from kit.engines.film.snow import drifts
-from kit.engines.film.tiles import clouds, fitted, spread_out, wrapped
+from kit.engines.film.sheets import (
+    brighten,
+    burn,
+    clouds,
+    fitted,
+    glow,
+    spread_out,
+    veil,
+    whiten,
+    wrapped,
+)
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes
 from kit.engines.painting.poster.falling import falls
-from kit.engines.painting.poster.plane import Stage, disc
+from kit.engines.painting.poster.plane import Stage, disc, discs
+
+_LAYERS = 3
+_RAIN_COUNT, _RAIN_FEWER = 420, 0.7  # drops on a square frame's layer farthest away, and nearer
+#: Farthest away and one layer nearer: shares of the height; heights in a second; steps of 8 bits.
+_LONG, _WIDE, _SPEED, _LIGHT = (0.018, 0.013), (0.0010, 0.0005), (1.3, 0.6), (44, 8)
+_LEAN = -0.15  # columns to the side for each row down
+_FINE = 4  # bits of a pixel's place
+_ENDS = 0.22  # of a streak, at both ends, that are fainter, by half
+_DULL, _GRAY = 0.93, 0.86  # shares of light and of color that are left
+_BLACK, _NEUTRAL = 16, 128
+
+
+def streaks(
+    rng: np.random.Generator, size: tuple[int, int]
+) -> Iterator[tuple[Bytes, tuple[float, float]]]:
+    """Yield the layers of a rain, the farthest first: each a tile without seams, and its speed.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Width and height of the frame, which are also those of a tile.
+
+    Yields
+    ------
+    tile : ndarray of uint8
+        Light to add.
+    speed : tuple of float
+        Frame widths and heights in a second.
+    """
+    for near in range(_LAYERS):
+        down = _rain_at(_SPEED, near)
+        yield _rain_tile(rng, size, near), (down * _LEAN * size[1] / size[0], down)
+
+
+def dull(frame: Frame) -> None:
+    """Take light and color from a frame that was not made for rain, in place."""
+    cv2.convertScaleAbs(frame[0], dst=frame[0], alpha=_DULL, beta=(1 - _DULL) * _BLACK)
+    for chroma in frame[1:]:
+        cv2.convertScaleAbs(chroma, dst=chroma, alpha=_GRAY, beta=(1 - _GRAY) * _NEUTRAL)
+
+
+def _rain_tile(rng: np.random.Generator, size: tuple[int, int], near: int) -> Bytes:
+    """Draw a layer; its streaks go on at the opposite edge."""
+    width, height = size
+    tile = np.zeros((height, width), np.uint8)
+    count = round(_RAIN_COUNT * _RAIN_FEWER**near * width / height)
+    long, wide = (_rain_at(pair, near) * height for pair in (_LONG, _WIDE))
+    for x, y, bright in rng.random((count, 3)) * (width, height, 1.0):
+        light = _rain_at(_LIGHT, near) * (0.35 + 0.65 * bright) * min(1.0, wide)
+        for step in product((-width, 0, width), (-height, 0)):
+            _streak(tile, (x + step[0], y + step[1]), long * (0.6 + 0.4 * bright), wide, light)
+    return tile
+
+
+def _streak(
+    tile: Bytes, place: tuple[float, float], long: float, wide: float, light: float
+) -> None:
+    if not -long < place[0] < tile.shape[1] + long:
+        return
+    for end, share in ((0.0, 0.5), (_ENDS, 1.0)):
+        first, last = (_fine(place, long * at) for at in (end, 1.0 - end))
+        thick = max(1, round(wide))
+        cv2.line(tile, first, last, round(light * share), thick, cv2.LINE_AA, _FINE)
+
+
+def _fine(place: tuple[float, float], far: float) -> tuple[int, int]:
+    """Return a place some rows down a streak, in parts of a pixel."""
+    return round((place[0] + _LEAN * far) * 2**_FINE), round((place[1] + far) * 2**_FINE)
+
+
+def _rain_at(pair: tuple[float, float], near: int) -> float:
+    """Return a measure of a layer: of the farthest one, and what each nearer one adds."""
+    return pair[0] + pair[1] * near
+
+
+_SHEETS = 4
+_SNOW_COUNT, _SNOW_FEWER = (
+    250,
+    1.2,
+)  # flakes of the sheet farthest away; how much fewer nearer ones have
+#: Farthest away, and what is added to it up to the nearest: radii in sides of a square as large as
+#: the frame; frame heights and widths in a second; shares of the frame.
+_SIZE, _DOWN = (0.0011, 0.0022), (0.10, 0.14)
+_ASIDE, _SWAY = (0.012, 0.024), (0.006, 0.012)
+_SIZES, _LIGHTS = (0.55, 1.0), (90, 140)  # least and what may be added, within a sheet
+#: Of sheets in turn: shares of the way aside and of the swing.
+_TURNS = ((0.2, 1.2), (1.8, 0.8))
+_LATER = 0.382  # turns by which each sheet's swing is behind the one before: none keep in step
+_SOFT, _LEAST, _BRIGHTER = 0.35, 0.85, 1.35  # blur in radii and at least in pixels; light
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Flakes that go one way.
+
+    Parameters
+    ----------
+    tile : ndarray of uint8
+        Brightness, as large as the frame; it continues at the opposite edge.
+    speed : tuple of float
+        Frame widths and heights that they move in a second.
+    sway : float
+        Share of the frame by which they swing about their way.
+    phase : float
+        Where on their swing they start, in turns.
+    """
+
+    tile: Bytes
+    speed: tuple[float, float]
+    sway: float
+    phase: float
+
+
+def drifts(rng: np.random.Generator, size: tuple[int, int]) -> Iterator[Drift]:
+    """Yield the sheets of a snowfall, the farthest first.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Width and height of the frame.
+    """
+    for number in range(_SHEETS):
+        near = number / (_SHEETS - 1)
+        aside, wide = _TURNS[number % len(_TURNS)]
+        speed = aside * _snow_at(_ASIDE, near), _snow_at(_DOWN, near)
+        yield Drift(
+            _snow_tile(rng, size, near), speed, wide * _snow_at(_SWAY, near), number * _LATER
+        )
+
+
+def _snow_tile(rng: np.random.Generator, size: tuple[int, int], near: float) -> Bytes:
+    typical = math.sqrt(size[0] * size[1]) * _snow_at(_SIZE, near)
+    tile = np.zeros((size[1], size[0]), np.uint8)
+    count = round(_SNOW_COUNT / (1 + 2 * _SNOW_FEWER * near))
+    for x, y, large, bright in rng.random((count, 4)) * (*size, 1.0, 1.0):
+        radius = typical * _snow_at(_SIZES, large)
+        circles = [(*place, radius) for place in wrapped(size, x, y, radius + 2)]
+        discs(tile, np.array(circles), values=[round(_snow_at(_LIGHTS, bright))] * len(circles))
+    # A disc of two pixels is a diamond, which the eye follows.
+    soft = math.hypot(_SOFT * typical, _LEAST)
+    border = math.ceil(3 * soft) + 1
+    around = cv2.GaussianBlur(np.pad(tile, border, mode="wrap"), (0, 0), soft)
+    flakes = around[border:-border, border:-border]
+    return np.asarray(cv2.convertScaleAbs(flakes, alpha=_BRIGHTER))
+
+
+def _snow_at(pair: tuple[float, float], share: float) -> float:
+    """Return a measure a share of the way from its least to its most."""
+    return pair[0] + pair[1] * share
+
 
 #: What can be in the air, as a setting's values; none is drawn by nothing.
 KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.editing.picture.looks import LOOKS, NOTHING, is_idle
-from kit.engines.editing.title.words import USUAL, headline_problems
+from kit.engines.editing.title.styles import USUAL, headline_problems
 from kit.engines.media.fonts import FACES
 from kit.engines.models import picture_settings
 from kit.wire import Multiplier, Rule

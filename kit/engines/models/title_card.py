@@ -15,8 +15,7 @@ from kit.engines.base import (
     Progress,
     seed_parameter,
 )
-from kit.engines.editing.title.styles import STYLES
-from kit.engines.editing.title.words import headline_problems, subtitle_problems
+from kit.engines.editing.title.styles import STYLES, headline_problems, subtitle_problems
 from kit.engines.media.fonts import FACES
 from kit.engines.models import picture_settings
 from kit.engines.prompt.backgrounds import ground_problems
@@ -93,6 +92,6 @@ class TitleCard(Engine):
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""
         from kit.engines.editing.attending import attended
-        from kit.engines.editing.title.card import make_card
+        from kit.engines.editing.title.titling import make_card
 
         return attended(job, progress, make_card)

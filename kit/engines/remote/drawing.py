@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import io
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,154 @@ from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.pictures import opaque
-from kit.engines.remote.exchange import Ask, Reply
-from kit.engines.remote.fields import form, seed
+from kit.engines.media import picture, stills
+from kit.engines.media.footage import Footage
+from kit.engines.media.inspection import MAGIC, inspect
+from kit.engines.remote.exchange import Ask, Reply, Tell, awaited
 from kit.engines.remote.http import Caller
 from kit.engines.remote.images import ImagesEntry
-from kit.engines.remote.items import answered, item_of, received
-from kit.engines.remote.results import asset
-from kit.engines.remote.waiting import Tell, awaited
+from kit.engines.remote.site import form, seed
 from kit.errors import EngineError
+
+#: Where an entry holds a file as it came.
+_FILE = "file"
+
+
+def answered(reply: Reply, kind: str) -> Any:
+    """Return what the JSON of an answer says; where it is a file itself, that is its only entry.
+
+    Parameters
+    ----------
+    kind : str
+        Of the file: ``image`` or ``video``.
+
+    Raises
+    ------
+    EngineError
+        It is neither (``upstream_odd``).
+    """
+    if reply.headers.get("content-type", "").startswith(f"{kind}/"):
+        return {"data": [{_FILE: reply.content}]}
+    return reply.json()
+
+
+def item_of(answer: Any) -> dict[str, Any] | None:
+    """Return the first entry of an answer's ``data``, or None where there is none with a file."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    item = data[0] if isinstance(data, list) and data else None
+    if not isinstance(item, dict):
+        return None
+    # JSON knows no bytes, so nothing but the file itself is taken for it.
+    is_file = isinstance(item.get(_FILE), bytes)
+    return item if is_file or _text(item, "b64_json") or _text(item, "url") else None
+
+
+async def received(caller: Caller, item: Mapping[str, Any], target: Path, *, most: int) -> None:
+    """Write the file of an item to a path.
+
+    Raises
+    ------
+    EngineError
+        It is garbled or too large, it lies where it cannot be fetched safely, or it did not come.
+    """
+    if isinstance(file := item.get(_FILE), bytes):
+        target.write_bytes(file)
+        return
+    encoded, url = _text(item, "b64_json"), _text(item, "url")
+    if url.startswith("data:"):
+        encoded = encoded or url
+    if encoded:
+        target.write_bytes(_decoded(encoded))
+    else:
+        await caller.fetch(caller.beside(url), target, most=most, late=True)
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    found = item.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _decoded(text: str) -> bytes:
+    """Return bytes that were written as base64: in lines, as a ``data:`` address, unpadded."""
+    if text.startswith("data:"):
+        text = text.partition(",")[2]
+    text = "".join(text.split()).rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        sentence = "the file in the remote service's answer is garbled"
+        raise EngineError(sentence, code="upstream_odd") from None
+
+
+_ENDINGS = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "image/gif": ".gif",
+    "video/mp4": ".mp4",
+    "video/quicktime": ".mov",
+    "video/webm": ".webm",
+}
+_POSTER_AT = 0.4  # of the length
+
+
+def asset(path: Path, asset_type: str, metadata: Mapping[str, Any]) -> Asset:
+    """Return a file that was received as the asset of a job.
+
+    Parameters
+    ----------
+    path : Path
+        In the job's folder; it is given the ending of its type.
+    asset_type : str
+        ``image`` or ``video``: what it must be.
+
+    Raises
+    ------
+    EngineError
+        It is something else (``upstream_odd``), broken, or too large.
+    """
+    content_type = _content_type(path, asset_type)
+    try:
+        facts = inspect(path, content_type)
+    except EngineError as error:
+        sentence = f"what the remote service sent is of no use: {error}"
+        raise EngineError(sentence, code="upstream_odd") from None
+    named = path.rename(path.with_suffix(_ENDINGS[content_type]))
+    seconds = facts.get("duration_seconds")
+    pixels = (
+        _poster(named, seconds or 0.0) if asset_type == "video" else stills.opened(named).pixels
+    )
+    return Asset(
+        path=named,
+        content_type=content_type,
+        width=facts["width"],
+        height=facts["height"],
+        duration_seconds=seconds,
+        thumbnail=picture.write_thumbnail(pixels, path.parent),
+        metadata=metadata,
+    )
+
+
+def _content_type(path: Path, asset_type: str) -> str:
+    with path.open("rb") as file:
+        head = file.read(32)
+    for content_type in _ENDINGS:
+        kind = content_type.partition("/")[0]
+        marks = MAGIC[content_type]
+        if kind == asset_type and any(head[at : at + len(m)] == m for at, m in marks):
+            return content_type
+    what = {"image": "a picture", "video": "a video"}[asset_type]
+    raise EngineError(f"what the remote service sent is not {what}", code="upstream_odd")
+
+
+def _poster(path: Path, seconds: float) -> Any:
+    with Footage(path) as footage:
+        frames = footage.frames(footage.fps or 24, start=seconds * _POSTER_AT)
+        found = next(iter(frames), None)
+        if found is None:
+            found = next(iter(footage.frames(footage.fps or 24)))
+    return found
+
 
 #: What endpoints take at most; larger pictures only take longer to send.
 MOST_SIDE = 2048

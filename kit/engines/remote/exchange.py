@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from kit.engines.base import Progress
 from kit.errors import EngineError
 
 #: How often a request is sent at most; what is asked of work that is paid for already is sent until
@@ -168,3 +171,117 @@ class Lost:
 
     why: str
     sent: bool
+
+
+#: A wait that is longer than this is somebody else's problem: the job fails and is refunded.
+_LONGEST_WAIT = 60.0
+#: Answers that say "not now": nothing was done, so asking again does no harm.
+_BUSY = frozenset({429, 503})
+#: Answers about a file that may come to be there.
+_NOT_YET = frozenset({202, 404})
+#: Answers after which only a request that may be repeated is sent again.
+#: What answers 500 is there, and will hardly do better in a minute.
+_FAILED = frozenset({408, 500, 502, 504})
+
+
+def wait_before(ask: Ask, outcome: Reply | Lost, attempt: int, pause: float) -> float | None:
+    """Return the seconds until a request is sent again, or None if it is not to be.
+
+    Parameters
+    ----------
+    attempt : int
+        How often it was sent again before, from 0.
+    pause : float
+        Seconds before the first repetition; the later ones take up to eight times that.
+    """
+    backoff = pause * 2.0 ** min(attempt, TRIES - 2)
+    broken = isinstance(outcome, Reply) and outcome.status == 500
+    more = attempt < (min(TRIES, ask.tries) if broken else ask.tries) - 1
+    if isinstance(outcome, Lost):
+        return backoff if more and (ask.again or not outcome.sent) else None
+    if ask.late and outcome.status in _NOT_YET:
+        return backoff if attempt < TRIES - 1 else None
+    if ask.enough(outcome) or outcome.is_out_of_credits:
+        return None
+    return _wait(ask, outcome, backoff if more else None, pause)
+
+
+def _wait(ask: Ask, reply: Reply, backoff: float | None, pause: float) -> float | None:
+    asked = reply.retry_after
+    running = reply.status == 409 and asked is not None and ask.again
+    if reply.status not in _BUSY and not running:
+        return backoff if ask.again and reply.status in _FAILED else None
+    if asked is None:
+        return backoff
+    # It says when to come back, as servers do that load a model first: so it is waited for.
+    return max(asked, pause) if asked <= _LONGEST_WAIT else None
+
+
+T = TypeVar("T")
+_LOOK_EVERY = 0.2
+#: Seconds that saying goodbye to the other machine may take: a cancel takes effect within one.
+GOODBYE_SECONDS = 0.75
+
+#: Tells how far the work is, 0 to 1.
+Tell = Callable[[float], None]
+
+
+def awaited(work: Callable[[Tell], Awaitable[T]], progress: Progress, *, seconds: float) -> T:
+    """Run asynchronous work to its end in an event loop of its own and return its result.
+
+    A cancel reaches the work as `asyncio.CancelledError` within a fifth of a second, wherever it
+    waits; it may still say goodbye to the other machine.
+
+    Raises
+    ------
+    CanceledError
+        Raised by `progress`.
+    EngineError
+        The work took longer than `seconds` (``timed_out``), or raised it.
+    """
+    return asyncio.run(_watched(work, progress, seconds))
+
+
+async def undoable(step: Awaitable[T], undo: Callable[[T], Awaitable[None]]) -> T:
+    """Return what a step returns that has the other machine begin something.
+
+    Where a cancel comes in the middle of it, its answer is waited for a moment longer and undone:
+    else what was begun would be made, and paid for, for nobody.
+    """
+    task = asyncio.ensure_future(step)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                await undo(await task)
+        raise
+    finally:
+        task.cancel()
+
+
+async def _watched(work: Callable[[Tell], Awaitable[T]], progress: Progress, seconds: float) -> T:
+    far = 0.0
+
+    def tell(fraction: float) -> None:
+        nonlocal far
+        far = fraction
+
+    async def bounded() -> T:
+        try:
+            async with asyncio.timeout(seconds):
+                return await work(tell)
+        except TimeoutError:
+            sentence = f"the remote service did not finish within {seconds:g} s"
+            raise EngineError(sentence, code="timed_out") from None
+
+    task = asyncio.create_task(bounded())
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=_LOOK_EVERY)
+            progress.report(far)
+    except BaseException:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+    return await task

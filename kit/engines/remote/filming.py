@@ -6,24 +6,132 @@ An endpoint may also answer with the clip itself, as a file or in base64, or wit
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import os
+import time
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.remote.drawing import normal
-from kit.engines.remote.exchange import PATIENT, Ask, Reply, told
-from kit.engines.remote.fields import form, seed
+from kit.engines.remote.drawing import answered, asset, item_of, normal, received
+from kit.engines.remote.exchange import (
+    GOODBYE_SECONDS,
+    PATIENT,
+    Ask,
+    Reply,
+    Tell,
+    awaited,
+    told,
+    undoable,
+)
 from kit.engines.remote.http import FILE_BYTES, Caller
-from kit.engines.remote.items import answered, item_of, received
-from kit.engines.remote.results import asset
-from kit.engines.remote.underway import Note, order_of, underway
+from kit.engines.remote.site import Site, form, seed
 from kit.engines.remote.videos import VideosEntry
-from kit.engines.remote.waiting import GOODBYE_SECONDS, Tell, awaited, undoable
 from kit.errors import EngineError
+from kit.private import make_folder
 from kit.wire import FINISHED
+
+_SUFFIX = ".clip"
+#: Notes are removed with the wait for the clip; one that is older was left by a job that nobody
+#: took over, and endpoints do not keep clips for longer.
+_OLDEST_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is known of a clip.
+
+    Parameters
+    ----------
+    found : str
+        The address that a process which was killed has left; empty without one.
+    file : file, optional
+        Where it is written down, without a buffer; None where that cannot be.
+    """
+
+    found: str = ""
+    file: IO[bytes] | None = None
+
+    def keep(self, address: str) -> None:
+        """Write down where the clip is asked after, if that can be: it is being made anyway."""
+        if self.file is not None:
+            with suppress(OSError):
+                self.file.truncate(0)
+                self.file.write(address.encode())
+
+
+@contextmanager
+def underway(folder: Path, order: str) -> Iterator[Note]:
+    """Yield the note of an order, and remove it at the end, however the wait for the clip ends.
+
+    Another process that waits for the same order has the note locked: then there is none here, and
+    each of the two has its own clip made.
+    """
+    path = folder / f"{order}{_SUFFIX}"
+    file = _opened(path)
+    if file is None:
+        yield Note()
+        return
+    with file:
+        file.seek(0)
+        try:
+            yield Note(file.read().decode(errors="replace"), file)
+        finally:
+            with suppress(OSError):
+                path.unlink()
+
+
+def order_of(site: Site, path: str, model: str, job: Job) -> str:
+    """Return what tells the order of a job from all others; the same job has the same one."""
+    media = {name: [_digest(path) for path in paths] for name, paths in job.media.items()}
+    parts = [site.url, path, model, job.prompt, dict(job.parameters), job.seed, media]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _opened(path: Path) -> IO[bytes] | None:
+    """Return a note, locked; None where somebody else has it, or where there cannot be any."""
+    try:
+        make_folder(path.parent)
+        _sweep(path.parent)
+        file = path.open("a+b", buffering=0)
+    except OSError:
+        return None
+    if _lock(file):
+        return file
+    file.close()
+    return None
+
+
+def _sweep(folder: Path) -> None:
+    for path in folder.glob(f"*{_SUFFIX}"):
+        with suppress(OSError):  # somebody else was faster
+            if time.time() - path.stat().st_mtime > _OLDEST_SECONDS:
+                path.unlink()
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Take the lock of a file unless another process has it; it is free when that one ends."""
+    if os.name == "nt":  # pragma: no cover - a file that is locked there cannot be removed
+        return False
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
 
 _NAME = "clip"
 #: Longest pause between two looks, in seconds.

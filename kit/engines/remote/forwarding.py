@@ -18,11 +18,18 @@ from pydantic import ValidationError
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.inspection import MAGIC
-from kit.engines.remote.exchange import PATIENT, Ask, Reply
+from kit.engines.remote.drawing import asset
+from kit.engines.remote.exchange import (
+    GOODBYE_SECONDS,
+    PATIENT,
+    Ask,
+    Reply,
+    Tell,
+    awaited,
+    undoable,
+)
 from kit.engines.remote.http import Caller
-from kit.engines.remote.results import asset
 from kit.engines.remote.site import Site
-from kit.engines.remote.waiting import GOODBYE_SECONDS, Tell, awaited, undoable
 from kit.errors import EngineError
 from kit.wire import Generation, Model, Receipt, Shape, Ticket
 

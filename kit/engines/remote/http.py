@@ -20,8 +20,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from kit.engines.remote import reasons
-from kit.engines.remote.again import wait_before
-from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply
+from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply, wait_before
 from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
 from kit.version import __version__

@@ -25,8 +25,7 @@ from kit.engines.base import (
 )
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
-from kit.engines.remote.fields import Always, Below, FieldName, taken
-from kit.engines.remote.site import SiteEntry
+from kit.engines.remote.site import Always, Below, FieldName, SiteEntry, taken
 from kit.wire import Parameter
 
 #: Fields of a request that the engine fills in itself.

@@ -17,9 +17,8 @@ from pydantic import AfterValidator, Field
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
 from kit.engines.configured.entries import ModelEntry, Setting, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
-from kit.engines.remote.fields import Always, Below, FieldName, taken
 from kit.engines.remote.images import Sizes, sizes_of, where
-from kit.engines.remote.site import SiteEntry
+from kit.engines.remote.site import Always, Below, FieldName, SiteEntry, taken
 from kit.wire import Parameter
 
 

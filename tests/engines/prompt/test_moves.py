@@ -2,7 +2,7 @@ from collections.abc import Collection
 
 import pytest
 
-from kit.engines.film.camera import CAMERAS
+from kit.engines.film.filming import CAMERAS
 from kit.engines.film.flight.route import PILOTS
 from kit.engines.prompt.moves import moves_of
 from kit.engines.prompt.reading import read

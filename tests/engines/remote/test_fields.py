@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Engine, Job, Progress
-from kit.engines.remote import fields, images, videos
+from kit.engines.remote import images, site, videos
 from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Server
 
@@ -26,7 +26,7 @@ def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
     ("number", "sent"), [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, 0), (2**32 - 1, 2**31 - 1)]
 )
 def test_a_seed_fits_where_numbers_have_a_sign(number: int, sent: int) -> None:
-    assert fields.seed(number) == sent
+    assert site.seed(number) == sent
 
 
 @pytest.mark.parametrize("kind", [images, videos])

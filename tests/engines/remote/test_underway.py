@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Asset, Job, Progress
+from kit.engines.remote.filming import order_of, underway
 from kit.engines.remote.site import Site
-from kit.engines.remote.underway import order_of, underway
 from kit.engines.remote.videos import engines
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 

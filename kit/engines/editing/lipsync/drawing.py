@@ -14,12 +14,10 @@ import numpy as np
 
 from kit.engines.editing.lipsync.head import REACH as HEAD_REACH
 from kit.engines.editing.lipsync.head import Posture, carried
-from kit.engines.editing.lipsync.lattice import filled, step_for
 from kit.engines.editing.lipsync.lids import Eye, closable, find_eyes, lashes, shut
-from kit.engines.editing.lipsync.lips import Lips
+from kit.engines.editing.lipsync.lips import Colors, Lips, colors_of
 from kit.engines.editing.lipsync.mouth import Shape, inner_reach_of, inside, pull, reach_of
-from kit.engines.editing.lipsync.pose import Box, Pose
-from kit.engines.editing.lipsync.tints import Colors, colors_of
+from kit.engines.editing.lipsync.pose import Box, Pose, filled, step_for
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Point
 

@@ -12,10 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.editing.lipsync.lattice import filled
-from kit.engines.editing.lipsync.lips import Lips, curve_at
-from kit.engines.editing.lipsync.pose import Box
-from kit.engines.editing.lipsync.tints import Colors
+from kit.engines.editing.lipsync.lips import Colors, Lips, curve_at
+from kit.engines.editing.lipsync.pose import Box, filled
 from kit.engines.media.color import Floats
 
 #: How far a mouth opens at a jaw of 1, and the shares of it that the two lips take.

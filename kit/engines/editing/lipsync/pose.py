@@ -7,13 +7,14 @@ the origin lies between the eyes, y goes down along the nose, the mouth is near 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face, Point
 
 #: Left, top, right and bottom in face units.
@@ -126,3 +127,39 @@ def pose_by_mouth(center: Point, width: float) -> Pose:
     """Return the pose of an upright face whose mouth is known, in pixels."""
     unit = max(width, 4.0) / MOUTH_WIDTH
     return Pose(center[0], center[1] - MOUTH * unit, unit)
+
+
+#: From places, x and y in face units, to fields of the same shape.
+Fields: TypeAlias = Callable[[Floats, Floats], Sequence[Floats]]
+#: Places are at most about so many face units apart.
+_SPACING = 2.4
+
+
+def step_for(unit: float) -> int:
+    """Return how many pixels apart the places are, an odd number, for pixels per face unit."""
+    return 1 + 2 * min(int((_SPACING * unit - 1) / 2), 4) if unit * _SPACING > 1 else 1
+
+
+def filled(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]:
+    """Return fields over places, worked out at the middle of each ``step x step`` pixels.
+
+    Parameters
+    ----------
+    x, y : ndarray of float32
+        Places in face units, equal shapes.
+    step : int
+        Odd.
+    """
+    if step == 1 or not x.size:
+        return [np.asarray(field, np.float32) for field in fields(x, y)]
+    height, width = x.shape
+    rows, columns = (
+        np.minimum(np.arange(step // 2, size + step // 2, step), size - 1)
+        for size in (height, width)
+    )
+    at = np.ix_(rows, columns)
+    size = (len(columns) * step, len(rows) * step)
+    return [
+        np.asarray(cv2.resize(np.asarray(field, np.float32), size)[:height, :width])
+        for field in fields(x[at], y[at])
+    ]

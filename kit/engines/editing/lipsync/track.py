@@ -15,9 +15,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from kit.engines.editing.lipsync.features import aside, closer, glance_of
 from kit.engines.editing.lipsync.lips import Lips, find_lips
-from kit.engines.editing.lipsync.placing import Told, choose
+from kit.engines.editing.lipsync.placing import Told, aside, choose, closer, glance_of
 from kit.engines.editing.lipsync.pose import Pose, pose_by_mouth, pose_of
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face, Point, find

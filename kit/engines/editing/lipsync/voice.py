@@ -17,8 +17,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.editing.lipsync.ear import soft, voiced
-from kit.engines.editing.lipsync.moments import MOMENTS, moments_of
+from kit.engines.editing.lipsync.speech import MOMENTS, moments_of, soft, voiced
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.sound import Sound

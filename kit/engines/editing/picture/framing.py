@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.picture.finish import finished, flat, source
+from kit.engines.editing.picture.grading import finished, flat, source
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.crops import window
 from kit.engines.media.stills import Still

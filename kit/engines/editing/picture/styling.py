@@ -5,10 +5,9 @@ from __future__ import annotations
 import cv2
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.picture.finish import bands, finished, flat, source
-from kit.engines.editing.picture.grading import color_matrix, graded
+from kit.engines.editing.picture.grading import bands, color_matrix, finished, flat, graded, source
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
-from kit.engines.editing.picture.redrawing import redrawn
+from kit.engines.editing.picture.printing import redrawn
 from kit.engines.editing.title.titling import Title, titled
 from kit.engines.media.color import Bytes
 from kit.engines.media.stills import Still

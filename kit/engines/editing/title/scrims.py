@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from kit.engines.editing.title.discs import Discs, found, small_size
-from kit.engines.editing.title.inks import Tints, Tone, luminance
+from kit.engines.editing.title.places import Discs, found, small_size
+from kit.engines.editing.title.setting import Tints, Tone, luminance
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
+
+from kit.engines.media.breaking import check_words, pieces
+from kit.engines.media.fonts import able
+from kit.engines.media.fonts.widths import width_of
+from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
+from kit.errors import EngineError
+from kit.parameters import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +131,157 @@ STYLES = {
         scrim=0.3,
     ),
 }
+
+
+#: Height and width of a picture in pixels.
+Shape: TypeAlias = tuple[int, int]
+#: The style of a title where none is asked for.
+USUAL = "bold"
+
+
+def headline_of(text: str, face: str, style: str) -> Wording:
+    """Return a headline as it is set: in capitals where the style has them.
+
+    Parameters
+    ----------
+    face : str
+        ``auto`` leaves it to the style.
+
+    Raises
+    ------
+    EngineError
+        It has letters that no font has, or nothing but symbols (``no_letters``).
+    """
+    return wording(*_headline(text, face, style))
+
+
+def subtitle_of(text: str, style: str) -> Wording:
+    """Return a subtitle as it is set; raises what `headline_of` raises."""
+    return wording(*_subtitle(text, style)) if text.strip() else Wording("")
+
+
+def headline_problems(
+    name: str, text: str, face: str, style: str, shape: Shape | None = None
+) -> Iterator[Problem]:
+    """Yield that a headline, the value of `name`, cannot be set.
+
+    Parameters
+    ----------
+    shape : tuple of int, optional
+        Height and width of the picture, where they are known.
+    """
+    look = STYLES[style]
+    room = headline_room(shape, look) if shape else None
+    yield from _problems(name, *_headline(text, face, style), room, look.tracking)
+
+
+def subtitle_problems(
+    name: str, text: str, style: str, shape: Shape | None = None
+) -> Iterator[Problem]:
+    """Yield that a subtitle, the value of `name`, cannot be set; see `headline_problems`."""
+    look = STYLES[style]
+    room = subtitle_room(shape, headline_room(shape, look), 0.0) if shape else None
+    yield from _problems(name, *_subtitle(text, style), room, look.small_tracking)
+
+
+def _problems(
+    name: str, text: str, face: str, room: Room | None, tracking: float
+) -> Iterator[Problem]:
+    found = [*wording_problems(name, text, face), *_count_problems(name, text)]
+    yield from found
+    if room and text.strip() and not found:
+        yield from room_problems(name, wording(text, face).text, face, room, tracking)
+
+
+def _count_problems(name: str, text: str) -> Iterator[Problem]:
+    try:
+        check_words(pieces(text))
+    except EngineError as error:
+        yield name, str(error)
+
+
+def _headline(text: str, face: str, style: str) -> tuple[str, str]:
+    look = STYLES[style]
+    return capitals(text) if look.capitals else text, look.face if face == "auto" else face
+
+
+def _subtitle(text: str, style: str) -> tuple[str, str]:
+    look = STYLES[style]
+    return capitals(text) if look.tracked else text, look.small_face
+
+
+_MARGIN = 0.07  # of the shorter side
+_SMALLEST = 8.0  # pixels an em in which letters can still be told apart
+_KERNED = 0.94  # of its width is left of a line whose letters move together
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How wide lines may be, how many there may be, and the bounds of the letters, in pixels."""
+
+    width: float
+    lines: int
+    smallest: float
+    largest: float
+    height: float
+
+
+def margin_of(shape: tuple[int, ...]) -> int:
+    """Return the least distance of letters from the edge of a picture, in pixels."""
+    return round(_MARGIN * min(shape[:2]))
+
+
+def headline_room(
+    shape: tuple[int, ...], style: TitleStyle, width: float = 1.0, height: float = 1.0
+) -> Room:
+    """Return the room of a headline.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width of the picture.
+    width, height : float
+        Shares of the width between the margins, and of the style's height.
+    """
+    tall, wide = shape[:2]
+    inner = (wide - 2 * margin_of(shape)) * width
+    return Room(
+        width=inner * style.width,
+        lines=6 if tall > wide else 4,
+        smallest=max(_SMALLEST, 0.022 * min(tall, wide)),
+        largest=0.34 * min(tall, wide),
+        height=height * style.height * tall,
+    )
+
+
+def subtitle_room(shape: tuple[int, ...], headline: Room, size: float) -> Room:
+    """Return the room of a subtitle, next to a headline in letters of a size."""
+    least = 0.026 * min(shape[:2])
+    return Room(
+        width=headline.width,
+        lines=3,
+        smallest=max(_SMALLEST, 0.6 * least),
+        largest=max(least, 0.34 * size, _SMALLEST),
+        height=0.16 * shape[0],
+    )
+
+
+def room_problems(
+    name: str, text: str, face: str, room: Room, tracking: float
+) -> Iterator[Problem]:
+    """Yield that a text, the value of `name`, is longer than all lines of a room together."""
+    faces = able(text, face)
+    # Joined letters are narrower than they stand in the tables.
+    if not faces or any(unicodedata.bidirectional(letter) == "AL" for letter in text):
+        return
+    ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)
+    most = room.width * room.lines / room.smallest
+    if ems > most:
+        fits = int(len(text) * most / ems)
+        yield (
+            name,
+            f"is too long to be readable in this size: of its {len(text)} letters about {fits} fit",
+        )
+
+
+#: Height of a title on the picture -> share of the free room above it, and what it costs.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,20 +13,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.video import paths, soundtrack
+from kit.engines.editing.picture.grading import graded
+from kit.engines.editing.picture.looks import LOOKS
+from kit.engines.editing.video import framing, soundtrack
 from kit.engines.editing.video.captions import Captions
 from kit.engines.editing.video.captionwords import caption_words
 from kit.engines.editing.video.framing import Frame, frame_of, framed, shifted, turned
-from kit.engines.editing.video.looks import Grade
 from kit.engines.editing.video.plan import Plan, check_work, fades, plan_of
 from kit.engines.editing.video.spoken import timed
 from kit.engines.editing.video.survey import Survey, survey
-from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of
-from kit.engines.media.color import Bytes
+from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of, views
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.footage import Footage
+from kit.engines.media.noise import smooth_step
 from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound
 from kit.engines.sizes import QUALITIES
+
+#: Of one plane: how much of the picture is left, the rest, and the plane's black or gray.
+_Shade: TypeAlias = tuple[Floats, Floats, Bytes]
+
+
+class Grade:
+    """A look for one clip.
+
+    Parameters
+    ----------
+    name : str
+        One of `LOOKS`; any other leaves everything as it is.
+    size : (width, height)
+        Of the finished frames.
+    """
+
+    def __init__(self, name: str, size: tuple[int, int]) -> None:
+        look = LOOKS.get(name)
+        self._size = size
+        self._look = replace(look, vignette=0.0) if look else None
+        self._shades = _shades(look.vignette, size) if look and look.vignette else []
+
+    def colored(self, pixels: Bytes) -> Bytes:
+        """Return an RGB picture, shape (height, width, 3), in the look's colors."""
+        return pixels if self._look is None else graded(pixels, self._look)
+
+    def shaded(self, frame: Bytes) -> Bytes:
+        """Return a finished I420 frame with the look's corners; the one given is left alone."""
+        if not self._shades:
+            return frame
+        out = np.empty_like(frame)
+        planes = zip(views(frame, *self._size), views(out, *self._size), self._shades, strict=True)
+        for source, target, (share, rest, dark) in planes:
+            cv2.blendLinear(source, dark, share, rest, dst=target)
+        return out
+
+
+def _shades(amount: float, size: tuple[int, int]) -> list[_Shade]:
+    width, height = size
+    shades: list[_Shade] = []
+    for wide, high, zero in ((width, height, 16), *[(width // 2, height // 2, 128)] * 2):
+        rows = np.linspace(-1, 1, high, dtype=np.float32)[:, None]
+        columns = np.linspace(-1, 1, wide, dtype=np.float32)[None, :]
+        share = 1 - np.float32(amount) * smooth_step(0.5, 2.0, rows**2 + columns**2)
+        share = np.ascontiguousarray(share, np.float32)
+        shades.append((share, 1 - share, np.full((high, wide), zero, np.uint8)))
+    return shades
+
 
 _POSTER = 0.35  # the preview shows this moment of the result
 #: Share of the work that the first look takes, where one is needed.
@@ -181,7 +232,7 @@ def _motion(
     corners = _corners(seen, frame, float(plan.fps))
     if not steady:
         return lambda number: shifted(*corners[number]), _FIRST_LOOK
-    corrections, zoom = paths.steadied(seen, float(plan.fps), frame)
+    corrections, zoom = framing.steadied(seen, float(plan.fps), frame)
     return (lambda number: turned(frame, corrections[number], zoom, *corners[number])), _FIRST_LOOK
 
 
@@ -192,7 +243,7 @@ def _corners(seen: Survey, frame: Frame, fps: float) -> NDArray[np.float64]:
         if not room:
             continue
         share = frame.window[axis] / frame.whole[axis]
-        way = room * paths.followed(seen, share, across=axis == 0, fps=fps)
+        way = room * framing.followed(seen, share, across=axis == 0, fps=fps)
         # A crop that hardly moves stands still, on whole pixels: that is sharper.
         still = np.ptp(way) < 2.0
         corners[:, axis] = 2 * np.rint(way.mean() / 2) if still else way

@@ -11,15 +11,12 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import Layers, separated
 from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
-from kit.engines.film.animate.standing import found, stands_free
-from kit.engines.film.animate.subject import Subject
-from kit.engines.film.camera import View, view
-from kit.engines.film.filming import Draw, Take, filmed, take_of
+from kit.engines.film.animate.subject import Subject, found, stands_free
+from kit.engines.film.filming import Draw, Take, View, filmed, take_of, view
+from kit.engines.film.kenburns.drawing import Rostrum, flattened
 from kit.engines.film.kenburns.moves import MOVES, Room
-from kit.engines.film.kenburns.rostrum import Rostrum, flattened
-from kit.engines.film.rain import dull
 from kit.engines.film.sheets import Matrix
-from kit.engines.film.weather import Weather
+from kit.engines.film.weather import Weather, dull
 from kit.engines.media import crops, cutout, stills
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats

@@ -13,9 +13,8 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.film.camera import REACH, View
-from kit.engines.film.filming import Take
-from kit.engines.film.kenburns.blocks import pairs, quads, spread_pairs, spread_quads
+from kit.engines.film.filming import REACH, Take, View
+from kit.engines.film.kenburns.drawing import pairs, quads, spread_pairs, spread_quads
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 
@@ -32,7 +31,7 @@ Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Planes in blocks of neighbors, see `kit.engines.film.kenburns.blocks`.
+    """Planes in blocks of neighbors, see `kit.engines.film.kenburns.drawing`.
 
     Parameters
     ----------

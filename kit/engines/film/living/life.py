@@ -13,7 +13,7 @@ import numpy as np
 
 from kit.engines.film.animate.relief import Relief
 from kit.engines.film.filming import Take
-from kit.engines.film.tiles import clouds, tileable
+from kit.engines.film.sheets import clouds, tileable
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
@@ -193,7 +193,7 @@ def open_water(water: Floats, horizon: float) -> Floats:
     Parameters
     ----------
     water : ndarray of float32
-        Where there is water, 0 to 1, as a small picture; see `kit.engines.film.living.shore`.
+        Where there is water, 0 to 1, as a small picture; see `kit.engines.film.living.water`.
     """
     down = np.linspace(0.0, 1.0, water.shape[0], dtype=np.float32)[:, None]
     near = np.clip((down - horizon - 0.02) / (1 - horizon), 0.0, 1.0)

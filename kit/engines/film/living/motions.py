@@ -9,12 +9,10 @@ import cv2
 import numpy as np
 
 from kit.engines.film.filming import Take
-from kit.engines.film.living.aurora import Aurora
-from kit.engines.film.living.cascade import Cascade, Drifting
-from kit.engines.film.living.fire import Fountain, Lava
-from kit.engines.film.living.mirror import Mirror
-from kit.engines.film.living.smoke import Rising
+from kit.engines.film.living.fire import Fountain, Lava, Rising
+from kit.engines.film.living.lights import Aurora
 from kit.engines.film.living.stage import Stage, Stirring
+from kit.engines.film.living.water import Cascade, Drifting, Mirror
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
 from kit.engines.painting.land import motion as stirring

@@ -10,15 +10,13 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.relief import Blocks, Relief, blocks_of, large
-from kit.engines.film.camera import CAMERAS, view
-from kit.engines.film.filming import Take, filmed, take_of
-from kit.engines.film.kenburns.blocks import bordered, fill_quads, pairs
+from kit.engines.film.filming import CAMERAS, Take, filmed, take_of, view
+from kit.engines.film.kenburns.drawing import bordered, fill_quads, pairs
 from kit.engines.film.living import depths
 from kit.engines.film.living.life import Clouds, Hours, Ripples, open_water, still_water
-from kit.engines.film.living.lights import STARS, Flicker
+from kit.engines.film.living.lights import DARK, STARS, Flicker, StarsByNight, by_night
 from kit.engines.film.living.motions import Stirs, heavens, open_sky, stirred
-from kit.engines.film.living.night import DARK, StarsByNight, by_night
-from kit.engines.film.living.shore import water_of
+from kit.engines.film.living.water import water_of
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.fill.comparing import RADIUS, Places, far, nearest, patches
-from kit.engines.media.fill.patches import Whole
+from kit.engines.media.fill.patches import RADIUS, Places, Whole, far, nearest, patches
 
 _MOVES = 56  # that are read from the rim
 _STRAIGHT = 16  # more that go straight to the sides, and as many straight up or down

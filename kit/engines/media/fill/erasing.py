@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.fill.comparing import Places, Toll, far, whole_patches
 from kit.engines.media.fill.continuing import continued
-from kit.engines.media.fill.evening import evened, toned
-from kit.engines.media.fill.nearby import Nearby, mirrored
-from kit.engines.media.fill.patches import Search
-from kit.engines.media.fill.strangers import strangeness
+from kit.engines.media.fill.nearby import Nearby, mirrored, strangeness
+from kit.engines.media.fill.patches import Places, Search, Toll, evened, far, toned, whole_patches
 
 _COARSEST = 96  # pixels of the shorter side where the search may begin
 _FIRST = 1000  # pixels that the hole may have there

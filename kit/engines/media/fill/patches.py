@@ -9,7 +9,7 @@ Source: Wexler, Shechtman and Irani, "Space-time completion of video" (TPAMI 200
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -17,22 +17,104 @@ from typing import Self, TypeAlias
 
 import cv2
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.fill.comparing import (
-    RADIUS,
-    SIZE,
-    Own,
-    Places,
-    Toll,
-    far,
-    inside_of,
-    nearest,
-    patches,
-    whole_patches,
-)
+
+#: Rows and columns of places.
+Places: TypeAlias = NDArray[np.int64]
+#: Patches, shape (n, pixels, 3), and how much each of their values counts, shape (n, pixels * 3).
+Own: TypeAlias = tuple[Floats, Floats]
+#: Returns what it costs to fill places from other places.
+Toll: TypeAlias = Callable[[Places, Places], Floats]
+
+RADIUS = 3
+SIZE = 2 * RADIUS + 1
+
+_FAR = 60.0  # added to a difference for a find that lies as far away as the picture is long
+_LAYERED = 3.0  # how much more a step up or down costs than one to the side
+_BLOCK = 256
+
+
+def far(here: Places, there: Places, shape: tuple[int, ...]) -> Floats:
+    """Return what a find costs for lying far away, and more so for lying higher or lower.
+
+    Pictures lie in layers: at the same height there is more of the same.
+    """
+    away = np.float32(_FAR / max(shape[:2]))
+    (high, left), (other_high, other_left) = here.astype(np.float32), there.astype(np.float32)
+    down = np.abs(other_high - high)
+    down *= np.float32(_LAYERED) * away
+    across = np.abs(other_left - left)
+    across *= away
+    down += across
+    return np.asarray(down)
+
+
+def whole_patches(gap: Bytes, barred: Bytes) -> NDArray[np.bool_]:
+    """Return around which places a whole patch lies in the picture, known and not barred."""
+    closed = cv2.dilate(gap | barred, np.ones((SIZE, SIZE), np.uint8)) > 0
+    return np.asarray(inside_of(gap.shape) & ~closed)
+
+
+def inside_of(shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return around which places of a picture a whole patch lies in it."""
+    inside = np.zeros(shape, bool)
+    inside[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
+    return inside
+
+
+def patches(canvas: Floats, places: Places) -> Floats:
+    """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
+    depth = canvas.shape[2]
+    # A row of a patch is one stretch of memory.
+    rows = sliding_window_view(canvas.reshape(len(canvas), -1), (SIZE, SIZE * depth))[:, ::depth]
+    found = rows[places[0] - RADIUS, places[1] - RADIUS]
+    return np.asarray(found.reshape(-1, SIZE * SIZE, depth))
+
+
+def nearest(
+    canvas: Floats,
+    at: Places,
+    own: Own,
+    known: Places,
+    progress: Progress,
+    toll: Toll | None = None,
+) -> tuple[Places, Floats]:
+    """Return for each place the known place that looks most like it, and how much they differ.
+
+    Parameters
+    ----------
+    canvas : ndarray of float32
+        Shape (height, width, 3).
+    at, known : ndarray of int
+        Shapes (2, n) and (2, m).
+    own : pair of ndarray of float32
+        The patches at the places, shape (n, pixels, 3), and how much each of their values counts,
+        shape (n, pixels * 3).
+    toll : Toll, optional
+        What finds cost beside looking different; without it that is `far`.
+    """
+    toll = toll or partial(far, shape=canvas.shape)
+    found = patches(canvas, known)
+    both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
+    best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
+    for start in range(0, len(cost), _BLOCK):
+        progress.report(start / len(cost))
+        part = slice(start, start + _BLOCK)
+        here = at[:, part]
+        pixels = own[0][part].reshape(here.shape[1], -1)
+        weight = own[1][part]
+        off = np.hstack([weight[:, :: canvas.shape[2]], -2 * weight * pixels]) @ both
+        off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
+        off += toll(here[:, :, None], known[:, None])
+        which = off.argmin(axis=1)
+        best[:, part] = known[:, which]
+        cost[part] = off[np.arange(len(which)), which]
+    return best, np.maximum(cost, 0.0)
+
 
 Whole: TypeAlias = NDArray[np.intp]
 
@@ -223,3 +305,107 @@ class Search:
         typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
         self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
         return self.laid(canvas)
+
+
+_ROUNDS = 60
+_SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge
+_SHADE = 0.65  # how much less a step in light alone counts
+_TONE, _MUCH = 3.0, 14.0  # pixels over which tones are compared, and by how much they may differ
+_HELD = 0.004  # how strongly a pixel is held to the color that it had
+
+
+def evened(canvas: Floats, gap: Bytes, slopes: Floats, *, shades: bool = False) -> Floats:
+    """Return the canvas with the tones of its hole joined to what surrounds it.
+
+    Parameters
+    ----------
+    canvas : ndarray of float32
+        Shape (height, width, 3).
+    gap : ndarray of uint8
+        Shape (height, width), 255 in the hole.
+    slopes : ndarray of float32
+        Shape (height, width, 6): by how much the next pixel to the right, and the next one below,
+        is to differ.
+    shades : bool
+        Whether larger steps are evened out as well where only light changes and no color: one wall
+        in two lights, put together.
+
+    Source: Perez, Gangnet and Blake, "Poisson image editing" (SIGGRAPH 2003), solved by conjugate
+    gradients.
+    """
+    x, y, width, height = cv2.boundingRect(gap)
+    rows = slice(max(0, y - 1), y + height + 1)
+    columns = slice(max(0, x - 1), x + width + 1)
+    hole = (gap[rows, columns] > 0)[..., None].astype(np.float32)
+    first = canvas[rows, columns]
+    across, down = slopes[rows, columns, :3], slopes[rows, columns, 3:]
+    across = _kept(across[:, :-1], np.diff(first, axis=1), shades)
+    down = _kept(down[:-1], np.diff(first, axis=0), shades)
+    wanted = _gathered(across, down, first.shape) + _HELD * first
+    off = (wanted - _applied(first)) * hole
+    step, found = off.copy(), np.zeros_like(off)
+    left = float(np.vdot(off, off))
+    least = 0.02 * float(hole.sum())
+    for _ in range(_ROUNDS):
+        if left <= least:
+            break
+        turned = _applied(step) * hole
+        share = left / float(np.vdot(step, turned))
+        found += share * step
+        off -= share * turned
+        before, left = left, float(np.vdot(off, off))
+        step *= left / before
+        step += off
+    out = canvas.copy()
+    out[rows, columns] += found
+    return out
+
+
+def toned(canvas: Floats, gap: Bytes, before: Floats) -> Floats:
+    """Return the canvas with the tones that its hole had before it was painted anew.
+
+    What was evened out in a smaller picture would come back with the colors of where patches are
+    from. Where it is not the tone that differs but what is shown, it stays as it is painted.
+
+    Parameters
+    ----------
+    canvas, before : ndarray of float32
+        Shape (height, width, 3).
+    gap : ndarray of uint8
+        Shape (height, width), 255 in the hole.
+    """
+    hole = (gap > 0).astype(np.float32)
+    off = cv2.GaussianBlur((before - canvas) * hole[..., None], (0, 0), _TONE)
+    off /= np.maximum(cv2.GaussianBlur(hole, (0, 0), _TONE), 1e-3)[..., None]
+    much = np.abs(off).max(axis=2)
+    share = hole * np.clip(2.0 - much / _MUCH, 0, 1)
+    return np.asarray(canvas + share[..., None] * off, np.float32)
+
+
+def _kept(wanted: Floats, found: Floats, shades: bool) -> Floats:
+    """Return wanted slopes, but those found where the two differ so much that it is an edge."""
+    step = found - wanted
+    off = np.abs(step).max(axis=2, keepdims=True)
+    if shades:
+        # As much as the three colors change together is light, the rest is another thing.
+        light = step.mean(axis=2, keepdims=True)
+        color = np.abs(step - light).max(axis=2, keepdims=True)
+        off = np.maximum(off - _SHADE * np.abs(light), 2 * color)
+    share = np.clip((off - _SOFT) / (_HARD - _SOFT), 0, 1)
+    return np.asarray(wanted + share * step)
+
+
+def _applied(pixels: Floats) -> Floats:
+    return _gathered(np.diff(pixels, axis=1), np.diff(pixels, axis=0), pixels.shape) + (
+        _HELD * pixels
+    )
+
+
+def _gathered(across: Floats, down: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return for each pixel the sum of how much it exceeds its neighbors."""
+    out = np.zeros(shape, np.float32)
+    out[:, :-1] -= across
+    out[:, 1:] += across
+    out[:-1] -= down
+    out[1:] += down
+    return out

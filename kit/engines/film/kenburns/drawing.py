@@ -8,16 +8,194 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Take, filmed, take_of
-from kit.engines.film.kenburns.blocks import pairs
 from kit.engines.film.kenburns.moves import MOVES, Room, Window, between, fitting, position
-from kit.engines.film.kenburns.scaling import scale, scale_pairs
 from kit.engines.media import crops, stills
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.sizes import frame_size
+
+
+def quads(plane: Bytes) -> Bytes:
+    """Return a plane of which each pixel carries its neighbors to the right, below and both.
+
+    Returns
+    -------
+    ndarray of uint8
+        Shape (height, width, 4). A block's middle lies at the lower right corner of its pixel.
+    """
+    out = np.empty((*plane.shape, 4), np.uint8)
+    fill_quads(bordered(plane), out)
+    return out
+
+
+def bordered(plane: Bytes) -> Bytes:
+    """Return a plane with its last row and column once more, so that all pixels have neighbors."""
+    return np.asarray(cv2.copyMakeBorder(plane, 0, 1, 0, 1, cv2.BORDER_REPLICATE))
+
+
+def fill_quads(wide: Bytes, out: Bytes) -> None:
+    """Write a plane, or some rows of it, into its blocks.
+
+    Parameters
+    ----------
+    wide : ndarray of uint8
+        One row and one column larger than the blocks.
+    out : ndarray of uint8
+        Shape (height, width, 4).
+    """
+    cv2.merge([wide[:-1, :-1], wide[:-1, 1:], wide[1:, :-1], wide[1:, 1:]], out)
+
+
+def pairs(one: Bytes, other: Bytes) -> Bytes:
+    """Return two planes as one, of which each pixel carries its neighbor to the right.
+
+    Returns
+    -------
+    ndarray of uint8
+        Shape (height, width, 4): twice of one plane, then twice of the other.
+    """
+    wide = [cv2.copyMakeBorder(plane, 0, 0, 0, 1, cv2.BORDER_REPLICATE) for plane in (one, other)]
+    return np.asarray(cv2.merge([part for plane in wide for part in (plane[:, :-1], plane[:, 1:])]))
+
+
+def spread_quads(blocks: Bytes, plane: Bytes) -> None:
+    """Write blocks of two by two pixels into a plane.
+
+    Parameters
+    ----------
+    blocks : ndarray of uint8
+        Shape (height / 2, half the width or more, 4).
+    plane : ndarray of uint8
+        Shape (height, width), both even.
+    """
+    height, width = plane.shape
+    rows = plane.view(np.uint16).reshape(height // 2, 2, width // 2)
+    rows[:, 0], rows[:, 1] = _halves(blocks[:, : width // 2])
+
+
+def spread_pairs(blocks: Bytes, one: Bytes, other: Bytes) -> None:
+    """Write blocks of two pixels of each of two planes into these.
+
+    Parameters
+    ----------
+    blocks : ndarray of uint8
+        Shape (height, half the width or more, 4).
+    """
+    for plane, half in zip((one, other), _halves(blocks), strict=True):
+        plane[:] = half.view(np.uint8)[:, : plane.shape[1]]
+
+
+def _halves(blocks: Bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Return the first and the last two bytes of every block, as numbers of two bytes."""
+    first, last = cv2.split(blocks.view(np.uint16))
+    return np.asarray(first, np.uint16), np.asarray(last, np.uint16)
+
+
+_EARLIEST = 40  # pixels of the result that may be cut off
+_FLAGS = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+
+
+def scale(
+    source: Bytes, target: Bytes, step: float, corner: tuple[float, float], *, error: float
+) -> None:
+    """Fill a plane from a part of another one.
+
+    Parameters
+    ----------
+    target : ndarray of uint8
+        Written to.
+    step : float
+        Pixels of the source to a pixel of the target.
+    corner : tuple of float
+        Where the target's left and upper edges lie in the source, in pixels.
+    error : float
+        Pixels of the source by which the result may be off.
+    """
+    height, width = target.shape
+    if step == 1.0:
+        center = (corner[0] + (width - 1) / 2, corner[1] + (height - 1) / 2)
+        cv2.getRectSubPix(source, (width, height), center, target)
+    else:
+        target[:] = _scaling_scaled(source, (width, height), (step, step), corner, error)
+
+
+def scale_pairs(
+    source: Bytes,
+    targets: tuple[Bytes, Bytes],
+    step: float,
+    corner: tuple[float, float],
+    *,
+    error: float,
+) -> None:
+    """Fill two planes from a part of two others that stand in blocks.
+
+    Parameters
+    ----------
+    source : ndarray of uint8
+        See `kit.engines.film.kenburns.drawing.pairs`.
+    """
+    height, width = targets[0].shape
+    # A block's middle lies half a pixel to the right of its pixel's.
+    corner = (corner[0] - 0.5, corner[1])
+    size = (width + 1) // 2, height
+    spread_pairs(_scaling_scaled(source, size, (2 * step, step), corner, error), *targets)
+
+
+def _scaling_scaled(
+    source: Bytes,
+    size: tuple[int, int],
+    steps: tuple[float, float],
+    corner: tuple[float, float],
+    error: float,
+) -> Bytes:
+    """Return a part of a plane at a size, width and height; everything else goes the same way."""
+    starts = [
+        _start(*place, error)
+        for place in zip(corner, steps, size, source.shape[1::-1], strict=True)
+    ]
+    if None in starts:
+        return _warped(source, size, steps, corner)
+    (x, skip_x), (y, skip_y) = (start for start in starts if start is not None)
+    width, height = size
+    across, down = skip_x + width, skip_y + height
+    # A scale is only exact if it is not worked out from rounded sizes.
+    part = source[y : y + _needed(down, steps[1]), x : x + _needed(across, steps[0])]
+    big = cv2.resize(part, None, fx=1 / steps[0], fy=1 / steps[1], interpolation=cv2.INTER_LINEAR)
+    return np.asarray(big[skip_y:down, skip_x:across])
+
+
+def _start(
+    corner: float, step: float, length: int, limit: int, error: float
+) -> tuple[int, int] | None:
+    """Return the whole pixel to start at and how much of the result to skip; None: none fits."""
+    for skip in range(_EARLIEST):
+        exact = corner - skip * step
+        start = round(exact)
+        ends = start + _needed(skip + length, step)
+        if abs(exact - start) <= error and start >= 0 and ends <= limit:
+            return start, skip
+    return None
+
+
+def _needed(length: int, step: float) -> int:
+    """Return pixels of the source that make a length of the result or a little more."""
+    return math.ceil(length * step) + 2
+
+
+def _warped(
+    source: Bytes, size: tuple[int, int], steps: tuple[float, float], corner: tuple[float, float]
+) -> Bytes:
+    # Pixel centers stand at halves.
+    moves = [place + 0.5 * step - 0.5 for place, step in zip(corner, steps, strict=True)]
+    matrix = np.array([[steps[0], 0.0, moves[0]], [0.0, steps[1], moves[1]]])
+    return np.asarray(
+        cv2.warpAffine(source, matrix, size, flags=_FLAGS, borderMode=cv2.BORDER_REPLICATE)
+    )
+
 
 _MOST = 4096  # pixels a side that are read of a picture
 _SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges

@@ -5,16 +5,22 @@ The same noise that painted a fall runs down it; what is drawn is the change sin
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
+from kit.engines.base import Progress
 from kit.engines.film.living.scroll import Scroll
-from kit.engines.film.living.stage import Stage, add, inside
+from kit.engines.film.living.stage import Stage, add, around, inside
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting.families import paint
 from kit.engines.painting.land import motion as stirring
 from kit.engines.painting.land.falls import BEFORE, CLOUD, GRAINS, NEAR, billows, fallen, threads
+from kit.engines.prompt.brief import Brief
 
 _SOFT = 4  # mist is drawn at a quarter of the size
 _LIFT = 0.34  # own breadths that mist rises in a second
@@ -118,3 +124,120 @@ def _fitted(change: Floats, part: Bytes) -> Floats:
     if change.shape == part.shape:
         return change
     return np.asarray(cv2.resize(change, part.shape[::-1], interpolation=cv2.INTER_AREA))
+
+
+_SIDE = 144  # pixels of the longer side: feet of cliffs are no finer
+_SKY = ("birds", "aurora", "fireflies", "crescent", "full_moon")
+_OFF = 4  # steps of 8 bits by which water differs at the least
+
+_WARM = 18  # steps between red and blue by which sand and bark differ from water
+
+
+def water_of(brief: Brief, progress: Progress) -> Floats:
+    """Return where a sea is water, 0 to 1, as a small picture of the painting's shape."""
+    # By a clear day, when everything is seen.
+    ways = ("glassy", progress.part(0.0, 0.5)), ("rough", progress.part(0.5, 1.0))
+    calm, rough = (_painted(brief, way, part) for way, part in ways)
+    off = cv2.absdiff(calm, rough).max(axis=2)
+    found = (off > _OFF).astype(np.uint8)
+    # Between two waves they may be alike by chance.
+    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    found[_warmer(calm, found)] = 0
+    return np.asarray(cv2.GaussianBlur(found.astype(np.float32), (0, 0), 0.8))
+
+
+def _warmer(calm: Bytes, water: Bytes) -> NDArray[np.bool_]:
+    """Return what is of a warmer color than water: a storm floods sand, palms stand before it."""
+    warmth = calm[..., 0].astype(np.int16) - calm[..., 2]
+    # The sun's path on the water is white where the water is blue: no less than white is usual.
+    usual = max(0.0, float(np.median(warmth[water > 0]))) if water.any() else 0.0
+    warm = (warmth > usual + _WARM).astype(np.uint8)
+    return np.asarray(cv2.dilate(warm, np.ones((1, 3), np.uint8)) > 0)
+
+
+def _painted(brief: Brief, way: str, progress: Progress) -> Bytes:
+    scale = _SIDE / max(brief.width, brief.height)
+    small = replace(
+        brief,
+        things=(brief.things - {"glassy", *_SKY}) | {way},
+        width=max(16, round(brief.width * scale)),
+        height=max(16, round(brief.height * scale)),
+        detail="low",
+        weather="clear",
+        hour="day",
+        falling=False,
+    )
+    progress.report(0.0)
+    return paint(small, progress)
+
+
+_STEP = 2  # water is looked up at half the size, where chroma is
+_BEFORE = 0.97  # what is nearer than this share of the water's distance stands before it
+_FAINT = 0.02
+_FILM = 0.6  # exponent: film shows half of a light as more than half as bright
+
+
+class Mirror:
+    """Still water under something that moves.
+
+    Parameters
+    ----------
+    rows : int
+        Row of the luma below which nothing moves by itself.
+
+    Attributes
+    ----------
+    rows : int
+        Row below which it shows none of it.
+    """
+
+    def __init__(self, water: stirring.Water, stage: Stage, rows: int) -> None:
+        at = water.rows, slice(0, stage.painted[1])
+        window = stage.window(at, _STEP)
+        free = water.away > _BEFORE * water.level
+        share = np.asarray(np.clip(water.share, 0.0, 1.0) ** _FILM * free, np.float32)
+        columns, lines, share = (
+            stage.found(np.ascontiguousarray(part), at, window, _STEP, beyond=True)
+            for part in (water.columns, water.lines, share)
+        )
+        scale = np.float32(stage.scale / _STEP)
+        columns, lines = ((part + 0.5) * scale - 0.5 for part in (columns, lines))
+        self._above = rows = min(rows, window[0].start) // _STEP * _STEP
+        share *= lines < rows / _STEP
+        part = around(share, _FAINT) or (slice(0, 1), slice(0, 1))
+        self._share = np.ascontiguousarray(share[part])
+        self._columns, self._lines = (
+            np.ascontiguousarray(places[part]) for places in (columns, lines)
+        )
+        down, across = (
+            slice(side.start + _STEP * own.start, side.start + _STEP * own.stop)
+            for side, own in zip(window, part, strict=True)
+        )
+        self._window = down, across
+        self.rows = down.stop if around(share, _FAINT) and rows else 0
+
+    def draw(self, planes: Frame, before: Frame) -> None:
+        """Draw what has changed in some planes upside down into their water, in place.
+
+        Parameters
+        ----------
+        before : Frame
+            The planes in which nothing has moved yet.
+        """
+        luma, blue, red = inside(planes, self._window)
+        half = self._above // _STEP
+        add(luma, self._mirrored(_halved(planes[0], half), _halved(before[0], half)))
+        for part, now, was in zip((blue, red), planes[1:], before[1:], strict=True):
+            add(part, self._mirrored(now[:half], was[:half]))
+
+    def _mirrored(self, now: Bytes, was: Bytes) -> Floats:
+        change = cv2.subtract(now, was, dtype=cv2.CV_32F)
+        none = cv2.BORDER_CONSTANT
+        seen = cv2.remap(change, self._columns, self._lines, cv2.INTER_LINEAR, borderMode=none)
+        return np.asarray(cv2.multiply(seen, self._share, dst=seen))
+
+
+def _halved(luma: Bytes, rows: int) -> Bytes:
+    size = (luma.shape[1] // _STEP, rows)
+    above = luma[: rows * _STEP, : size[0] * _STEP]
+    return np.asarray(cv2.resize(above, size, interpolation=cv2.INTER_AREA))
