@@ -25,7 +25,7 @@ _HOLDS = 1.0
 #: What a probe waits for an examination; one that takes longer is told by a later probe.
 _GLANCE = 0.5
 #: How many times as long as an examination took probes then leave the database alone: all of them
-#: cost a hundredth of a processor, at the lowest priority.
+#: cost a hundredth of a processor.
 _REST = 100
 _READY, _EXAMINED = "ready", "examined"
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -42,6 +40,8 @@ _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw
 #: At most so many callers share one commit.
 _BATCH = 256
 _MAPPED_BYTES = 1 << 30
+#: Seconds that an examination works at a time, and how many times as long it then rests.
+_STRETCH, _REST = 0.002, 4
 NAME = "sqlite"
 
 
@@ -135,13 +135,13 @@ class SQLite:
             raise self._translated(error) from None
 
     async def examine(self) -> Examination:
-        """Look through the whole file, in a thread that gives way; `close` breaks it off."""
+        """Look through the whole file, resting most of the time; `close` breaks it off."""
         loop = asyncio.get_running_loop()
         found: asyncio.Future[Examination] = loop.create_future()
 
         def look() -> None:
-            _give_way()
-            examination = Examination(damage(self._path, self._closed.is_set), time.thread_time())
+            wrong = damage(self._path, _resting(self._closed))
+            examination = Examination(wrong, time.thread_time())
             if not loop.is_closed():
                 loop.call_soon_threadsafe(found.set_result, examination)
 
@@ -292,7 +292,19 @@ def _raiser(error: Exception) -> Callable[[], Any]:
     return raise_it
 
 
-def _give_way() -> None:
-    """Let all other threads go before this one, where threads can do so."""
-    if sys.platform == "linux":  # elsewhere it would be the whole process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+def _resting(stopped: threading.Event) -> Callable[[], bool]:
+    """Return what is asked whether to stop, and takes its time to answer.
+
+    Rests and not a low priority: a thread that has one may hold Python's lock while it has to wait.
+    """
+    begun = time.perf_counter()
+
+    def ask() -> bool:
+        nonlocal begun
+        worked = time.perf_counter() - begun
+        if worked >= _STRETCH:
+            stopped.wait(worked * _REST)
+            begun = time.perf_counter()
+        return stopped.is_set()
+
+    return ask

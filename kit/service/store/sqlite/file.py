@@ -13,8 +13,8 @@ from kit.errors import ConfigError
 
 _WAIT_MS = 10_000
 _NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
-#: Steps of the database's machine.
-_ASKED_EVERY = 100_000
+#: Steps of the database's machine, or pages that are looked at: less than a millisecond.
+_ASKED_EVERY = 1_000
 _VERSION = "alembic_version"
 _CREATED = re.compile(r"\s*CREATE (?:TABLE|INDEX) (\w+)")
 #: What to do about a database that is not whole.
@@ -133,7 +133,7 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
     Parameters
     ----------
     stopped : callable
-        Asked now and then; the look is broken off when it is true.
+        Asked again and again; the look waits for its answer, and is broken off when it is true.
     """
     try:
         connection = opened(path)
