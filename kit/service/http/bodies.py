@@ -6,6 +6,7 @@ than the bytes of the body alone make it: what is too much is counted, never loo
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -22,6 +23,8 @@ B = TypeVar("B", bound=Body)
 
 #: Bytes that a JSON body may have.
 BODY_LIMIT = 1_000_000
+#: Bytes of a body that is more than most.
+_LARGE = 65_536
 #: Lists and objects in a body: far more than any that is valid has. Making more of them takes long,
 #: because the interpreter looks through all of its memory again and again meanwhile.
 _CONTAINERS = 50_000
@@ -46,11 +49,14 @@ async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
         if len(raw) > BODY_LIMIT:
             raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
     content = bytes(raw)
-    return _checked(_parsed(content), kind), content
+    given = _parsed(content)
+    if len(content) > _LARGE:
+        await asyncio.sleep(0)  # others are answered before it goes on
+    return _checked(given, kind), content
 
 
 def _parsed(content: bytes) -> Any:
-    if len(content) > _CONTAINERS and content.count(b"[") + content.count(b"{") > _CONTAINERS:
+    if len(content) > _LARGE and content.count(b"[") + content.count(b"{") > _CONTAINERS:
         sentence = f"the body holds more than {_CONTAINERS:,} lists and objects"
         raise BadRequestError.fields([("", sentence)])
     try:

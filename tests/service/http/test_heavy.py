@@ -226,6 +226,9 @@ STARTS: dict[str, Any] = {
     "a text of blanks": card(subtitle="a\U0001f305" + " " * 3900 + "b"),
     "a text of marks": card(subtitle="a" + "\u0301\u0316" * 1999),
     "a background of many words": card(background="qz wv " * 660),
+    "a prompt of symbols": order(modelId="scene", prompt="\U0001f1e6" * 4000),
+    "a prompt of marks": order(modelId="scene", prompt="a\u0301" + "\u0316\u0301" * 1999),
+    "a prompt of many words": order(modelId="scene", prompt="moutnain lkae " * 280),
 }
 
 
@@ -333,6 +336,14 @@ def test_a_page_of_a_thousand_holds_nobody_up(served: Served) -> None:
         late.append(delay)
 
     assert min(late) <= MOST
+
+
+def test_a_body_in_tiny_pieces_holds_nobody_up(served: Served) -> None:
+    head = request("POST", ESTIMATES, served.read_only).replace(
+        b"Content-Length: 0", b"Content-Type: application/json\r\nTransfer-Encoding: chunked"
+    )
+
+    assert check(served, head + b"1\r\n \r\n" * (SIZE // 6) + b"0\r\n\r\n") == 400
 
 
 def test_a_crowd_of_slow_checks_holds_nobody_up(served: Served) -> None:
