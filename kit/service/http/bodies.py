@@ -69,10 +69,11 @@ def _checked(given: Any, kind: type[B]) -> B:
     if not isinstance(given, dict):
         raise BadRequestError.fields([("", SENTENCES["model_type"])])
     names, read = _shape(kind)
-    extra = len(given) - sum(name in given for name in names)
+    extra = 0
     strange: list[str] = []
-    if extra:
+    if not given.keys() <= names.keys():
         # A null is as good as nothing. The rest of so many is counted, not looked through.
+        extra = len(given) - sum(name in given for name in names)
         unknown = (name for name, value in given.items() if name not in names and value is not None)
         strange = [*islice(unknown, TOLD + 1)]
         given = {name: given[name] for name in names if name in given}
@@ -101,7 +102,8 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False, include_input=False):
         field = ".".join(map(str, detail["loc"]))
-        found.setdefault(field, SENTENCES.get(detail["type"], detail["msg"]))
+        said = detail["msg"].replace("String should", "must")
+        found.setdefault(field, SENTENCES.get(detail["type"], said))
     return list(found.items())
 
 
