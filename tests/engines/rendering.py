@@ -1,6 +1,7 @@
 """Jobs for the built-in models, rendered as small as they allow, and what came out of them."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,11 @@ def recorded(samples: np.ndarray, path: Path) -> Path:
 
 
 def filmed(
-    path: Path, frames: list[np.ndarray], *, fps: int = 25, heard: np.ndarray | None = None
+    path: Path,
+    frames: list[np.ndarray],
+    *,
+    fps: int | Fraction = 25,
+    heard: np.ndarray | None = None,
 ) -> Path:
     """Film pictures with the kit's own encoder and return where."""
     height, width = frames[0].shape[:2]

@@ -76,7 +76,7 @@ class Join(Engine):
             choice(
                 "resolution",
                 ["auto", *SIDES],
-                "The shorter side in pixels; auto is what most clips have, up to 1080",
+                "The shorter side in pixels; auto is the largest of the clips of this shape",
             ),
             _FPS,
             choice(

@@ -2,6 +2,7 @@
 
 import threading
 import tracemalloc
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -81,12 +82,12 @@ def test_picture_and_sound_stay_together_through_trim_and_speed(
     assert onsets(sound.opened(asset.path).samples) == pytest.approx(expected, abs=0.05)
 
 
-@pytest.mark.parametrize("fps", [12, 24, 25, 30, 50, 60])
-def test_a_usual_rate_is_kept(tmp_path: Path, fps: int) -> None:
+@pytest.mark.parametrize("fps", [12, Fraction("12.5"), 24, 25, 30, 50, 60])
+def test_a_usual_rate_is_kept(tmp_path: Path, fps: int | Fraction) -> None:
     asset = edited(tmp_path, filmed(tmp_path / "a.mp4", [GREEN] * 12, fps=fps))
 
-    assert fps_of(asset) == pytest.approx(fps, rel=0.001)
-    assert asset.duration_seconds == pytest.approx(12 / fps, abs=0.01)
+    assert fps_of(asset) == pytest.approx(float(fps), rel=0.001)
+    assert asset.duration_seconds == pytest.approx(float(12 / fps), abs=0.01)
 
 
 @pytest.mark.parametrize("speed", [0.25, 0.5, 0.8])

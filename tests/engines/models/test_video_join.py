@@ -121,6 +121,15 @@ def test_clips_of_all_sizes_and_rates_become_one(tmp_path: Path, fit: str) -> No
     assert near(shown[80], BLUE)
 
 
+def test_clips_of_one_shape_become_as_large_as_the_largest_of_them(tmp_path: Path) -> None:
+    sizes = [(64, 64), (64, 64), (96, 96), (96, 160)]
+    clips = [plain(tmp_path / f"{n}.mp4", RED, size=s) for n, s in enumerate(sizes)]
+
+    asset = joined(tmp_path, clips)
+
+    assert (asset.width, asset.height) == (96, 96)
+
+
 def test_each_clip_is_heard_when_it_is_seen_and_a_silent_one_is_silent(tmp_path: Path) -> None:
     clips = [
         plain(tmp_path / f"{n}.mp4", RED, pitch=pitch) for n, pitch in enumerate((400, None, 1200))

@@ -12,8 +12,9 @@ from kit.engines.media.footage import Footage
 from kit.engines.sizes import SHAPES, SIDES
 from kit.errors import EngineError
 
-_RATES = tuple(
-    map(Fraction, ("24000/1001", "24", "25", "30000/1001", "30", "48", "50", "60000/1001", "60"))
+_RATES = (
+    *map(Fraction, ("25/2", "24000/1001", "24", "25", "30000/1001")),
+    *map(Fraction, ("30", "48", "50", "60000/1001", "60")),
 )
 #: Frames per second below which slow motion would look like a slide show.
 _SMOOTH = 23
@@ -146,7 +147,8 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
     values : mapping
         With ``aspect_ratio`` and ``resolution``; what names no shape or size takes the inputs'.
     sizes : sequence of (width, height)
-        Of the inputs; the first one decides what the others have as often.
+        Of the inputs; of shapes that are as frequent the first one counts, of sizes in that shape
+        the largest, so that nothing loses detail.
     """
     ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in sizes])
     shape = next((w / h for w, h in sizes if round(w / h, 2) == ratio), ratio)
@@ -155,7 +157,8 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
             "a video that is this narrow cannot keep its shape: choose an aspect ratio",
             code="bad_shape",
         )
-    own = min(_LARGEST, max(_SMALLEST, _most([min(size) for size in sizes])))
+    alike = [size for size in sizes if round(size[0] / size[1], 2) == ratio] or sizes
+    own = min(_LARGEST, max(_SMALLEST, max(min(size) for size in alike)))
     side = SIDES.get(values["resolution"], own)
     # The longer side is bounded, whatever the shorter one was to be.
     side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
