@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kit.engines.base import CanceledError, Job, Progress
+from kit.engines.base import CanceledError, Engine, Job, Progress
 
 #: What the fixture `job` makes jobs with.
 Jobs = Callable[..., Job]
@@ -161,6 +161,14 @@ def job(tmp_path: Path) -> Jobs:
         )
 
     return make
+
+
+def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
+    """Return the model of an entry of a kind."""
+    data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
+    (engine,) = kind.engines(data, folder / "copies", False)
+    found: Engine = engine
+    return found
 
 
 def png(width: int = 8, height: int = 6, gray: int = 90) -> bytes:

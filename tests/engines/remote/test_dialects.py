@@ -12,21 +12,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.base import Asset, Engine, Job, Progress
+from kit.engines.base import Asset, Job, Progress
 from kit.engines.remote import images, videos
 from kit.errors import EngineError
-from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, model, png
 
 START, LOOK = ("POST", "/v1/videos"), ("GET", "/v1/videos/clip_1")
 FETCH, FORGET = ("GET", "/v1/videos/clip_1/content"), ("DELETE", "/v1/videos/clip_1")
 MAKE, EDIT = ("POST", "/v1/images/generations"), ("POST", "/v1/images/edits")
-
-
-def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
-    data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
-    (engine,) = kind.engines(data, folder / "copies", False)
-    found: Engine = engine
-    return found
 
 
 def render(

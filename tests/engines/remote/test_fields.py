@@ -7,19 +7,12 @@ from typing import Any
 
 import pytest
 
-from kit.engines.base import Engine, Job, Progress
+from kit.engines.base import Job, Progress
 from kit.engines.remote import images, site, videos
 from kit.errors import ConfigError, EngineError
-from tests.engines.remote.conftest import Server
+from tests.engines.remote.conftest import Server, model
 
 Jobs = Callable[..., Job]
-
-
-def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
-    data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
-    (engine,) = kind.engines(data, folder / "copies", False)
-    found: Engine = engine
-    return found
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,12 @@ def odd(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"prefix": "there", "url": server.url, "key_env": "THERE_KEY", "pause": 0.01}
 
 
+@pytest.fixture
+def far(odd: dict[str, Any], tmp_path: Path) -> Engine:
+    """The model of that service."""
+    return listed(odd, tmp_path)["there-m"]
+
+
 def listed(entry: dict[str, Any], copies: Path, *, refresh: bool = True) -> dict[str, Engine]:
     return {e.definition.id: e for e in engines(entry, copies, refresh)}
 
@@ -135,14 +141,13 @@ def test_a_cancel_is_passed_on(
 
 
 def test_an_order_that_is_canceled_while_it_is_placed_is_canceled_there(
-    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+    server: Server, far: Engine, job: Jobs
 ) -> None:
-    engine = listed(odd, tmp_path)["there-m"]
     placed = threading.Event()
     server.on(*START, Answer(202, {"id": "gen_1", "status": "processing"}, waits=placed))
 
     def work(progress: Progress) -> None:
-        engine.render(job(), progress)
+        far.render(job(), progress)
 
     canceled_while_asked(server, work, placed, after=0.35, within=10)
     assert len(server.to("POST", f"{LOOK[1]}/cancel")) == 1
@@ -233,43 +238,38 @@ def started(**more: Any) -> Answer:
 
 
 def test_a_status_address_elsewhere_is_not_told_the_key(
-    serve: Callable[[], Server], server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+    serve: Callable[[], Server], server: Server, far: Engine, job: Jobs
 ) -> None:
     other = serve()
-    engine = listed(odd, tmp_path)["there-m"]
     server.on(*START, started(statusUrl=f"{other.url}/v1/steal"))
     done = {"id": "gen_1", "status": "succeeded", "outputUrl": f"{server.url}/out.png"}
     server.on(*LOOK, Answer(body={**done}))
     server.on("GET", "/out.png", Answer(body=png()))
 
-    assert engine.render(job(), Progress()).width == 8
+    assert far.render(job(), Progress()).width == 8
     assert other.asked == []
 
 
 def test_an_output_on_an_unsafe_address_is_not_fetched(
-    serve: Callable[[], Server], server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+    serve: Callable[[], Server], server: Server, far: Engine, job: Jobs
 ) -> None:
     other = serve()
-    engine = listed(odd, tmp_path)["there-m"]
     server.on(*START, started())
     done = {"id": "gen_1", "status": "done", "outputUrl": f"{other.url}/out.png"}
     server.on(*LOOK, Answer(body=done))
 
     with pytest.raises(EngineError, match="not safe"):
-        engine.render(job(), Progress())
+        far.render(job(), Progress())
     assert other.asked == []
 
 
-def test_a_start_is_repeated_under_its_key(
-    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
-) -> None:
-    engine = listed(odd, tmp_path)["there-m"]
+def test_a_start_is_repeated_under_its_key(server: Server, far: Engine, job: Jobs) -> None:
     running = Answer(409, {"error": {"message": "running"}}, {"Retry-After": "0"})
     server.on(*START, Answer(502), Answer(body=b"{", claims=99), running, started())
     server.on(*LOOK, Answer(body={"id": "gen_1", "status": "done", "outputUrl": "/out.png"}))
     server.on("GET", "/out.png", Answer(body=png()))
 
-    assert engine.render(job(), Progress()).width == 8
+    assert far.render(job(), Progress()).width == 8
     keys = {asked.headers["Idempotency-Key"] for asked in server.to(*START)}
     assert len(server.to(*START)) == 4
     assert len(keys) == 1
@@ -302,15 +302,14 @@ DONE = {"id": "gen_1", "status": "completed"}
     ],
 )
 def test_an_answer_of_no_use_is_a_clear_error(
-    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs, look: Answer, code: str
+    server: Server, far: Engine, job: Jobs, look: Answer, code: str
 ) -> None:
-    engine = listed(odd, tmp_path)["there-m"]
     server.on(*START, started())
     server.on(*LOOK, look)
     server.on("GET", "/x", Answer(body=png()))
 
     with pytest.raises(EngineError) as caught:
-        engine.render(job(), Progress())
+        far.render(job(), Progress())
     assert caught.value.code == code
     assert SECRET not in str(caught.value)
 
@@ -321,9 +320,9 @@ def test_the_seed_fits_the_range_there(
     seed = {"name": "seed", "type": "integer", "minimum": 1, "maximum": 10}
     model = {"id": "m", "creditsFrom": 1, "settingParameters": [seed]}
     server.on(*MODELS, Answer(body={"image": [model]}))
-    engine = listed(odd, tmp_path)["there-m"]
+    far = listed(odd, tmp_path)["there-m"]
     server.on(*START, Answer(400))
 
     with pytest.raises(EngineError):
-        engine.render(job(seed=4_000_000_009), Progress())
+        far.render(job(seed=4_000_000_009), Progress())
     assert server.to(*START)[0].json()["parameters"] == {"seed": 10}

@@ -4,6 +4,7 @@ import dataclasses
 import random
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +25,11 @@ ANGLES = (None, "", "Start with how strange it is", "You have been told the wron
 
 def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text)
+
+
+def script(topic: str, title: str, duration: int, *, seed: int = 3, **asked: Any) -> str:
+    order = Order(topic=topic, title=title, duration_seconds=duration, **asked)
+    return write_scripts(order, seed=seed)[0]
 
 
 @st.composite
@@ -60,26 +66,17 @@ def test_any_order_is_met_within_a_tenth_in_clean_text(order: Order, seed: int) 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_topic_meets_the_hardest_lengths_with_every_switch(topic: str) -> None:
     duration = (10, 11, 180)[TOPICS.index(topic) % 3]
-    order = Order(
-        topic=topic,
-        title="7 Things About Coffee and Sleep",
-        duration_seconds=duration,
-        hook_angle="You have been told the wrong story",
-        use_hook=True,
-        use_cta=True,
-        use_ragebait=True,
-    )
+    switches = {"use_hook": True, "use_cta": True, "use_ragebait": True}
+    angle = "You have been told the wrong story"
 
-    (text,) = write_scripts(order, seed=1)
+    text = script(topic, ALONE[0], duration, hook_angle=angle, **switches)
 
     assert seconds(text) == pytest.approx(duration, rel=0.1)
 
 
 @pytest.mark.parametrize("rate", [3.5, 5.5])
 def test_a_script_fits_the_rate_of_its_reader(rate: float) -> None:
-    order = Order(topic="SPACE", title="Venus", duration_seconds=60, rate=rate)
-
-    (text,) = write_scripts(order, seed=1)
+    text = script("SPACE", "Venus", 60, rate=rate)
 
     assert seconds(text, rate=rate) == pytest.approx(60, rel=0.1)
 
@@ -94,39 +91,21 @@ def test_same_seed_gives_the_same_scripts_and_another_seed_others() -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_script_is_about_its_title_from_the_start(topic: str) -> None:
     entry = bank(topic).entries[0]
-    order = Order(topic=topic, title=entry.titles[0], duration_seconds=30)
 
-    (text,) = write_scripts(order, seed=3)
-
-    assert text.startswith(entry.text)
+    assert script(topic, entry.titles[0], 30).startswith(entry.text)
 
 
-def test_a_title_that_the_bank_does_not_know_is_named() -> None:
-    order = Order(topic="NATURE", title="My Neighbor's Tomatoes", duration_seconds=30)
+def test_what_the_bank_has_on_a_title_is_told_and_other_titles_are_named() -> None:
+    unknown = script("NATURE", "My Neighbor's Tomatoes", 30)
+    known = script("NATURE", "How clever is an octopus?", 30)
 
-    (text,) = write_scripts(order, seed=3)
-
-    assert "My Neighbor's Tomatoes" in sentences(text)[0]
-
-
-def test_words_of_a_title_bring_what_the_bank_has_on_them() -> None:
-    order = Order(topic="NATURE", title="How clever is an octopus?", duration_seconds=30)
-
-    (text,) = write_scripts(order, seed=3)
-
-    assert "octopus" in " ".join(sentences(text)[:2])
+    assert "My Neighbor's Tomatoes" in sentences(unknown)[0]
+    assert "octopus" in " ".join(sentences(known)[:2])
 
 
 def test_the_hook_says_what_the_angle_asks_for() -> None:
-    order = Order(
-        topic="SPACE",
-        title="Venus",
-        duration_seconds=45,
-        hook_angle="Open with how hot it gets on our neighbor planet",
-        use_hook=True,
-    )
-
-    (text,) = write_scripts(order, seed=1)
+    angle = "Open with how hot it gets on our neighbor planet"
+    text = script("SPACE", "Venus", 45, hook_angle=angle, use_hook=True)
 
     assert sentences(text)[0] == "Here is how hot it gets on our neighbor planet."
 
@@ -135,18 +114,12 @@ def test_the_hook_says_what_the_angle_asks_for() -> None:
 @pytest.mark.parametrize("switch", ["use_cta", "use_ragebait"])
 def test_a_switch_adds_its_lines(topic: str, switch: str) -> None:
     title = suggest_title(topic, seed=7).title
-    lines = {
-        "use_cta": "Follow|follow|Tell me|Save|Send|Share|Say so|try|Which",
-        "use_ragebait": ".",
-    }
-
-    plain = write_scripts(Order(topic=topic, title=title, duration_seconds=40), seed=5)[0]
-    order = Order(topic=topic, title=title, duration_seconds=40, **{switch: True})  # type: ignore[arg-type]
-    switched = write_scripts(order, seed=5)[0]
+    plain, switched = script(topic, title, 40), script(topic, title, 40, **{switch: True})
 
     changed = sentences(switched)[-1 if switch == "use_cta" else 0]
     assert changed not in plain
-    assert re.search(lines[switch], changed)
+    asks = "Follow|follow|Tell me|Save|Send|Share|Say so|try|Which"
+    assert switch != "use_cta" or re.search(asks, changed)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
