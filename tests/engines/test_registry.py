@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines import registry, trial
+from kit.engines import registry
 from kit.engines.registry import engine_for, installed
 from kit.errors import ConfigError
 
@@ -179,16 +179,6 @@ def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_se
         assert f"{whose}: {sentence}" in told.stderr
 
 
-def test_without_plug_ins_no_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(trial, "fatal", start)
-    points = [EntryPoint("poster", "kit.engines.models.poster:Poster", "kit.engines")]
-
-    assert registry._fatal(points) == {}
-
-
 @pytest.mark.parametrize(
     ("taken", "sentence"),
     [
@@ -206,17 +196,6 @@ def test_of_two_engines_for_one_model_the_first_is_served_and_the_built_in_one_w
     assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in told.stderr
     assert sentence in told.stderr
     assert "Stolen" not in told.stdout
-
-
-def test_a_plug_in_that_everybody_waits_for_is_named(tmp_path: Path) -> None:
-    slow = "from kit.engines import registry; registry._SLOW = 0"
-    told = listed(tmp_path, ODD, f"{ENGINE}    definition = definition()", f"{slow}; {_LISTED}")
-
-    assert "odd" in told.stdout.split()
-    [line] = [line for line in told.stderr.splitlines() if "'more'" in line]
-    assert "(more:Odd) takes " in line
-    assert line.endswith("s to load: import what is heavy inside its render")
-    assert "poster" not in told.stderr
 
 
 def test_what_a_plug_in_says_when_it_is_loaded_is_not_in_what_a_command_prints(

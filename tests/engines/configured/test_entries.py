@@ -85,14 +85,6 @@ def steps(**facts: Any) -> dict[str, Any]:
             "it has two parameters of the name 'size'",
         ),
         (
-            entry(sizes=["512x512"], parameters=[{"name": "size"}]),
-            "it has two parameters of the name 'size'",
-        ),
-        (
-            entry(seed=True, parameters=[{"name": "seed"}]),
-            "it has two parameters of the name 'seed'",
-        ),
-        (
             entry(parameters=[{"name": "model"}, {"name": "prompt"}, {"name": "n"}]),
             "no parameter may be called 'prompt' or 'model' or 'n': that field of a request is",
         ),
@@ -121,10 +113,6 @@ def test_an_image_model_that_can_never_work_is_refused(data: dict[str, Any], why
         (
             entry(encoding="json", picture_field="first", parameters=[{"name": "first"}]),
             "no parameter may be called 'first'",
-        ),
-        (
-            entry(seconds=[4], parameters=[{"name": "seconds"}]),
-            "it has two parameters of the name 'seconds'",
         ),
     ],
 )
@@ -162,12 +150,6 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
             "'price': must be a number of credits such as 0.2, without quotes, or a table of base, "
             "units and multipliers",
         ),
-        (
-            {"price": True},
-            "'price': must be a number of credits such as 0.2, or a table of base, units and "
-            "multipliers",
-        ),
-        ({"price": {"base": "cheap"}}, "'price.base': must be a number, not 'cheap'"),
         ({"price": float("nan")}, "'price.base': must be a finite number, not nan"),
         ({"id": 5}, "'id': must be text in quotes, not 5"),
         (
@@ -176,16 +158,10 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
             "first, not 'Upper Case'",
         ),
         ({"timeout": -5}, "'timeout': must be greater than 0, not -5"),
-        ({"timeout": 1e12}, "'timeout': must be at most 86400, not 1000000000000"),
-        ({"timeout": "soon"}, "'timeout': must be a number, not 'soon'"),
         ({"pictures": 1.5}, "'pictures': must be a whole number, not 1.5"),
         ({"mask": "maybe"}, "'mask': must be true or false, not 'maybe'"),
         ({"sizes": "1024x1024"}, "'sizes': must be a list, such as [...], not '1024x1024'"),
         ({"parameters": ["x"]}, "'parameters.0': must be a table, such as { ... }, not 'x'"),
-        (
-            {"response_format": "base64"},
-            "'response_format': must be 'b64_json', 'url' or '', not 'base64'",
-        ),
         (
             {"parameters": [{"name": "a", "type": "text"}]},
             "'parameters.0.type': must be string, integer, number or boolean, not 'text'",

@@ -112,9 +112,3 @@ def test_a_checkpoint_in_one_file_is_recognized(tmp_path: Path, name: str) -> No
 
     assert f"holds a checkpoint in one file ({name})" in told(single)
     assert "is a single file: save it as a folder first" in told(single / name)
-
-
-def test_a_lora_is_recognized(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_lora_weights.safetensors").touch()
-
-    assert "holds a LoRA, which only adds to a model" in told(tmp_path)

@@ -99,15 +99,6 @@ def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings() -> None:
     ]
 
 
-def test_the_length_of_a_clip_has_several_names() -> None:
-    sana, plain = settings("SanaVideoPipeline"), settings("LengthyPipeline")
-
-    assert "rounded down to 5, 9, 13 and so on" in sana["frames"].description
-    assert sana["frames"].default == 81
-    assert plain["video_length"].description == "Length of the clip in frames"
-    assert shape_of(entry("LengthyPipeline")).asset_type == "video"
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -134,12 +134,3 @@ def test_long_and_narrow_pictures_show_no_faces_that_are_not_there(shape: tuple[
 
     assert find(even) == []
     assert find(noise) == []
-
-
-def test_a_face_in_a_long_strip_is_found_where_it_is() -> None:
-    strip = np.full((80, 1000, 3), (120, 140, 110), np.uint8)
-    strip[:79, 500:570] = cv2.resize(face(**AT), (70, 79), interpolation=cv2.INTER_AREA)
-
-    (found,) = find(strip)
-
-    assert found.center == pytest.approx((533, 41), abs=6)

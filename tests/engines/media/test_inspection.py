@@ -1,6 +1,5 @@
 """What is said of an upload that is refused: a sentence for whoever sent it, no word of Python."""
 
-import io
 import wave
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from av.stream import Disposition
 from PIL import Image
 
 from kit.engines.media.clip import Clip, rgb_frame
@@ -118,27 +116,3 @@ def test_a_broken_off_recording_of_sound_is_refused_too(tmp_path: Path) -> None:
     assert inspect(path, "audio/mp4")["duration_seconds"] == pytest.approx(3.0, abs=0.1)
     path.write_bytes(content[: len(content) // 2])
     assert "breaks off after" in told(path, "audio/mp4")
-
-
-def test_the_cover_of_a_song_is_no_video(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
-    cover = io.BytesIO()
-    Image.new("RGB", (60, 60), (200, 40, 30)).save(cover, "JPEG")
-    with av.open(str(path), "w") as container:
-        song: Any = container.add_stream("aac", rate=48_000, layout="mono")
-        picture: Any = container.add_stream("mjpeg")
-        picture.width, picture.height, picture.pix_fmt = 60, 60, "yuvj420p"
-        picture.disposition = Disposition.attached_pic
-        packet: Any = av.Packet(cover.getvalue())
-        packet.stream, packet.pts, packet.dts, packet.is_keyframe = picture, 0, 0, True
-        container.mux(packet)
-        for _ in range(20):
-            frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), "fltp", "mono")
-            frame.sample_rate = 48_000
-            container.mux(song.encode(frame))
-        container.mux(song.encode(None))
-
-    assert inspect(path, "audio/mp4")["duration_seconds"] > 0.3
-    with pytest.raises(EngineError, match="no video") as caught:
-        inspect(path, "video/mp4")
-    assert caught.value.code == "wrong_type"

@@ -14,7 +14,7 @@ from av.stream import Disposition
 
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame
 from kit.engines.media.footage import Footage
-from kit.engines.media.loudness import ducking, loudness
+from kit.engines.media.loudness import loudness
 from kit.engines.media.sound import cut, fitted, joined, laid, leveled, mixed, silence, stretched
 from kit.engines.media.soundfile import opened
 from kit.engines.media.tracks import RATE, Sound, Worked, gathered
@@ -173,19 +173,6 @@ def test_music_makes_room_for_a_voice_and_comes_back() -> None:
     assert np.abs(np.fft.rfft(plain[3 * RATE : 3 * RATE + 4800])[300]) == pytest.approx(
         under[0], rel=0.05
     )
-
-
-def test_music_gives_way_to_a_soft_voice_that_falls_silent() -> None:
-    # What is left of a resampled voice beyond its end is less than a sum of loud values can tell.
-    end = tone(0.005, level=3e-7).samples
-    voice = Sound(
-        np.hstack([tone(1.003, level=0.015).samples, end, np.zeros((2, RATE), np.float32)])
-    )
-
-    gains = ducking(voice)
-
-    assert gains[500] == pytest.approx(0.28, abs=0.01)
-    assert gains[-1] == pytest.approx(1.0, abs=0.01)
 
 
 def test_the_cover_of_a_song_neither_delays_it_nor_makes_it_a_video(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from kit.engines.media.breaking import pieces
 from kit.engines.media.direction import in_sight, leftward
 from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
-from kit.engines.media.lettering import Block, balanced, mask, sprite, stamp
+from kit.engines.media.lettering import Block, balanced, sprite, stamp
 from kit.engines.media.typesetting import extent
 from kit.errors import EngineError
 
@@ -65,16 +65,6 @@ def test_an_accent_colors_one_word_and_no_other() -> None:
     assert np.nonzero(white)[1].max() < np.nonzero(red)[1].min()
 
 
-def test_a_stroke_lies_around_the_letters() -> None:
-    block = Block(("O",), "anton", 80)
-    plain = sprite(block)
-    outlined = sprite(block, stroke=0.1, stroke_color=(0, 0, 255))
-
-    white = (outlined[..., 3] > 250) & (outlined[..., 0] > 250)
-    assert white.sum() == pytest.approx((plain[..., 3] > 250).sum(), rel=0.02)
-    assert ((outlined[..., 2] > 200) & (outlined[..., 0] < 60)).sum() > 400
-
-
 @pytest.mark.parametrize(("left", "top"), [(-5, -5), (35, 25), (100, 100), (-100, 0)])
 def test_a_stamp_that_hangs_over_the_edge_is_cut_off(left: int, top: int) -> None:
     pixels = np.zeros((30, 40, 3), np.uint8)
@@ -85,16 +75,6 @@ def test_a_stamp_that_hangs_over_the_edge_is_cut_off(left: int, top: int) -> Non
     across = max(0, min(40, left + 12) - max(0, left))
     down = max(0, min(30, top + 10) - max(0, top))
     assert (pixels == 255).all(axis=2).sum() == across * down
-
-
-@pytest.mark.parametrize("tracking", [0.0, 0.2])
-def test_marks_stay_on_their_letters(tracking: float) -> None:
-    # Neither of them exists as one sign.
-    plain = mask(Block(("ab",), "inter-bold", 60, tracking=tracking))
-    marked = mask(Block(("a\u0327b",), "inter-bold", 60, tracking=tracking))
-
-    assert marked.shape[1] == pytest.approx(plain.shape[1], abs=2)
-    assert balanced("q\u0301" * 30, "inter-bold", 300).lines[1].startswith("q")
 
 
 def test_an_accent_finds_its_word_in_a_line_that_runs_both_ways() -> None:

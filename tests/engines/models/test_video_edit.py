@@ -348,7 +348,6 @@ def test_sound_is_brought_to_the_usual_loudness(tmp_path: Path) -> None:
 def test_the_sound_of_an_edit_is_never_held_whole(tmp_path: Path) -> None:
     source = humming(tmp_path, 50.0, tone(50.0, 300), fps=4)
     music = recorded(tone(2.0, 2500), tmp_path / "m.wav")
-    edited(tmp_path, source, end=1, music=music)  # what is made once
 
     tracemalloc.start()
     try:

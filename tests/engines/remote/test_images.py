@@ -77,14 +77,6 @@ def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
     }
 
 
-def test_an_address_that_ends_with_the_version_is_the_same(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, encoded(png()))
-
-    render(entry(server, url=f"{server.url}/v1/"), job())
-
-    assert [asked.path for asked in server.asked] == ["/v1/images/generations"]
-
-
 @pytest.mark.parametrize(
     "written",
     [

@@ -1,6 +1,5 @@
 """Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
 
-import base64
 from pathlib import Path
 from typing import Any
 
@@ -69,23 +68,6 @@ def test_a_job_may_be_sent_as_json(server: Server, job: Jobs, mp4: bytes) -> Non
     assert server.to(*LOOK) == []
 
 
-def test_the_first_frame_is_sent_along(
-    server: Server, job: Jobs, mp4: bytes, tmp_path: Path
-) -> None:
-    server.on(*START, state("completed"))
-    server.on(*FETCH, Answer(body=mp4))
-    picture = tmp_path / "a"
-    picture.write_bytes(png())
-
-    render(
-        entry(server, picture="required", encoding="json"),
-        job(parameters={"seconds": 4}, media={"image": [picture]}),
-    )
-
-    (start,) = server.to(*START)
-    assert b'name="input_reference"; filename="image.png"' in start.body
-
-
 def test_a_clip_that_is_paid_for_outlasts_an_outage(server: Server, job: Jobs, mp4: bytes) -> None:
     server.on(*START, state("queued"))
     server.on(*LOOK, *[Answer(502)] * 12, state("completed"))
@@ -93,29 +75,6 @@ def test_a_clip_that_is_paid_for_outlasts_an_outage(server: Server, job: Jobs, m
 
     assert render(entry(server, pause=0.001), job()).width == 32
     assert len(server.to(*START)) == 1
-
-
-@pytest.mark.parametrize("kind", ["url", "b64_json"])
-def test_the_first_answer_may_be_the_clip_itself(
-    server: Server, job: Jobs, mp4: bytes, tmp_path: Path, kind: str
-) -> None:
-    items = {
-        "url": f"{server.url}/generated-videos/1.mp4",
-        "b64_json": base64.b64encode(mp4).decode(),
-    }
-    created = {"created": 1, "id": "not-a-job", "data": [{kind: items[kind]}]}
-    server.on("POST", "/video", Answer(body=created))
-    server.on("GET", "/generated-videos/1.mp4", Answer(body=mp4))
-    picture = tmp_path / "a"
-    picture.write_bytes(png())
-    local = {"path": "/video", "encoding": "json", "picture_field": "start_image"}
-
-    made = render(entry(server, picture="optional", **local), job(media={"image": [picture]}))
-
-    assert made.path.read_bytes() == mp4
-    sent = server.to("POST", "/video")[0].json()
-    assert base64.b64decode(sent["start_image"]).startswith(b"\x89PNG")
-    assert [asked.method for asked in server.asked] == ["POST"] + ["GET"] * (kind == "url")
 
 
 def test_the_first_answer_may_be_the_file(server: Server, job: Jobs, mp4: bytes) -> None:
