@@ -40,7 +40,8 @@ class Restyle(Engine):
                 "stylize",
                 "auto",
                 ("auto", "none", "painting", "sketch", "poster"),
-                "Redraws the picture before it is graded; auto takes it from the prompt",
+                "Redraws the picture before it is graded; auto takes it from the prompt, at"
+                " the price of a painting",
             ),
             picture_settings.share(
                 "strength",
@@ -69,6 +70,8 @@ class Restyle(Engine):
                 Multiplier(
                     parameter="stylize",
                     values={
+                        # A sentence may ask for a painting.
+                        "auto": Decimal(2),
                         "painting": Decimal(2),
                         "sketch": Decimal("1.5"),
                         "poster": Decimal("1.5"),

@@ -8,8 +8,9 @@ import pytest
 
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
+from kit.pricing import price
 from tests.engines.drawn import ball
-from tests.engines.rendering import edit, pixels_of
+from tests.engines.rendering import edit, parameters_of, pixels_of
 
 LOOKS = next(p.enum for p in engine_for("restyle").definition.settings if p.name == "look") or []
 RAMP = np.linspace(20, 235, 160)[None, :, None] + np.array([20, 0, -20])
@@ -41,6 +42,17 @@ def test_warm_is_warmer_than_cold_and_noir_and_sepia_have_one_tone(tmp_path: Pat
     assert (warm[..., 0] - warm[..., 2]).mean() > (cold[..., 0] - cold[..., 2]).mean()
     assert np.ptp(noir, axis=2).max() <= 2
     assert np.abs(sepia[20, 20] - sepia[20, 60]).max() <= 4
+
+
+def test_a_way_to_redraw_costs_the_same_whether_a_sentence_or_a_setting_asks_for_it() -> None:
+    engine = engine_for("restyle")
+    rule = engine.definition.pricing
+    costs = {
+        name: price(rule, parameters_of(engine, stylize=name)).total
+        for name in ("auto", "painting", "none")
+    }
+
+    assert costs["auto"] == costs["painting"] == 2 * costs["none"]
 
 
 @pytest.mark.parametrize(
