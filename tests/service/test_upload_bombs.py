@@ -31,10 +31,10 @@ def scans(count: int, side: int = 8) -> bytes:
     return content[:-2] + last * (count - content.count(b"\xff\xda")) + b"\xff\xd9"
 
 
-def segments(count: int) -> bytes:
-    """Return a JPEG with as many empty segments."""
-    content = written("JPEG")
-    return content[:2] + b"\xff\xe3\0\x02" * count + content[2:]
+def segments(count: int, size: int = 2) -> bytes:
+    """Return a JPEG with as many segments of as many bytes that pass for Exif data."""
+    content, head = written("JPEG"), b"\xff\xe1" + struct.pack(">H", size)
+    return content[:2] + (head + b"Exif\0\0".ljust(size, b"x")[: size - 2]) * count + content[2:]
 
 
 def padded(count: int) -> bytes:
@@ -65,6 +65,7 @@ def frames(form: str, count: int) -> bytes:
 BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "scans": ("image/jpeg", lambda: scans(101), "more than 100 scans"),
     "segments": ("image/jpeg", lambda: segments(4001), "more than 4,000 segments"),
+    "Exif": ("image/jpeg", lambda: segments(760, 65_535), "16,777,216 bytes beside its picture"),
     "padding": ("image/jpeg", lambda: padded(1 << 17), "65,536 bytes between its segments"),
     "chunks": ("image/png", lambda: chunks(100_000), "more than 100,000 chunks"),
     "blocks": ("image/gif", lambda: blocks(20_000), "more than 20,000 blocks"),
@@ -90,6 +91,7 @@ def test_a_file_of_too_many_parts_is_refused(http: httpx.Client, name: str) -> N
     [
         ("image/jpeg", scans(100)),
         ("image/jpeg", segments(1000)),
+        ("image/jpeg", segments(200, 65_535)),
         ("image/png", chunks(90_000)),
         ("image/gif", blocks(1000)),
         ("image/gif", frames("GIF", 600)),

@@ -19,8 +19,8 @@ SCANS = 100
 FRAMES = 600
 #: Parts of a file: segments of a JPEG, chunks of a PNG, blocks of a GIF and the bits of those.
 _SEGMENTS, _CHUNKS, _BLOCKS, _BITS = 4_000, 100_000, 20_000, 500_000
-#: Bytes between two segments that decoders pass over.
-_JUNK = 1 << 16
+#: Bytes between two segments that decoders pass over, and of a JPEG's segments beside its picture.
+_JUNK, _BESIDE = 1 << 16, 16 << 20
 _MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 _START_OF_SCAN, _END = 0xDA, 0xD9
 _WITHOUT_LENGTH = frozenset({0x01, 0xD8})
@@ -43,7 +43,7 @@ def check_structure(path: Path) -> None:
 
 
 def _walk_jpeg(content: mmap.mmap) -> None:
-    at, scans, in_scan = 2, 0, False
+    at, scans, beside, in_scan = 2, 0, 0, False
     for _ in range(_SEGMENTS):
         marker = _MARKER.search(content, at)
         if marker is None:
@@ -57,8 +57,10 @@ def _walk_jpeg(content: mmap.mmap) -> None:
         scans += in_scan
         if scans > SCANS:
             raise _refusal("JPEG", f"{SCANS} scans")
-        if code not in _WITHOUT_LENGTH:
-            at += int.from_bytes(content[at : at + 2])
+        length = 0 if code in _WITHOUT_LENGTH else int.from_bytes(content[at : at + 2])
+        beside, at = beside + length, at + length
+        if beside > _BESIDE:
+            raise _refusal("JPEG", f"{_BESIDE:,} bytes beside its picture")
     raise _refusal("JPEG", f"{_SEGMENTS:,} segments")
 
 
