@@ -212,7 +212,7 @@ async def _assemble(
     if not await storage.ready():
         raise ConfigError(f"the storage folder {settings.objects} cannot be written")
     inspectors = Inspectors(settings)
-    stack.callback(inspectors.close)
+    stack.push_async_callback(inspectors.close)
     renderers = Pool(
         settings.workers,
         seconds=settings.job_seconds,

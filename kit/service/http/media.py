@@ -107,8 +107,9 @@ async def fill_ticket(
         row = await context.database.read(uploads.waiting(upload_id, context.clock()))
         path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)
         try:
-            facts = await context.inspectors.inspect(row, path)
-            await _filled(context, row, path, digest, facts)
+            async with context.inspectors.turn(row.account_id):
+                facts = await context.inspectors.inspect(row, path)
+                await _filled(context, row, path, digest, facts)
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
     return json({"uploadId": upload_id, "sha256": digest})

@@ -7,6 +7,8 @@ for one is short, and no account has more than one process: the others are there
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -41,10 +43,19 @@ class Inspectors:
             log=settings.log,
             offline=True,
         )
+        self._warming: asyncio.Task[None] | None = None
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    @asynccontextmanager
+    async def turn(self, account_id: str) -> AsyncIterator[None]:
+        """Wait until nothing else of an account is looked at, or put on disk."""
+        turn = self._turns.get(account_id) or asyncio.Lock()
+        self._turns[account_id] = turn
+        async with turn:
+            yield
+
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
-        """Return the size and length of the file of an upload.
+        """Return the size and length of the file of an upload, whose account has its `turn`.
 
         Parameters
         ----------
@@ -56,18 +67,30 @@ class Inspectors:
         BadRequestError
             It is not what its ticket says, is broken, or cannot be looked through in time.
         """
-        turn = self._turns.get(row.account_id) or asyncio.Lock()
-        self._turns[row.account_id] = turn
+        self._prepare()
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
         try:
-            async with turn:
-                return await self._pool.run(row.id, task, lambda _: None)
+            return await self._pool.run(row.id, task, lambda _: None)
         except (JobError, LostError) as error:
             raise BadRequestError.fields([("file", self._told(error))]) from None
+        finally:
+            self._prepare()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the processes."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         self._pool.close()
+
+    def _prepare(self) -> None:
+        """Have a process ready for others: to start one takes longer than most files do."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        with suppress(LostError):
+            await self._pool.warm()
 
     def _told(self, error: JobError | LostError) -> str:
         code = getattr(error, "code", "lost")

@@ -135,9 +135,18 @@ class Pool:
         self._turn = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Start every bounded process ahead of its first job."""
-        children = [await self._start() for _ in range(self.slots - len(self._idle))]
-        self._idle.extend(children)
+        """Start bounded processes ahead of their jobs, until there is one for each slot."""
+        while self._started < self.slots:
+            child = await self._start()
+            if self._started < self.slots:
+                self._idle.append(child)
+            else:
+                child.kill()
+
+    @property
+    def _started(self) -> int:
+        children = (*self._idle, *self._busy.values())
+        return sum(not child.resident for child in children)
 
     async def run(
         self,
