@@ -89,6 +89,15 @@ def test_a_larger_longer_or_finer_result_costs_more(
     assert prices == sorted(set(prices))
 
 
+def test_the_largest_films_of_painted_land_cost_in_the_order_of_their_work() -> None:
+    largest = {"duration": 12, "resolution": "1080p", "fps": 60}
+    costs = [price(DEFINITIONS[m], **largest) for m in ("living-scene", "flythrough", "drift")]
+    usual = [price(DEFINITIONS[m]) for m in ("living-scene", "flythrough", "drift")]
+
+    assert costs == sorted(set(costs))
+    assert max(usual) == usual[1], "a short one is mostly what a flight prepares"
+
+
 def order(model: str, **changed: Any) -> Order:
     definition, case = DEFINITIONS[model], CASES[model]
     values = {p.name: p.default for p in definition.settings if p.default is not None}

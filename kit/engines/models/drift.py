@@ -48,7 +48,12 @@ class Drift(Engine):
             seed_parameter(),
         ),
         media=(film_settings.soundtrack(),),
-        pricing=film_settings.prices("0.015"),
+        # Its work grows with every pixel; a flight has much that is done once.
+        pricing=film_settings.prices(
+            "0.015",
+            sizes={"360p": "0.6", "720p": "2.5", "1080p": "8"},
+            rates={"25": "1.05", "30": "1.3", "60": "2.8"},
+        ),
     )
 
     def check(self, order: Order) -> Iterator[Problem]:

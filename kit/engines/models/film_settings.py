@@ -11,6 +11,8 @@ from kit.engines.sizes import ASPECTS, QUALITIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 _FORMATS = ("mp4", "mp4-av1", "webm")
+_SIZES = {"360p": "0.6", "720p": "2", "1080p": "4"}
+_RATES = {"25": "1.05", "30": "1.2", "60": "2"}
 
 
 def duration(default: int = 4, *, most: int = 12) -> Parameter:
@@ -132,7 +134,12 @@ def soundtrack() -> Parameter:
 
 
 def prices(
-    second: str, *, base: str = "0", factors: Mapping[str, Mapping[str, str]] | None = None
+    second: str,
+    *,
+    base: str = "0",
+    sizes: Mapping[str, str] = _SIZES,
+    rates: Mapping[str, str] = _RATES,
+    factors: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Rule:
     """Return the price of a clip by its length, size, frame rate and format.
 
@@ -142,6 +149,8 @@ def prices(
         Credits for a second of 480p at 24 frames.
     base : str
         Credits before the first second.
+    sizes, rates : mapping, optional
+        What resolutions and frame rates do to the price, where work grows in another way.
     factors : mapping of str to mapping, optional
         By further settings of the model, what their values do to the price.
     """
@@ -149,8 +158,8 @@ def prices(
         base=Decimal(base),
         units=[UnitPrice(parameter="duration", credits=Decimal(second))],
         multipliers=[
-            by_value("resolution", {"360p": "0.6", "720p": "2", "1080p": "4"}),
-            by_value("fps", {"25": "1.05", "30": "1.2", "60": "2"}),
+            by_value("resolution", sizes),
+            by_value("fps", rates),
             by_value("format", {"mp4-av1": "1.25", "webm": "1.25"}),
             *(by_value(name, values) for name, values in (factors or {}).items()),
         ],

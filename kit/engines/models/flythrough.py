@@ -58,7 +58,12 @@ class FlyThrough(Engine):
             seed_parameter(),
         ),
         media=(film_settings.soundtrack(),),
-        pricing=film_settings.prices("0.08", base="0.05"),
+        pricing=film_settings.prices(
+            "0.08",
+            base="0.05",
+            sizes={"360p": "0.6", "720p": "1.5", "1080p": "2.5"},
+            rates={"25": "1.02", "30": "1.1", "60": "1.5"},
+        ),
     )
 
     def check(self, order: Order) -> Iterator[Problem]:
