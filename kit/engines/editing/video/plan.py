@@ -159,7 +159,7 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
         )
     alike = [size for size in sizes if round(size[0] / size[1], 2) == ratio] or sizes
     own = min(_LARGEST, max(_SMALLEST, max(min(size) for size in alike)))
-    side = SIDES.get(values["resolution"], own)
+    side: float = SIDES.get(values["resolution"], own)
     # The longer side is bounded, whatever the shorter one was to be.
     side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
     width, height = (side * shape, side) if shape >= 1 else (side, side / shape)
