@@ -214,7 +214,20 @@ def _failure(status: int) -> dict[str, Any]:
 
 def _schemas(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    if issubclass(model, wire.Body):
+        needed, fields = schema.get("required", ()), schema["properties"]
+        schema["properties"] = {
+            name: told if name in needed else _optional(told) for name, told in fields.items()
+        }
     return {**schema.pop("$defs", {}), model.__name__: schema}
+
+
+def _optional(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a field that may be null as well: that is as good as nothing."""
+    if "anyOf" in schema:
+        return schema
+    about = {word: schema.pop(word) for word in ("default", "title") if word in schema}
+    return {"anyOf": [schema, {"type": "null"}], **about}
 
 
 def _json(name: str) -> dict[str, Any]:

@@ -104,9 +104,22 @@ def test_a_body_is_as_bounded_as_the_checks_have_it(
     assert {word: schema.get(word) for word in told} == told
 
 
-def test_uploads_of_a_medium_are_as_many_as_the_checks_have_it(document: dict[str, Any]) -> None:
-    schema = document["components"]["schemas"]["StartGeneration"]["properties"]["mediaUploads"]
+def test_what_may_be_left_out_may_be_null(document: dict[str, Any], http: Any) -> None:
+    for kind in BODIES.values():
+        schema = document["components"]["schemas"][kind.__name__]
+        for field, told in schema["properties"].items():
+            nullable = {"type": "null"} in told.get("anyOf", ())
+            assert nullable == (field not in schema["required"]), field
 
+    script = {"topic": "SPACE", "title": "x", "duration": "10", "useHook": None, "variations": None}
+    assert http.post("/v1/scripts", json=script).status_code == 201
+
+
+def test_uploads_of_a_medium_are_as_many_as_the_checks_have_it(document: dict[str, Any]) -> None:
+    told = document["components"]["schemas"]["StartGeneration"]["properties"]["mediaUploads"]
+    schema, nothing = told["anyOf"]
+
+    assert nothing == {"type": "null"}
     assert {one.get("maxItems") for one in schema["additionalProperties"]["anyOf"]} == {None, 200}
 
 
