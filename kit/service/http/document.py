@@ -226,7 +226,9 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a field that may be null as well: that is as good as nothing."""
     if "anyOf" in schema:
         return schema
-    about = {word: schema.pop(word) for word in ("default", "title") if word in schema}
+    about: dict[str, Any] = {
+        word: schema.pop(word) for word in ("default", "title") if word in schema
+    }
     return {"anyOf": [schema, {"type": "null"}], **about}
 
 
