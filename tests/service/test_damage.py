@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,6 +168,39 @@ def test_what_meets_a_corrupt_page_is_unavailable_and_said(
     assert answer.status_code == 503
     assert answer.json()["error"]["message"] == "the database is damaged; nothing was charged"
     assert http.get("/readyz").status_code == 503
+
+
+_CUT_SHORT = """
+import sys
+import httpx
+from kit.service import server, settings
+config = settings.load({}, data=sys.argv[1], workers=0)
+running = server.start(config)
+with httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {sys.argv[2]}"}) as http:
+    assert http.get("/readyz").status_code == 200
+    with config.database_path.open("r+b") as file:
+        file.truncate(0)
+    paths = ("/v1/account", "/v1/creative-studio/generations", "/v1/usage", "/readyz", "/healthz")
+    print(*(http.get(path).status_code for path in paths))
+running.stop()
+"""
+
+
+def test_a_service_whose_file_is_cut_short_lives_and_says_so(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service()
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        for _ in range(20):
+            made = started(http)
+        finished(http, made)
+    service.stop()
+
+    command = [sys.executable, "-c", _CUT_SHORT, str(service.settings.data), key]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["503", "503", "503", "503", "200"]
 
 
 def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]) -> None:

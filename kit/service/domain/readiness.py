@@ -74,6 +74,8 @@ class Readiness:
         if self._probe is None or (self._probe.done() and now - self._probed >= _HOLDS):
             self._probe, self._probed = _task(self._written()), now
         await asyncio.shield(self._probe)
+        if self._database.damage:
+            raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
     async def examine(self) -> None:
         """Have the database looked through if that was not done for a day."""
@@ -99,8 +101,6 @@ class Readiness:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GLANCE):
                     await asyncio.shield(self._examined())
-        if self._database.damage:
-            raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
     def _examined(self) -> asyncio.Task[None]:
         """Return the examination that runs, or a new one."""

@@ -39,7 +39,6 @@ _DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 #: At most so many callers share one commit.
 _BATCH = 256
-_MAPPED_BYTES = 1 << 30
 #: Seconds that an examination works at a time, and how many times as long it then rests.
 _STRETCH, _REST = 0.002, 4
 NAME = "sqlite"
@@ -94,8 +93,8 @@ class SQLite:
             raise
         self._reader = opened(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
-        # A long history is read in place: a page of it costs what a page of a short one does.
-        self._reader.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+        # Not mapped into memory: a file that is cut short, or a bad sector, would end the process.
+        self._reader.execute("PRAGMA mmap_size = 0")
         self._durable = True
         self._closed = threading.Event()
         self._examiners: list[threading.Thread] = []
