@@ -26,13 +26,14 @@ def claim(
     later : collection of str
         Models whose generations are left in the queue.
     """
-    values = {"worker": worker, "most": most, "lease": lease, "now": now}
+    values: dict[str, Any] = {"worker": worker, "lease": lease, "now": now}
+    query = generations.CLAIM
     if later:
-        step = generations.CLAIM_OTHERS(**values, later=f",{','.join(sorted(later))},")
-    else:
-        step = generations.CLAIM(**values)
-    rows = yield from every(step)
-    return sorted(rows, key=lambda row: (row.queue_round, row.id))
+        query, values["later"] = generations.CLAIM_OTHERS, f",{','.join(sorted(later))},"
+    rows: Rows = []
+    while len(rows) < most and (row := (yield from one(query(**values)))) is not None:
+        rows.append(row)
+    return rows
 
 
 def next_round(account_id: str) -> Transaction[int]:
@@ -43,8 +44,8 @@ def next_round(account_id: str) -> Transaction[int]:
 
     Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
     """
-    row = yield from one(generations.ROUNDS(account=account_id))
-    return max(row.first or 0, -1 if row.own is None else row.own + 1)
+    first, *own = yield from one(generations.ROUNDS(account=account_id))
+    return max(first or 0, *(last + 1 for last in own if last is not None), 0)
 
 
 @dataclass(frozen=True, slots=True)

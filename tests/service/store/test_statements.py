@@ -5,6 +5,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy.dialects import postgresql
 from kit.service.store.database import Query
 from kit.service.store.prepared import MODULES, loaded
 from kit.service.store.sqlite import SQLite, dialect
+from kit.service.store.sqlite.file import opened
 from kit.service.store.tables import metadata
 
 generations, ledger = loaded("generations"), loaded("ledger")
@@ -107,7 +109,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connec
     """A connection to an empty database."""
     path: Path = tmp_path_factory.mktemp("plans") / "kit.db"
     asyncio.run(SQLite(path).close())
-    connection = apsw.Connection(str(path))
+    connection = opened(path)
     yield connection
     connection.close()
 
@@ -166,3 +168,24 @@ def test_a_round_of_the_queue_is_found_by_three_reads_of_an_index(
         *["SEARCH generations USING INDEX generations_by_state " + by_type] * 2,
     ]
     assert not [step for step in plan(connection, generations.ROUNDS) if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("name", ["CLAIM", "ROUNDS", "page"])
+def test_a_statement_is_prepared_once_whatever_is_bound_to_it(
+    connection: apsw.Connection, name: str
+) -> None:
+    query = generations.page(frozenset()) if name == "page" else getattr(generations, name)
+    compiled = query.compiled("sqlite", dialect)
+    prepared: list[int] = []
+
+    def note(*_: Any) -> int:  # asked of each part of a statement while it is prepared
+        prepared.append(number)
+        return apsw.SQLITE_OK
+
+    connection.authorizer = note
+    for number in range(5):
+        values = dict.fromkeys(re.findall(r":(\w+)", compiled.text), number)
+        connection.execute(compiled.text, {**values, **compiled.constants}).fetchall()
+    connection.authorizer = None
+
+    assert {*prepared} == {0}
