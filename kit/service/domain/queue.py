@@ -45,7 +45,7 @@ def next_round(account_id: str) -> Transaction[int]:
     Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
     """
     first, *own = yield from one(generations.ROUNDS(account=account_id))
-    return max(first or 0, *(last + 1 for last in own if last is not None), 0)
+    return max(int(first or 0), *(int(last) + 1 for last in own if last is not None), 0)
 
 
 @dataclass(frozen=True, slots=True)
