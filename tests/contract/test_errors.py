@@ -136,6 +136,7 @@ def test_a_body_that_is_no_object_is_refused(http: httpx.Client, content: str) -
         ({"prompt": "x"}, "modelId", "is required"),
         ({"modelId": 3}, "modelId", "must be text"),
         ({"modelId": "flat", "promt": "x"}, "promt", "did you mean 'prompt'"),
+        ({"modelId": "flat", "promt": None}, "promt", "did you mean 'prompt'"),
         ({"modelId": "flat", "model_id": "flat"}, "model_id", "did you mean 'modelId'"),
         ({"modelId": "flat", "parameters": []}, "parameters", "must be an object"),
         ({"modelId": "flat", "prompt": 7}, "prompt", "must be text"),

@@ -69,19 +69,17 @@ def _checked(given: Any, kind: type[B]) -> B:
     if not isinstance(given, dict):
         raise BadRequestError.fields([("", SENTENCES["model_type"])])
     names, read = _shape(kind)
-    extra = 0
-    strange: list[str] = []
+    problems, untold = [], 0
     if not given.keys() <= names.keys():
-        # A null is as good as nothing. The rest of so many is counted, not looked through.
-        extra = len(given) - sum(name in given for name in names)
-        unknown = (name for name, value in given.items() if name not in names and value is not None)
-        strange = [*islice(unknown, TOLD + 1)]
-        given = {name: given[name] for name in names if name in given}
-    hints = len(strange) <= TOLD
-    problems = [
-        (name, f"unknown field{suggest(name, names) if hints else ''}") for name in strange[:TOLD]
-    ]
-    untold = 0 if hints else extra - TOLD
+        known = {name: given[name] for name in names if name in given}
+        number = len(given) - len(known)
+        # The first of so many are told and the rest is counted, not looked through.
+        strange = islice((name for name in given if name not in names), TOLD)
+        problems = [
+            (name, f"unknown field{suggest(name, names) if number <= TOLD else ''}")
+            for name in strange
+        ]
+        given, untold = known, number - len(problems)
     try:
         body: B = read(given, by_alias=True, by_name=False)
     except ValidationError as error:
