@@ -150,7 +150,7 @@ def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
     model = OFFERED.get(model_id)
     values, wrong = parameters.settings(model.setting_parameters, given)
     assert wrong == []
-    order = Order(prompt="", parameters=values, media=media)
+    order = Order(prompt="a quiet lake", parameters=values, media=media)
     return [field for field, _ in asyncio.run(OFFERED.problems(model, order))]
 
 
