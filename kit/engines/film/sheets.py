@@ -16,21 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.clip import Frame, views
-from kit.engines.media.color import Bytes, Floats, noise_tile
+from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
 from kit.engines.painting.poster.plane import Plane, Stage
 
 Matrix: TypeAlias = NDArray[np.float64]
 
-# Rows of BT.601 for encoded RGB of 0 to 1, in limited range; the offset rides on alpha.
-_YUV = np.array(
-    [
-        [65.481, 128.553, 24.966],
-        [-37.797, -74.203, 112.0],
-        [112.0, -93.786, -18.214],
-    ],
-    np.float32,
-)
-_OFFSETS = (16.0, 128.0, 128.0)
 _EMPTY = 2
 
 
@@ -197,10 +187,10 @@ def yuv(rgb: Floats, alpha: Floats, rng: np.random.Generator) -> Frame:
     """
     tile = noise_tile(rng)
     planes = []
-    for number, (row, offset) in enumerate(zip(_YUV, _OFFSETS, strict=True)):
-        plane = offset * alpha
+    for number, (*row, offset) in enumerate(YUV):
+        plane = offset * alpha  # it rides on alpha
         for weight, channel in zip(row, rgb, strict=True):
-            plane += weight * channel
+            plane += 255 * weight * channel
         cover = alpha
         if number:
             plane, cover = _halved(plane), _halved(alpha)

@@ -19,7 +19,7 @@ import av
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import RGB, YUV, Bytes
 from kit.engines.media.encoding import FORMATS, Track, container_at, picture_stream
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
@@ -197,12 +197,23 @@ class Clip:
 
 def rgb_frame(pixels: Bytes) -> Bytes:
     """Return an RGB picture of even size, shape (height, width, 3), as an I420 frame."""
-    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2YUV_I420))
+    height, width = pixels.shape[:2]
+    out = np.empty((height * 3 // 2, width), np.uint8)
+    luma, *chromas = views(out, width, height)
+    cv2.transform(pixels, YUV[:1], dst=luma)
+    half = cv2.resize(pixels, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+    for row, chroma in zip(YUV[1:, None], chromas, strict=True):
+        cv2.transform(half, row, dst=chroma)
+    return out
 
 
 def rgb_of(frame: Bytes) -> Bytes:
     """Return an I420 frame as an RGB picture."""
-    return np.asarray(cv2.cvtColor(frame, cv2.COLOR_YUV2RGB_I420))
+    rows, width = frame.shape
+    luma, *chromas = views(frame, width, rows * 2 // 3)
+    size = luma.shape[::-1]
+    planes = (luma, *(cv2.resize(c, size, interpolation=cv2.INTER_LINEAR) for c in chromas))
+    return np.asarray(cv2.transform(cv2.merge(planes), RGB))
 
 
 def _picture(frame: Bytes) -> Any:

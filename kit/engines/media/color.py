@@ -20,6 +20,16 @@ Bytes: TypeAlias = NDArray[np.uint8]
 #: Lightness 0 to 1, chroma from 0 (about 0.3 is the most a screen shows), hue in degrees.
 Oklch: TypeAlias = tuple[float, float, float]
 
+#: From encoded RGB, 0 to 255, and 1 to luma and the two chromas of video in limited range, shape
+#: (3, 4); `RGB` leads back. Every video of the kit has this one matrix and its tags.
+#: Source: ITU-R BT.709-6.
+_LUMA = np.array([0.2126, 0.7152, 0.0722])
+_CHROMA = (np.eye(3)[[2, 0]] - _LUMA) / (2 * (1 - _LUMA[[2, 0], None]))
+YUV: Floats = np.column_stack(
+    [np.vstack([219 / 255 * _LUMA, 224 / 255 * _CHROMA]), [16, 128, 128]]
+).astype(np.float32)
+RGB: Floats = np.linalg.inv(np.vstack([YUV, [0, 0, 0, 1]]))[:3].astype(np.float32)
+
 # Source: B. Ottosson, "A perceptual color space for image processing" (2020), the two matrices.
 _FROM_LAB = np.array(
     [

@@ -29,10 +29,9 @@ FORMATS: Mapping[str, tuple[str, str, str]] = {
 # Without a choice of B frames and without small partitions in them, a clip of the same size and
 # looks takes a third less time.
 _X264 = "mbtree=0:b-adapt=0:partitions=i4x4,i8x8,p8x8"
-# Numbers of ITU-T H.273: OpenCV converts with the matrix of BT.601 (6) into limited range (1);
-# primaries are those of sRGB (1) and so is its transfer curve (13). An untagged HD clip would be
-# taken for BT.709 by many players.
-_MATRIX, _LIMITED, _PRIMARIES, _TRANSFER = 6, 1, 1, 13
+#: Numbers of ITU-T H.273: matrix, primaries and transfer curve of BT.709, in limited range, as
+#: `kit.engines.media.color.YUV` makes them at every size.
+_BT709, _LIMITED = 1, 1
 #: Samples that are encoded at once.
 _CHUNK = 4800
 
@@ -100,8 +99,8 @@ def picture_stream(
     context.gop_size = math.ceil(fps * 2)
     # A fixed number of threads: x264 writes it into the stream and cuts its work by it.
     context.thread_count = 2
-    context.color_range, context.colorspace = _LIMITED, _MATRIX
-    context.color_primaries, context.color_trc = _PRIMARIES, _TRANSFER
+    context.color_range = _LIMITED
+    context.colorspace = context.color_primaries = context.color_trc = _BT709
     return stream
 
 

@@ -15,11 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.clip import views
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import YUV, Bytes, Floats
 
 _BAND = 64  # rows
 #: A film's brightness and colors have 219 and 224 steps, the former from 16 on.
 _LUMA, _CHROMA = (219 / 255, 16.0), (224 / 255, 128 * (1 - 224 / 255))
+#: From RGB to brightness, red and blue in full range.
+_FULL = np.column_stack(
+    [YUV[[0, 2, 1], :3] / np.array([[_LUMA[0]], [_CHROMA[0]], [_CHROMA[0]]]), [0, 128, 128]]
+).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def bands(rows: int) -> Iterator[slice]:
 
 def toned(colors: Bytes) -> Bytes:
     """Return RGB, with a fourth channel that stays, as a picture is made of: see `picture_of`."""
-    planes = cv2.split(cv2.cvtColor(colors[..., :3], cv2.COLOR_RGB2YCrCb))
+    planes = cv2.split(cv2.transform(np.ascontiguousarray(colors[..., :3]), _FULL))
     rest = colors[..., 3] if colors.shape[2] > 3 else np.zeros_like(planes[0])
     return np.asarray(cv2.merge([*planes, rest]))
 
