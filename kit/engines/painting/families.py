@@ -13,9 +13,9 @@ from kit.engines.base import Progress
 from kit.engines.prompt.brief import Brief
 
 if TYPE_CHECKING:
-    from kit.engines.media.color import Bytes
+    from kit.engines.painting.painting import Painting
 
-Painter: TypeAlias = "Callable[[Brief, Progress], Bytes]"
+Painter: TypeAlias = "Callable[[Brief, Progress], Painting]"
 
 #: Family -> module and function of its painter.
 FAMILIES = {
@@ -31,19 +31,14 @@ FAMILIES = {
 }
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
-    """Return a painted brief as sRGB pixels, shape (brief.height, brief.width, 3), uint8.
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted brief in its size.
 
     Raises
     ------
     CanceledError
         Raised by `progress`.
     """
-    return painter(brief.family)(brief, progress)
-
-
-def painter(family: str) -> Painter:
-    """Return the painter of a family, loading no other."""
-    module, _, name = FAMILIES[family].partition(":")
-    found: Painter = getattr(import_module(module), name)
-    return found
+    module, _, name = FAMILIES[brief.family].partition(":")
+    painter: Painter = getattr(import_module(module), name)
+    return painter(brief, progress)

@@ -7,27 +7,24 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes
+from kit.engines.painting.painting import Painting
 from kit.engines.painting.poster.compose import Look, compose, painted
 from kit.engines.painting.poster.falling import fallen, kind_of
 from kit.engines.painting.poster.plane import Stage
 from kit.engines.painting.poster.strips import Strip, printed
+from kit.engines.painting.tone import Film, decoded
 from kit.engines.prompt.brief import Brief
 
 _LAYERS = {"low": 5, "standard": 7, "high": 9}
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a flat layered landscape.
 
     Parameters
     ----------
     brief : Brief
         Its detail is the number of ridges.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     look = Look(layers=_LAYERS[brief.detail], mist=0.4, stars=True)
     progress.report(0.05)
@@ -38,7 +35,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     weather = fallen(drops, composed.stage, kind) if kind else []
     progress.report(0.3)
     strips = _told(painted(composed, weather), composed.stage.rows, progress.part(0.3, 1.0))
-    return printed(composed.stage, strips)
+    pixels = printed(composed.stage, strips)
+    # Its colors are those of a print, grain and all.
+    film = Film(filmic=False, vignette=0.0, grain=0.0)
+    return Painting(light=decoded(pixels), film=film)
 
 
 def _told(strips: Iterable[Strip], rows: int, progress: Progress) -> Iterator[Strip]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.tone import softened
+from kit.engines.painting.noise import Plane, blur
 from kit.engines.prompt.brief import Brief
 
 _THIRDS = (1 / 3, 2 / 3)
@@ -35,7 +34,7 @@ def focus(brief: Brief, drawn: tuple[float, float]) -> tuple[float, float]:
     return third(brief) if {"thirds", "minimal"}.intersection(brief.composition) else drawn
 
 
-def told(brief: Brief, values: dict[str, float]) -> float:
+def factor(brief: Brief, values: dict[str, float]) -> float:
     """Return the value of the first word of composition that has one, 1 without any."""
     return next((values[word] for word in brief.composition if word in values), 1.0)
 
@@ -92,11 +91,18 @@ def laid_down(picture: Plane) -> Plane:
         for plane in picture
     ])  # fmt: skip
     down = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
-    blur = np.clip((0.42 - down) / 0.34, 0.0, 1.0)
+    share = np.clip((0.42 - down) / 0.34, 0.0, 1.0)
     size = max(height, width)
-    soft = np.stack([softened(plane, 0.011 * size) for plane in seen])
-    seen += (soft - seen) * blur
+    soft = np.stack([blur(plane, 0.011 * size) for plane in seen])
+    seen += (soft - seen) * share
     # Toward its end it fades into air of its own color.
     air = seen.mean(axis=(1, 2), keepdims=True)
     seen += (air - seen) * (np.clip((0.26 - down) / 0.26, 0.0, 1.0) ** 1.5)
     return np.asarray(seen, np.float32)
+
+
+def symmetric(picture: Plane) -> Plane:
+    """Return planes whose right half is the mirror image of the left one."""
+    width = picture.shape[-1]
+    half = picture[..., : (width + 1) // 2]
+    return np.concatenate([half, half[..., ::-1][..., width % 2 :]], axis=-1)

@@ -23,7 +23,7 @@ def paint_scene(job: Job, progress: Progress) -> Asset:
     """Render a job of the scene model."""
     progress.report(0.0)
     brief = read(job.prompt, job.parameters, job.seed)
-    pixels = paint(brief, progress.part(0.0, 0.9))
+    pixels = paint(brief, progress.part(0.0, 0.86)).pixels()
     return _written(job, brief, pixels, progress)
 
 
@@ -31,7 +31,7 @@ def paint_fast(job: Job, progress: Progress) -> Asset:
     """Render a job of the fast scene model."""
     progress.report(0.0)
     brief = read(job.prompt, job.parameters, job.seed)
-    pixels = paint(_reduced(brief), progress.part(0.0, 0.8))
+    pixels = paint(_reduced(brief), progress.part(0.0, 0.8)).pixels()
     pixels = enlarged(pixels, brief.width, brief.height)
     return _written(job, brief, pixels, progress)
 

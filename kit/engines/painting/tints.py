@@ -1,4 +1,4 @@
-"""Tints: the hues that a brief asks for, for the painters that have no light of day to go by."""
+"""Tints: which colors a brief gives to the light, the land, the water, or to an abstract."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kit.engines.media.color import Oklch
 from kit.engines.painting.poster.palettes import NAMED
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
+#: The dust in the air of Mars, from the zenith to the horizon.
+_MARTIAN: Trio = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
 _GRAY = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
@@ -32,7 +35,7 @@ def drained(brief: Brief) -> bool:
     return bool(tints) and max(chroma for _, chroma in tints) < _GRAY
 
 
-def three(rng: np.random.Generator, brief: Brief, drawn: list[tuple[Tint, Tint, Tint]]) -> Trio:
+def three(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
     """Return three tints: those asked for, filled up with neighbors; with none asked, drawn ones.
 
     Parameters
@@ -57,3 +60,50 @@ def three(rng: np.random.Generator, brief: Brief, drawn: list[tuple[Tint, Tint, 
 def strength(brief: Brief) -> float:
     """Return the factor on chroma that the mood asks for."""
     return _STRENGTHS.get(brief.mood, 1.0)
+
+
+def of_light(brief: Brief) -> Trio | None:
+    """Return the tints of the zenith, of the sky between and of the horizon, if any are asked."""
+    if brief.palette in NAMED:
+        return NAMED[brief.palette][1:]
+    tints = brief.colors
+    if not tints:
+        return _MARTIAN if "mars" in brief.things else None
+    if len(tints) == 1:
+        hue, chroma = tints[0]
+        warm = hue + max(-24.0, min(24.0, (85 - hue + 180) % 360 - 180))
+        return tints[0], (hue, chroma * 0.9), (warm % 360, chroma * 0.7)
+    return tints[0], between(tints[0], tints[-1]), tints[-1]
+
+
+def of_land(brief: Brief) -> Tint | None:
+    """Return the tint of what grows or lies on the ground, if one is asked for."""
+    if brief.palette in NAMED:
+        return NAMED[brief.palette][0]
+    return brief.land or _gray(brief)
+
+
+def of_water(brief: Brief) -> Tint | None:
+    """Return the tint of the water, if the prompt names one."""
+    return brief.water or _gray(brief)
+
+
+def turned(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
+    """Return a color a share of the way to a tint, as light as it was."""
+    if tint is None:
+        return color
+    hue, chroma = tint
+    way = (hue - color[2] + 180) % 360 - 180
+    return (color[0], color[1] + (chroma - color[1]) * share, (color[2] + way * share) % 360)
+
+
+def between(one: Tint, other: Tint) -> Tint:
+    """Return the tint half way, the short way round."""
+    hue = (one[0] + ((other[0] - one[0] + 180) % 360 - 180) / 2) % 360
+    return (hue, 0.5 * (one[1] + other[1]))
+
+
+def _gray(brief: Brief) -> Tint | None:
+    """Return the gray that everything turns to under a light without color, else None."""
+    light = of_light(brief)
+    return light[0] if light and drained(brief) else None

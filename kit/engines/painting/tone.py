@@ -1,31 +1,31 @@
-"""The darkroom: light gathers in linear planes, and film turns it into a picture.
+"""Tone: linear light becomes a picture; exposure, bloom, film curve, vignette, grain.
 
 Every painter adds up linear light in planes, shape (3, height, width), float32, where 1 is paper
-white and more is allowed; nothing is clipped before `developed`.
+white and a sun may be 20; nothing is clipped before `develop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Oklch, dithered, encode, linear, oklab
-from kit.engines.painting.fields import Plane
+from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, linear, oklab
+from kit.engines.painting.noise import Plane, blur
 from kit.engines.prompt.brief import Brief
 
-#: Detail -> how much larger than asked for a picture is painted.
-_SCALES = {"low": 0.7, "standard": 1.0, "high": 1.4}
-_LARGEST = 2048  # pixels of the longer side, beyond which nothing is painted larger than asked
-_LUT = 4096
-_CURVE = 8192
+_LUT, _CURVE = 4096, 8192
 _BRIGHTEST = 16.0
 _LUMA = (0.2126, 0.7152, 0.0722)
+_DARKEST = 0.56  # share of its light that a picture keeps whatever is said
+#: Of a picture whose longer side has 1024 pixels: sigmas of the bloom, and the share of each.
+_GLOWS = ((6.0, 1.1), (24.0, 0.72), (90.0, 0.56))
+_REDUCED = 4  # bloom is worked out at so many times less
+_FLARE = 5.0  # light beyond the threshold that counts
+_MIDDLE, _PALE = 0.45, 0.72  # tones around which contrast grows and shrinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,185 +38,159 @@ class Film:
         Factor on the light.
     contrast, saturation : float
         1 leaves the curve and the colors as they are.
-    vignette : float
-        Share of the light that the corners lose.
-    grain : float
-        Strength of the grain in steps of 8 bits.
     lift : float
         How much darkness is lightened, 0 to 1.
+    vignette : float
+        Share of the light that the corners lose.
+    bloom, threshold : float
+        How strongly what is brighter than the threshold shines over its surroundings.
+    grain : float
+        In steps of 8 bits.
+    filmic : bool
+        Highlights roll off; else light is shown as it is, and what is brighter than 1 is white.
+    seed : int
+        Of the grain.
     """
 
     exposure: float = 1.0
     contrast: float = 1.0
     saturation: float = 1.0
-    vignette: float = 0.25
-    grain: float = 1.2
     lift: float = 0.0
+    vignette: float = 0.25
+    bloom: float = 0.0
+    threshold: float = 0.8
+    grain: float = 1.2
+    filmic: bool = True
+    seed: int = 0
+
+    def graded(self, brief: Brief) -> Film:
+        """Return the film as a brief's moods and tones change it, with a grain of its seed."""
+        grade = brief.grade
+        return replace(
+            self,
+            exposure=self.exposure * max(grade.exposure, _DARKEST),
+            contrast=self.contrast * grade.contrast,
+            saturation=self.saturation * grade.saturation,
+            vignette=min(0.75, max(0.0, self.vignette + grade.corners)),
+            lift=min(0.4, self.lift + grade.lift),
+            seed=brief.seed,
+        )
 
 
-def painted(brief: Brief, progress: Progress, painter: Callable[[Brief, Progress], Bytes]) -> Bytes:
-    """Return a picture in the brief's size, painted smaller or larger as its detail asks for.
+def develop(light: Floats, film: Film) -> Bytes:
+    """Return linear light, shape (3, height, width), as sRGB, shape (height, width, 3), uint8."""
+    _, height, width = light.shape
+    curve = _curve(film.contrast, film.lift, film.filmic)
+    falloff = _falloff(height, width, film.vignette) * np.float32(film.exposure / _BRIGHTEST)
+    picture = np.empty((3, height, width), np.float32)
+    for plane, out in zip(light, picture, strict=True):
+        if film.bloom:
+            cv2.scaleAdd(_glow(plane, film.threshold), film.bloom, plane, dst=out)
+            out *= falloff
+        else:
+            np.multiply(plane, falloff, out=out)
+        np.clip(out, 0.0, 1.0, out=out)
+        index = cv2.sqrt(out)
+        index *= np.float32(_CURVE - 1)
+        np.take(curve, index.astype(np.uint16), out=out, mode="clip")
+    if film.saturation != 1.0:
+        gray = np.zeros((height, width), np.float32)
+        for plane, share in zip(picture, _LUMA, strict=True):
+            cv2.scaleAdd(plane, share * (1.0 - film.saturation), gray, dst=gray)
+        picture *= np.float32(film.saturation)
+        picture += gray
+    return dithered(picture, np.random.default_rng([film.seed, 91]), grain=film.grain)
 
-    Parameters
-    ----------
-    painter : callable
-        Paints a brief at its width and height; it must show the same scene at every size.
-    """
-    scale = min(_SCALES[brief.detail], max(1.0, _LARGEST / max(brief.width, brief.height)))
-    width, height = max(48, round(brief.width * scale)), max(48, round(brief.height * scale))
-    pixels = painter(replace(brief, width=width, height=height), progress)
-    if (width, height) == (brief.width, brief.height):
-        return pixels
-    how = cv2.INTER_AREA if scale > 1.0 else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(pixels, (brief.width, brief.height), interpolation=how))
 
-
-def light(color: Oklch) -> Plane:
+def light(color: Oklch, power: float = 1.0) -> Floats:
     """Return a color as linear light, shape (3, 1, 1), so that it spreads over planes."""
-    return np.asarray(np.maximum(linear(oklab(color)), 0.0)[:, None, None], np.float32)
+    planes = np.maximum(linear(oklab(color)), 0.0)[:, None, None] * power
+    return np.asarray(planes, np.float32)
 
 
-def gradient(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Plane:
+def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float = 0.022) -> Floats:
     """Return a gradient through color stops as linear light, shape (3, *at.shape).
 
     Parameters
     ----------
     stops : sequence of (position, color)
-        Positions rise within 0 to 1; the corners between stretches are rounded off.
+        Positions rise within 0 to 1.
     at : ndarray
         Positions to look up, clipped to 0 to 1.
+    rounding : float
+        Over how much of the gradient its corners are rounded off.
     """
-    lut = _lut(tuple(stops))
+    lut = _lut(tuple(stops), rounding)
     index = np.clip(at, 0.0, 1.0) * np.float32(_LUT - 1) + np.float32(0.5)
     index = index.astype(np.uint16)
     return np.stack([plane[index] for plane in lut])
 
 
-def blended(one: Plane, other: Plane, share: Plane) -> Plane:
+def evenly(colors: Sequence[Oklch]) -> list[tuple[float, Oklch]]:
+    """Return colors as stops of a gradient, evenly spaced."""
+    return [(number / (len(colors) - 1), color) for number, color in enumerate(colors)]
+
+
+def blend(one: Plane, other: Plane, share: Plane) -> Floats:
     """Return the light a share of the way from one to another."""
     change = np.asarray(other - one, np.float32)
     if np.broadcast_shapes(change.shape, share.shape) != change.shape:
         return np.asarray(one + change * share, np.float32)
     change *= share
-    change += one
+    change += one  # in place: fresh memory costs more than the sums
     return change
 
 
-def softened(plane: Plane, sigma: float) -> Plane:
-    """Return a plane blurred by a Gaussian of `sigma` pixels; a wide one is done at small size."""
+def decoded(pixels: Bytes) -> Floats:
+    """Return sRGB pixels, shape (height, width, 3), as planes of linear light."""
+    value = np.arange(256) / 255.0
+    table = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    return np.stack([table.astype(np.float32)[pixels[..., channel]] for channel in range(3)])
+
+
+def _glow(plane: Floats, threshold: float) -> Floats:
     height, width = plane.shape
-    step = int(sigma / 3)
-    if step <= 1:
-        return np.asarray(cv2.GaussianBlur(plane, (0, 0), max(sigma, 0.1)))
-    size = (max(2, width // step), max(2, height // step))
-    small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
-    small = cv2.GaussianBlur(small, (0, 0), sigma / step)
-    return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
-
-
-@dataclass(frozen=True, slots=True)
-class Lens:
-    """How bright parts glow.
-
-    Parameters
-    ----------
-    reduced : int
-        How many times smaller the glow is drawn.
-    most : float
-        Light beyond the threshold that counts.
-    glows : tuple of (sigma, share)
-        Sigmas in reduced pixels of a picture whose longer side has 1024.
-    """
-
-    reduced: int
-    most: float
-    glows: tuple[tuple[float, float], ...]
-
-
-_LENS = Lens(3, 5.0, ((5 / 3, 1.2), (8.0, 0.768), (95 / 3, 0.576)))
-
-
-def bloom(
-    picture: Plane, *, threshold: float = 0.8, strength: float = 0.4, lens: Lens = _LENS
-) -> None:
-    """Make the brightest parts glow as in a lens, in place: tight, wide and very wide."""
-    _, height, width = picture.shape
     reach = max(height, width) / 1024
-    size = (max(8, width // lens.reduced), max(8, height // lens.reduced))
-    for plane in picture:
-        small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
-        bright = np.clip(small - np.float32(threshold), 0.0, lens.most)
-        glow = np.zeros_like(bright)
-        for sigma, share in lens.glows:
-            glow += softened(bright, sigma * reach) * np.float32(share)
-        cv2.scaleAdd(cv2.resize(glow, (width, height)), strength, plane, dst=plane)
-
-
-def filmic(light: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return light of 0 and up as film shows it, linear, 0 to 1: highlights roll off.
-
-    Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
-    """
-    x = light * 0.8
-    return np.clip((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0)
-
-
-def developed(picture: Plane, rng: np.random.Generator, film: Film) -> Bytes:
-    """Return linear light as an sRGB picture: filmic curve, vignette, grain, dither.
-
-    Parameters
-    ----------
-    picture : ndarray of float32
-        Shape (3, height, width), linear, 0 and up. It is used as scratch space.
-
-    Returns
-    -------
-    ndarray of uint8
-        Shape (height, width, 3).
-    """
-    _, height, width = picture.shape
-    curve = _curve(film.contrast, film.lift)
-    falloff = _falloff(height, width, film.vignette) * np.float32(film.exposure / _BRIGHTEST)
-    for plane in picture:
-        plane *= falloff
-        np.clip(plane, 0.0, 1.0, out=plane)
-        index = cv2.sqrt(plane) * np.float32(_CURVE - 1)
-        plane[...] = curve[index.astype(np.uint16)]
-    if film.saturation != 1.0:
-        gray = sum(weight * plane for weight, plane in zip(_LUMA, picture, strict=True))
-        picture -= gray
-        picture *= np.float32(film.saturation)
-        picture += gray
-    return dithered(np.asarray(picture, np.float32), rng, grain=film.grain)
+    size = (max(8, width // _REDUCED), max(8, height // _REDUCED))
+    small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
+    bright = np.clip(small - np.float32(threshold), 0.0, _FLARE)
+    glow = np.zeros_like(bright)
+    for sigma, share in _GLOWS:
+        glow += blur(bright, sigma * reach / _REDUCED) * np.float32(share)
+    return np.asarray(cv2.resize(glow, (width, height)))
 
 
 @lru_cache(64)
-def _lut(stops: tuple[tuple[float, Oklch], ...]) -> Plane:
+def _lut(stops: tuple[tuple[float, Oklch], ...], rounding: float) -> Floats:
     places = [place for place, _ in stops]
     labs = np.stack([oklab(color) for _, color in stops])
     fine = np.linspace(0.0, 1.0, _LUT)
     lut = np.stack([np.interp(fine, places, labs[:, axis]) for axis in range(3)], axis=1)
-    padded = np.pad(lut, ((256, 256), (0, 0)), mode="edge")
-    kernel = cv2.getGaussianKernel(513, 88).ravel()
+    sigma = rounding * _LUT
+    reach = int(3 * sigma)
+    padded = np.pad(lut, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
+    kernel = cv2.getGaussianKernel(2 * reach + 1, sigma).ravel()
     lut = np.stack([np.convolve(padded[:, axis], kernel, "valid") for axis in range(3)], axis=1)
     table = np.ascontiguousarray(np.maximum(linear(lut), 0.0).T, np.float32)
     table.flags.writeable = False
     return table
 
 
-@lru_cache(8)
-def _curve(contrast: float, lift: float) -> Plane:
-    """Return the film's curve over the square root of light, so that shadows get many steps."""
-    film = filmic(np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST)
-    # Where darkness is lightened, white stays white.
-    middle = 0.85 if lift else 0.45
-    shown = (encode(film) - middle) * contrast + middle
-    curve = np.asarray(np.clip(shown, 0.0, 1.0) * (1.0 - lift) + lift, np.float32)
+@lru_cache(16)
+def _curve(contrast: float, lift: float, filmic: bool) -> Floats:
+    """Return encoded sRGB over the square root of light, so that shadows get many steps."""
+    x = np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST
+    if filmic:  # Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
+        x = 0.8 * x
+        x = (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
+    middle = _MIDDLE if contrast > 1.0 else _PALE
+    shown = np.clip((encode(x) - middle) * contrast + middle, 0.0, 1.0)
+    curve = np.asarray(shown * (1.0 - lift) + lift, np.float32)
     curve.flags.writeable = False
     return curve
 
 
-def _falloff(height: int, width: int, amount: float) -> Plane:
+def _falloff(height: int, width: int, amount: float) -> Floats:
     down = np.linspace(-1.0, 1.0, height, dtype=np.float32)[:, None] ** 2
     across = np.linspace(-1.0, 1.0, width, dtype=np.float32)[None] ** 2
     corner = np.clip((down + across) * 0.5, 0.0, 1.0)

@@ -62,7 +62,7 @@ def land() -> Bytes:
 def painted(prompt: str, longer: int, seed: int) -> Bytes:
     """Return a painted scene in the shape 3:2, its longer side as given; do not change it."""
     values = {"aspect_ratio": "3:2", "size": longer, "detail": "standard"}
-    return paint(read(prompt, values, seed), Progress())
+    return paint(read(prompt, values, seed), Progress()).pixels()
 
 
 def with_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:

@@ -18,6 +18,7 @@ from kit.engines.film.flight.route import PILOTS, route
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.painting import tone
 from kit.engines.painting.heightfield.air import Air
 from kit.engines.painting.heightfield.ashore import OPEN, SWING, bring_ashore
 from kit.engines.painting.heightfield.camera import WIDEST, Eye
@@ -42,9 +43,8 @@ from kit.engines.painting.heightfield.terrain import Land, Station
 from kit.engines.painting.heightfield.visible import Seen, softened
 from kit.engines.painting.heightfield.walls import Walls
 from kit.engines.painting.heightfield.water import Lake, View
-from kit.engines.painting.land import tone
 from kit.engines.painting.land.look import Look, look_for
-from kit.engines.painting.land.tinting import of_land, of_water
+from kit.engines.painting.tints import of_land, of_water
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -246,7 +246,7 @@ def _sun_turn(look: Look, rng: np.random.Generator, *, centered: bool) -> float:
 
 def _lake(level: float, look: Look, sun: float, rng: np.random.Generator) -> Lake:
     shine = np.repeat(np.repeat(tone.light(look.sun, 2.5), 8, axis=1), 8, axis=2)
-    flat = tone.developed(shine, rng, exposure=look.exposure, vignette=0.0, grain=0.0)
+    flat = tone.develop(shine, tone.Film(exposure=look.exposure, vignette=0.0, grain=0.0))
     color = toned(flat)[..., :3].reshape(-1, 3).mean(axis=0).astype(np.float32)
     strength = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
     return Lake(level, rng, shine=color, sun=sun, glitter=strength)

@@ -16,9 +16,9 @@ from kit.engines.film.sheets import burn, tileable
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.eruption import Stones, trails
-from kit.engines.painting.land.fields import tile
+from kit.engines.painting import painting as motion
+from kit.engines.painting.noise import tile
+from kit.engines.painting.painting import trails
 
 _SOFT = 2  # lava is drawn at half the size
 _CREEP = 0.028  # radii of the cone that lava goes in a second
@@ -38,7 +38,7 @@ _BITS = 3  # of a part of a pixel, for lines
 class Lava:
     """Streams that creep, and their light that wavers."""
 
-    def __init__(self, lava: stirring.Lava, stage: Stage, rng: np.random.Generator) -> None:
+    def __init__(self, lava: motion.Lava, stage: Stage, rng: np.random.Generator) -> None:
         self._stage = stage
         window = stage.window(lava.window, _SOFT)
         heat = stage.found(lava.heat, lava.window, window, _SOFT)
@@ -108,7 +108,7 @@ class Fountain:
 
     def __init__(
         self,
-        fountain: stirring.Fountain,
+        fountain: motion.Fountain,
         stage: Stage,
         rng: np.random.Generator,
         lean: float,
@@ -188,8 +188,8 @@ def _drawn(
 
 
 def _thrown(
-    stones: Stones, stage: Stage, rng: np.random.Generator
-) -> tuple[Stones, NDArray[np.float64], NDArray[np.float64]]:
+    stones: NDArray[np.float64], stage: Stage, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return stones, where in their flight each starts, 0 to 1, and how often it flies."""
     # Those that are on their way down as the film begins are not in the painting.
     more = stones[rng.integers(0, len(stones), len(stones) // 2)]
@@ -227,7 +227,7 @@ class Rising:
         For its eddies.
     """
 
-    def __init__(self, smoke: stirring.Smoke, stage: Stage, rng: np.random.Generator) -> None:
+    def __init__(self, smoke: motion.Smoke, stage: Stage, rng: np.random.Generator) -> None:
         height, width = (length * smoke.step for length in smoke.cover.shape)
         whole = slice(0, height), slice(0, width)
         window = stage.window((slice(0, min(height, stage.painted[0])), whole[1]))
@@ -292,9 +292,9 @@ class Rising:
 
 
 def _flow(
-    smoke: stirring.Smoke,
+    smoke: motion.Smoke,
     stage: Stage,
-    window: stirring.Window,
+    window: motion.Window,
     mask: Floats,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:

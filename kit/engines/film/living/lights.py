@@ -16,8 +16,8 @@ from kit.engines.film.living.stage import Stage, Stirring, add
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.fields import tile
+from kit.engines.painting import painting as motion
+from kit.engines.painting.noise import tile
 
 _GROUPS = 24
 
@@ -146,7 +146,7 @@ class Aurora:
 
     def __init__(
         self,
-        curtains: stirring.Curtains,
+        curtains: motion.Curtains,
         stage: Stage,
         open_sky: Floats,
         rng: np.random.Generator,

@@ -15,48 +15,38 @@ from kit.engines.film.living.stage import Stage, Stirring
 from kit.engines.film.living.water import Cascade, Drifting, Mirror
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.voxel import FAR
+from kit.engines.painting import painting as motion
+from kit.engines.painting.painting import Painting, Smoke
 
 T = TypeVar("T")
 
 
-def stirred(
-    told: Sequence[stirring.Stir],
-    painted: tuple[int, int],
-    size: tuple[int, int],
-    take: Take,
-    seed: int,
-) -> list[Stirring]:
+def stirred(painting: Painting, size: tuple[int, int], take: Take, seed: int) -> list[Stirring]:
     """Return what moves by itself, the farthest first.
 
     Parameters
     ----------
-    told : sequence
-        By the painters of one painting.
-    painted : tuple of int
-        Rows and columns of the painting.
     size : tuple of int
         Width and height of the planes in which it moves.
     seed : int
         Of what is random in it.
     """
-    depths, plume = _last(told, stirring.Depths), _last(told, stirring.Smoke)
-    stage = Stage(*size, painted, depths.away if depths else None, take)
+    plume = _last(painting, Smoke)
+    stage = Stage(*size, painting.light.shape[1:], painting.depth, take)
     dice = [np.random.default_rng([seed, 60 + number]) for number in range(4)]
     parts: list[Stirring] = []
-    for one in told:
-        if isinstance(one, stirring.Smoke):
+    for one in painting.motions:
+        if isinstance(one, Smoke):
             parts.append(Rising(one, stage, dice[0]))
-        elif isinstance(one, stirring.Lava):
+        elif isinstance(one, motion.Lava):
             parts.append(Lava(one, stage, dice[1]))
-        elif isinstance(one, stirring.Fountain):
+        elif isinstance(one, motion.Fountain):
             parts.append(Fountain(one, stage, dice[2], plume.lean if plume else 0.0))
-        elif isinstance(one, stirring.Curtains) and open_sky(told).any():
-            parts.append(Aurora(one, stage, open_sky(told), dice[3]))
-        elif isinstance(one, stirring.Fall):
+        elif isinstance(one, motion.Curtains) and open_sky(painting).any():
+            parts.append(Aurora(one, stage, open_sky(painting), dice[3]))
+        elif isinstance(one, motion.Fall):
             parts.append(Cascade(one, stage))
-        elif isinstance(one, stirring.Spray):
+        elif isinstance(one, motion.Spray):
             parts.append(Drifting(one, stage))
     return parts
 
@@ -78,17 +68,18 @@ class Stirs:
     def __init__(
         self,
         parts: Sequence[Stirring],
-        told: Sequence[stirring.Stir],
-        painted: tuple[int, int],
+        painting: Painting,
         size: tuple[int, int],
         take: Take,
     ) -> None:
         self._parts = parts
         self.rows = max((part.rows for part in parts), default=0)
         self._mirror: Mirror | None = None
-        water = _last(told, stirring.Water)
+        water = _last(painting, motion.Mirrored)
         if water is not None and self.rows:
-            self._mirror = Mirror(water, Stage(*size, painted, None, take), self.rows)
+            self._mirror = Mirror(
+                water, Stage(*size, painting.light.shape[1:], painting.depth, take), self.rows
+            )
             self.rows = max(self.rows, self._mirror.rows)
 
     def light_up(self, planes: Frame) -> None:
@@ -104,7 +95,7 @@ class Stirs:
             self._mirror.draw(planes, before)
 
 
-def heavens(told: Sequence[stirring.Stir], guess: Floats) -> tuple[Floats, Floats]:
+def heavens(painting: Painting, guess: Floats) -> tuple[Floats, Floats]:
     """Return where there is sky, and where no smoke hides it, 0 to 1 each.
 
     Parameters
@@ -112,12 +103,10 @@ def heavens(told: Sequence[stirring.Stir], guess: Floats) -> tuple[Floats, Float
     guess : ndarray of float32
         Where a small picture seems to be sky; what shines in it hides it from who guesses.
     """
-    away = _last(told, stirring.Depths)
-    smoke = _last(told, stirring.Smoke)
-    if away is None or smoke is None:
+    free, smoke = painting.sky, _last(painting, Smoke)
+    if free is None or smoke is None:
         return guess, guess
     height, width = guess.shape
-    free = np.asarray(away.away > 0.99 * FAR, np.float32)
     sky = np.asarray(cv2.resize(free, (width, height), interpolation=cv2.INTER_AREA))
     rows = round(smoke.cover.shape[0] * smoke.step * height / free.shape[0])
     rows = min(height, max(1, rows))
@@ -126,13 +115,12 @@ def heavens(told: Sequence[stirring.Stir], guess: Floats) -> tuple[Floats, Float
     return sky, clear
 
 
-def open_sky(told: Sequence[stirring.Stir]) -> Floats:
-    """Return where painters told of sky that no smoke hides, 0 to 1; small, empty without any."""
-    sky = _last(told, stirring.Sky)
-    if sky is None:
+def open_sky(painting: Painting) -> Floats:
+    """Return where there is sky that no smoke hides, 0 to 1; small, empty without any."""
+    if painting.sky is None:
         return np.zeros((2, 2), np.float32)
-    shown = np.asarray(sky.shown, np.float32)
-    smoke = _last(told, stirring.Smoke)
+    shown = painting.sky.copy()
+    smoke = _last(painting, Smoke)
     if smoke is not None:
         rows = min(len(shown), smoke.cover.shape[0] * smoke.step)
         size = (shown.shape[1], rows)
@@ -140,5 +128,5 @@ def open_sky(told: Sequence[stirring.Stir]) -> Floats:
     return shown
 
 
-def _last(told: Sequence[stirring.Stir], kind: type[T]) -> T | None:
-    return next((one for one in reversed(told) if isinstance(one, kind)), None)
+def _last(painting: Painting, kind: type[T]) -> T | None:
+    return next((one for one in reversed(painting.motions) if isinstance(one, kind)), None)

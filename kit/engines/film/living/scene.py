@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
@@ -16,13 +17,12 @@ from kit.engines.film.living import depths
 from kit.engines.film.living.life import Clouds, Hours, Ripples, open_water, still_water
 from kit.engines.film.living.lights import DARK, STARS, Flicker, StarsByNight, by_night
 from kit.engines.film.living.motions import Stirs, heavens, open_sky, stirred
-from kit.engines.film.living.water import water_of
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
-from kit.engines.media.color import Bytes
+from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.families import paint
-from kit.engines.painting.land import motion as stirring
 from kit.engines.painting.land.vista import level_of
+from kit.engines.painting.painting import Painting
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -74,14 +74,11 @@ def _enlivened(
     progress: Progress,
 ) -> Living:
     """Paint a scene at its hours, and bring it to life."""
-    paintings: list[Bytes] = []
-    told: list[stirring.Stir] = []
+    paintings: list[Painting] = []
     end = (0.10 + 0.06 * len(hours)) / (0.10 + 0.06 * len(hours) + _SET_UP)
     for number, hour in enumerate(hours):
-        with stirring.heard() as stirs:
-            painting = progress.part(*_stretch(number, len(hours), end))
-            paintings.append(paint(quiet(brief, hour), painting))
-        told = max(told, stirs, key=len)  # lava that glows by night is none by day
+        painting = progress.part(*_stretch(number, len(hours), end))
+        paintings.append(paint(quiet(brief, hour), painting))
     setting_up = progress.part(end, 1.0)
     return Living(
         brief,
@@ -89,7 +86,6 @@ def _enlivened(
         take,
         weather=weather,
         clouds=clouds,
-        told=told,
         night=hours.index("night") if "night" in hours else 0,
         progress=setting_up,
     )
@@ -100,10 +96,8 @@ class Living:
 
     Parameters
     ----------
-    paintings : list of ndarray of uint8
-        The place at one or more hours, shape (height, width, 3) each, of the frame's shape.
-    told : sequence of Stir
-        What moves by itself in them, see `kit.engines.painting.land.motion`.
+    paintings : list of Painting
+        The place at one or more hours, of the frame's shape.
     night : int
         Which painting shows the place by night, if hours pass.
     """
@@ -111,24 +105,26 @@ class Living:
     def __init__(
         self,
         brief: Brief,
-        paintings: list[Bytes],
+        paintings: list[Painting],
         take: Take,
         *,
         weather: str,
         clouds: bool,
-        told: Sequence[stirring.Stir] = (),
         night: int = 0,
         progress: Progress | None = None,
     ) -> None:
         progress = progress or Progress()
         self._take = take
         rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
-        picture = depths.small(paintings[0])
-        sky, clear = heavens(told, depths.sky_of(picture, _level(brief)))
+        pixels = [painting.pixels() for painting in paintings]
+        # Lava that glows by night is none by day.
+        place = max(paintings, key=lambda one: len(one.motions))
+        picture = depths.small(pixels[0])
+        sky, clear = heavens(place, depths.sky_of(picture, _level(brief)))
         self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
         progress.report(0.2)
         planes = [
-            self._relief.planes(painting) for painting in progress.part(0.2, 0.4).over(paintings)
+            self._relief.planes(painting) for painting in progress.part(0.2, 0.4).over(pixels)
         ]
         self._hours = Hours(planes, loop=take.loop)
         size = (self._relief.width, self._relief.height)
@@ -138,7 +134,7 @@ class Living:
         dark = partial(self._hours.share, night)
         if _starry(brief, passing=self._hours.pass_by):
             # Before clouds, which drift over them.
-            stars = Flicker(planes[night][0], take, rng[4], STARS, open_sky(told))
+            stars = Flicker(planes[night][0], take, rng[4], STARS, open_sky(place))
             self._life.append(StarsByNight(stars, dark) if self._hours.pass_by else stars)
         dense = _density(brief)
         if clouds and brief.family in _SKIES and brief.weather != "fog" and dense:
@@ -150,7 +146,7 @@ class Living:
         progress.report(0.5)
         water = max(horizon, _level(brief) - 0.06)
         self._ripples = _ripples(
-            brief, picture, water, take, self._relief, rng[2], progress.part(0.5, 0.7)
+            brief, picture, paintings[0].water, water, take, self._relief, rng[2]
         )
         self._weather = (
             None
@@ -158,11 +154,10 @@ class Living:
             else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
         )
         progress.report(0.9)
-        painted = paintings[0].shape[:2]
-        stirs = stirred(told, painted, size, take, brief.seed)
+        stirs = stirred(place, size, take, brief.seed)
         if self._hours.pass_by:
             stirs = by_night(stirs, planes[night], dark)
-        self._stirs = Stirs(stirs, told, painted, size, take)
+        self._stirs = Stirs(stirs, place, size, take)
         self._set(planes[0])
         progress.report(1.0)
 
@@ -273,17 +268,20 @@ def _weather(brief: Brief, asked: str) -> str:
 def _ripples(
     brief: Brief,
     picture: Bytes,
+    water: Floats | None,
     horizon: float,
     take: Take,
     relief: Relief,
     rng: np.random.Generator,
-    progress: Progress,
 ) -> Ripples | None:
     if brief.family == "lake":
         return Ripples(still_water(picture, horizon), (48, 10), take, relief, rng)
-    if brief.family == "sea":
-        water = water_of(brief, progress)
-        return Ripples(open_water(water, horizon), (12, 5), take, relief, rng)
+    if brief.family == "sea" and water is not None:
+        size = (picture.shape[1], picture.shape[0])
+        small = cv2.resize(water, size, interpolation=cv2.INTER_AREA)
+        return Ripples(
+            open_water(np.asarray(small, np.float32), horizon), (12, 5), take, relief, rng
+        )
     if brief.family in _INKS:
         amount = np.full(picture.shape[:2], 0.004 + 0.012 * take.motion, np.float32)
         return Ripples(amount, (3, 4), take, relief, rng)

@@ -12,8 +12,7 @@ import numpy as np
 from kit.engines.film.filming import Take
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.land.motion import Window
-from kit.engines.painting.land.voxel import FAR
+from kit.engines.painting.painting import Window
 
 
 class Stirring(Protocol):
@@ -103,7 +102,7 @@ class Stage:
         border = cv2.BORDER_REPLICATE if beyond else cv2.BORDER_CONSTANT
         return np.asarray(cv2.remap(part, columns, rows, cv2.INTER_LINEAR, borderMode=border))
 
-    def shown(self, window: Window, step: int = 1, *, away: float = 0.99 * float(FAR)) -> Floats:
+    def shown(self, window: Window, step: int = 1, *, away: float = 1e9) -> Floats:
         """Return where nothing stands before what is that far away, 0 to 1."""
         whole = slice(0, self.painted[0]), slice(0, self.painted[1])
         free = np.ones(self.painted, np.float32) if self.away is None else self.away > away

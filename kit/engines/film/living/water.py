@@ -5,22 +5,16 @@ The same noise that painted a fall runs down it; what is drawn is the change sin
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from kit.engines.base import Progress
 from kit.engines.film.living.scroll import Scroll
 from kit.engines.film.living.stage import Stage, add, around, inside
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.families import paint
-from kit.engines.painting.land import motion as stirring
+from kit.engines.painting import painting as motion
 from kit.engines.painting.land.falls import BEFORE, CLOUD, GRAINS, NEAR, billows, fallen, threads
-from kit.engines.prompt.brief import Brief
 
 _SOFT = 4  # mist is drawn at a quarter of the size
 _LIFT = 0.34  # own breadths that mist rises in a second
@@ -32,7 +26,7 @@ _MOST = 200.0  # steps of 8 bits by which water may differ from the rock behind 
 class Cascade:
     """Falling water in motion."""
 
-    def __init__(self, fall: stirring.Fall, stage: Stage) -> None:
+    def __init__(self, fall: motion.Fall, stage: Stage) -> None:
         self._window = window = stage.window(fall.window)
         self.rows = window[0].stop
         down = np.broadcast_to(fall.down, fall.across.shape)
@@ -79,7 +73,7 @@ class Cascade:
 class Drifting:
     """Mist over the foot of a fall in motion."""
 
-    def __init__(self, spray: stirring.Spray, stage: Stage) -> None:
+    def __init__(self, spray: motion.Spray, stage: Stage) -> None:
         self._window = window = stage.window(spray.window, _SOFT)
         self.rows = window[0].stop
         across, up = (
@@ -126,51 +120,6 @@ def _fitted(change: Floats, part: Bytes) -> Floats:
     return np.asarray(cv2.resize(change, part.shape[::-1], interpolation=cv2.INTER_AREA))
 
 
-_SIDE = 144  # pixels of the longer side: feet of cliffs are no finer
-_SKY = ("birds", "aurora", "fireflies", "crescent", "full_moon")
-_OFF = 4  # steps of 8 bits by which water differs at the least
-
-_WARM = 18  # steps between red and blue by which sand and bark differ from water
-
-
-def water_of(brief: Brief, progress: Progress) -> Floats:
-    """Return where a sea is water, 0 to 1, as a small picture of the painting's shape."""
-    # By a clear day, when everything is seen.
-    ways = ("glassy", progress.part(0.0, 0.5)), ("rough", progress.part(0.5, 1.0))
-    calm, rough = (_painted(brief, way, part) for way, part in ways)
-    off = cv2.absdiff(calm, rough).max(axis=2)
-    found = (off > _OFF).astype(np.uint8)
-    # Between two waves they may be alike by chance.
-    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    found[_warmer(calm, found)] = 0
-    return np.asarray(cv2.GaussianBlur(found.astype(np.float32), (0, 0), 0.8))
-
-
-def _warmer(calm: Bytes, water: Bytes) -> NDArray[np.bool_]:
-    """Return what is of a warmer color than water: a storm floods sand, palms stand before it."""
-    warmth = calm[..., 0].astype(np.int16) - calm[..., 2]
-    # The sun's path on the water is white where the water is blue: no less than white is usual.
-    usual = max(0.0, float(np.median(warmth[water > 0]))) if water.any() else 0.0
-    warm = (warmth > usual + _WARM).astype(np.uint8)
-    return np.asarray(cv2.dilate(warm, np.ones((1, 3), np.uint8)) > 0)
-
-
-def _painted(brief: Brief, way: str, progress: Progress) -> Bytes:
-    scale = _SIDE / max(brief.width, brief.height)
-    small = replace(
-        brief,
-        things=(brief.things - {"glassy", *_SKY}) | {way},
-        width=max(16, round(brief.width * scale)),
-        height=max(16, round(brief.height * scale)),
-        detail="low",
-        weather="clear",
-        hour="day",
-        falling=False,
-    )
-    progress.report(0.0)
-    return paint(small, progress)
-
-
 _STEP = 2  # water is looked up at half the size, where chroma is
 _BEFORE = 0.97  # what is nearer than this share of the water's distance stands before it
 _FAINT = 0.02
@@ -191,10 +140,11 @@ class Mirror:
         Row below which it shows none of it.
     """
 
-    def __init__(self, water: stirring.Water, stage: Stage, rows: int) -> None:
+    def __init__(self, water: motion.Mirrored, stage: Stage, rows: int) -> None:
+        away = np.inf if stage.away is None else stage.away[water.rows]
         at = water.rows, slice(0, stage.painted[1])
         window = stage.window(at, _STEP)
-        free = water.away > _BEFORE * water.level
+        free = away > _BEFORE * water.level
         share = np.asarray(np.clip(water.share, 0.0, 1.0) ** _FILM * free, np.float32)
         columns, lines, share = (
             stage.found(np.ascontiguousarray(part), at, window, _STEP, beyond=True)

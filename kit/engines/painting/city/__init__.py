@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.ground import pave
 from kit.engines.painting.city.hours import hour_of
@@ -16,11 +15,11 @@ from kit.engines.painting.city.sunlight import Sunlight
 from kit.engines.painting.city.view import View, blocks_of, view_of
 from kit.engines.painting.city.walls import build
 from kit.engines.painting.city.weather import rain, snow
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.framing import told
-from kit.engines.painting.grades import printed
+from kit.engines.painting.framing import factor
+from kit.engines.painting.noise import Plane, blur
+from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.tints import drained
-from kit.engines.painting.tone import Film, bloom, developed, painted, softened
+from kit.engines.painting.tone import Film
 from kit.engines.prompt.brief import Brief
 
 _DRAINED = 0.08  # what a print in ink keeps of its colors
@@ -29,37 +28,35 @@ _HALO = 0.45  # how much more a lamp shines into fog
 _SOFT = 0.0065  # blur of what stands behind a near figure, as a share of the longer side
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
-    """Return a painted street, shape (brief.height, brief.width, 3), sRGB.
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted street.
 
     Raises
     ------
     CanceledError
         Raised by `progress`.
     """
-    return painted(brief, progress, _painted)
+    return paint_in_detail(brief, progress, _painted)
 
 
-def _painted(brief: Brief, progress: Progress) -> Bytes:
+def _painted(brief: Brief, progress: Progress) -> Painting:
     rng = np.random.default_rng([brief.seed, 53])
     view, hour = view_of(rng, brief), hour_of(rng, brief)
     progress.report(0.01)
     picture = _street(rng, brief, view, hour, progress.part(0.01, 0.85))
     progress.report(0.85)
     _weather(rng, brief, picture)
-    progress.report(0.88)
     halo = _HALO if brief.weather == "fog" and brief.dark else 0.0
-    bloom(picture, threshold=0.75, strength=0.25 + 0.3 * min(1.0, hour.neon) + halo)
-    progress.report(0.92)
     film = Film(
         exposure=hour.exposure,
         contrast=1.03,
         saturation=_DRAINED if drained(brief) else 1.05,
         vignette=0.34 if brief.dark else 0.2,
+        bloom=1.05 * (0.25 + 0.3 * min(1.0, hour.neon) + halo),
+        threshold=0.75,
     )
-    pixels = developed(picture, rng, printed(film, brief))
     progress.report(1.0)
-    return pixels
+    return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
 
 
 def _street(
@@ -70,7 +67,7 @@ def _street(
     progress.report(0.08)
     haze = air(view, hour)
     progress.report(0.12)
-    crowd = 0.8 * min(1.0, hour.neon + 0.3) * told(brief, {"minimal": 0.0})
+    crowd = 0.8 * min(1.0, hour.neon + 0.3) * factor(brief, {"minimal": 0.0})
     crowd *= _SIGNS.get(brief.mood, 1.0)
     sun = Sunlight(blocks, hour, int(rng.choice([-1, 1])))
     cover = build(rng, view, blocks, hour, sun, crowd, (picture, haze), progress.part(0.12, 0.6))
@@ -83,7 +80,7 @@ def _street(
     populate(rng, far, view, hour, (picture, haze), progress.part(0.7, 0.95))
     if near:
         for plane in picture:
-            plane[...] = softened(plane, _SOFT * max(view.width, view.height))
+            plane[...] = blur(plane, _SOFT * max(view.width, view.height))
         populate(rng, near, view, hour, (picture, haze), progress.part(0.95, 1.0))
     return picture
 
@@ -92,7 +89,7 @@ def _weather(rng: np.random.Generator, brief: Brief, picture: Plane) -> None:
     if not brief.falling:
         return
     amount = {"low": 0.6, "standard": 1.0, "high": 1.2}[brief.detail]
-    amount *= told(brief, {"minimal": 0.35})
+    amount *= factor(brief, {"minimal": 0.35})
     if brief.weather == "rain":
         rain(rng, picture, amount)
     elif brief.weather == "snow":

@@ -6,7 +6,7 @@ import numpy as np
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.city.stencil import Points, Stencil, curve, ellipse
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 TALL, WIDE = 1.75, 2.5

@@ -14,8 +14,8 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.names import names
 from kit.engines.painting.city.view import Block, View
-from kit.engines.painting.fields import Plane, grown
-from kit.engines.painting.tone import blended, light
+from kit.engines.painting.noise import Plane, field
+from kit.engines.painting.tone import blend, light
 
 #: Numbers of bays or floors, one for each pixel.
 Cells: TypeAlias = NDArray[np.int32]
@@ -85,8 +85,8 @@ class Walls:
         self._top = light(hour.sky[2])
         self._lamps = np.stack([light(lamp).ravel() for lamp in _LAMPS], axis=1)
         self._signs = np.stack([light(sign).ravel() for sign in hour.signs], axis=1)
-        self._grime = grown(rng, _SHEET, _SHEET, cells=(9, 9), octaves=6, gain=0.6)
-        self._rooms = grown(rng, _SHEET, _SHEET, cells=(22, 30), octaves=3, gain=0.6)
+        self._grime = field(rng, _SHEET, _SHEET, cells=(9, 9), octaves=6, gain=0.6)
+        self._rooms = field(rng, _SHEET, _SHEET, cells=(22, 30), octaves=3, gain=0.6)
         self._names = names()
         self._street = light(hour.signs[0]) * 0.5 + light(hour.haze[0]) * 0.5
 
@@ -98,11 +98,11 @@ class Walls:
         glass = _pulse(bay, 0.5 - wide / 2, wide, step_bay) * _pulse(up, 0.24, high, step_up)
         wall = self._wall(face, block, up, step_up)
         window = self._window(face, block, (bay, up), (step_bay, step_up))
-        upper = blended(wall, window, glass)
+        upper = blend(wall, window, glass)
         if float(face.up.min()) > SHOP:
             return upper
         shop = self._shop(face, block)
-        return blended(upper, shop, _edge(SHOP - face.up, face.step_up))
+        return blend(upper, shop, _edge(SHOP - face.up, face.step_up))
 
     def _wall(self, face: Face, block: Block, up: Plane, step: Plane | np.float32) -> Plane:
         colors = _WALLS[block.style]
@@ -176,8 +176,8 @@ class Walls:
         board = (0.30 * tint + 0.05) * lit + tint * (neon * 0.10)
         bright = np.float32(0.10) + np.float32(1.6) * (power < 0.72)
         name = tint * (neon * bright) + (0.3 * tint + 0.25) * lit
-        board = blended(board, name, self._letters(face, bay, number))
-        return blended(blended(frame, inside, pane), board, band)
+        board = blend(board, name, self._letters(face, bay, number))
+        return blend(blend(frame, inside, pane), board, band)
 
     def _letters(self, face: Face, bay: Plane, number: Plane) -> Plane:
         """Return the name of each shop, in the middle of its board."""

@@ -12,7 +12,7 @@ from kit.engines.painting.city.facades import laid
 from kit.engines.painting.city.stencil import Spot
 from kit.engines.painting.city.sunlight import Sunlight
 from kit.engines.painting.city.view import ROAD, View
-from kit.engines.painting.fields import Plane, grown
+from kit.engines.painting.noise import Plane, field
 from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
 
@@ -45,7 +45,7 @@ def pave(
     z = np.float32(view.eye) / -view.up()[top:]
     x = view.across() * z
     step = z / np.float32(view.focal)
-    sheet = grown(rng, _SHEET, _SHEET, cells=(8, 8), octaves=7, gain=0.62)
+    sheet = field(rng, _SHEET, _SHEET, cells=(8, 8), octaves=7, gain=0.62)
     coarse = laid(sheet, x * 22.0, z * 16.0)
     progress.report(0.2)
     fine = laid(sheet, x * 190.0, z * 120.0) * np.exp(-step * 7.0)

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from kit.engines.media.typesetting import font_of
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 
 _FACES = ("bebas", "rubik", "script", "playfair", "neon", "anton")
 _NAMES = (

@@ -13,7 +13,7 @@ from kit.engines.painting.city import cars, trees, walkers
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.stencil import Spot, Stencil, stand, visible
 from kit.engines.painting.city.view import NEAREST, ROAD, View
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.prompt.brief import Brief
 
 Draw: TypeAlias = Callable[[np.random.Generator, Stencil], None]

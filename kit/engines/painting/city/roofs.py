@@ -7,7 +7,7 @@ import numpy as np
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.view import Block, View
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 _PLOT = 17.0  # meters between the yards of a row of houses that stand behind one another

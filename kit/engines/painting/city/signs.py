@@ -12,7 +12,7 @@ from kit.engines.media.color import Bytes
 from kit.engines.media.typesetting import font_of
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.view import Block, View
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 _WORDS = (

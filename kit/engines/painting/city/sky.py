@@ -8,8 +8,8 @@ from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.view import View
-from kit.engines.painting.fields import Plane, across, grown, warped
-from kit.engines.painting.tone import blended, gradient, light
+from kit.engines.painting.noise import Plane, across, field, warp
+from kit.engines.painting.tone import blend, gradient, light
 from kit.engines.prompt.brief import Brief
 
 _CLOUDS = {"clear": 0.35, "rain": 0.95, "snow": 0.95, "mist": 0.7, "fog": -1.0, "overcast": 1.0}
@@ -26,10 +26,10 @@ def sky(
     picture = np.broadcast_to(plain, (3, height, width)).astype(np.float32)
     size = max(height, width)
     cells = across(3.4, height, width)
-    body = grown(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=7, gain=0.52)
-    bend = grown(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=4)
+    body = field(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=7, gain=0.52)
+    bend = field(rng, height, width, cells=(2 * cells[0], cells[1]), octaves=4)
     progress.report(0.4)
-    body = warped(body, bend, bend[:, ::-1], 0.03 * size)
+    body = warp(body, bend, bend[:, ::-1], 0.03 * size)
     amount = -1.0 if "minimal" in brief.composition else _CLOUDS[brief.weather]
     cover = smooth_step(0.9 - 1.7 * amount, 2.0 - 1.1 * amount, body) * np.clip(
         rise * 5.0, 0.0, 1.0
@@ -37,7 +37,7 @@ def sky(
     progress.report(0.7)
     shine = np.clip(0.75 + 0.22 * body, 0.4, 1.3)
     tone = _cloud(hour, brief) * shine
-    picture = blended(picture, np.asarray(tone, np.float32), np.asarray(cover * 0.85, np.float32))
+    picture = blend(picture, np.asarray(tone, np.float32), np.asarray(cover * 0.85, np.float32))
     if hour.ahead and hour.power:
         picture += _sun(view, hour)
     return picture

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.view import View
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 Points: TypeAlias = Plane | Sequence[tuple[float, float]]

@@ -7,7 +7,7 @@ import numpy as np
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.city.directing import Hour
 from kit.engines.painting.city.view import Block
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 
 _FALL = 1.9  # how far the sunlight falls on each meter across the street
 

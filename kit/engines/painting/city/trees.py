@@ -6,7 +6,7 @@ import numpy as np
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.city.stencil import Stencil
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 TREE_TALL, TREE_WIDE = 7.4, 5.6

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.framing import third, told
+from kit.engines.painting.framing import factor, third
+from kit.engines.painting.noise import Plane
 from kit.engines.prompt.brief import Brief
 
 ROAD = 5.6  # half the width between the curbs
@@ -118,7 +118,7 @@ def view_of(rng: np.random.Generator, brief: Brief) -> View:
         middle = 0.5
     elif "thirds" in brief.composition:
         middle = third(brief)[0]
-    zoom = told(brief, _LENSES)
+    zoom = factor(brief, _LENSES)
     # An upright frame sees less to the sides: a shorter focal length keeps both walls in it.
     focal = zoom * (0.52 * width + 0.36 * min(height, 1.4 * width))
     return View(
@@ -133,13 +133,13 @@ def view_of(rng: np.random.Generator, brief: Brief) -> View:
 
 def blocks_of(rng: np.random.Generator, brief: Brief) -> list[Block]:
     """Return the buildings on both sides, the farthest first."""
-    tall = 0.7 if brief.mood == "calm" else told(brief, {"dramatic": 2.3, "low": 1.5})
+    tall = 0.7 if brief.mood == "calm" else factor(brief, {"dramatic": 2.3, "low": 1.5})
     if "towers" in brief.things:
         tall *= 1.7
     elif "low_houses" in brief.things:
         tall *= 0.6
     narrow = 0.62 if "narrow" in brief.things else 1.0
-    narrow *= told(brief, {"wide": 1.75})
+    narrow *= factor(brief, {"wide": 1.75})
     found = []
     for side in (-1, 1):
         z = NEAREST

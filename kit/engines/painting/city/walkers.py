@@ -9,7 +9,7 @@ import numpy as np
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.city.stencil import Stencil, curve, ellipse
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 #: Puts points of a body where the person stands, leans and how tall they are.

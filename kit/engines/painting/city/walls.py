@@ -13,7 +13,7 @@ from kit.engines.painting.city.roofs import cap
 from kit.engines.painting.city.signs import hang, signs_of
 from kit.engines.painting.city.sunlight import Sunlight
 from kit.engines.painting.city.view import Block, View
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 
 _DEEP = 30.0  # meters of a front that can be seen beside the street
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.tone import softened
+from kit.engines.painting.noise import Plane, blur
 
 
 def rain(rng: np.random.Generator, picture: Plane, amount: float) -> None:
@@ -60,5 +59,5 @@ def _lit(picture: Plane, sheet: Plane, strength: float) -> None:
     """Add drops by the light that stands behind and around them."""
     size = max(picture.shape[1:])
     for plane in picture:
-        around = softened(np.minimum(plane, np.float32(1.6)), 0.035 * size)
+        around = blur(np.minimum(plane, np.float32(1.6)), 0.035 * size)
         plane += sheet * (around * np.float32(strength) + np.float32(0.012))

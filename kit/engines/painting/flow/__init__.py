@@ -10,14 +10,14 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, encode
-from kit.engines.painting.fields import Plane, neared, symmetric
 from kit.engines.painting.flow.contours import chart, cut_paper, terrain
 from kit.engines.painting.flow.inks import Inks, inks
 from kit.engines.painting.flow.strokes import Course, drawn, laid
 from kit.engines.painting.flow.waves import Rows, Weave, ribbons, ridgelines
-from kit.engines.painting.framing import focus, laid_down, pool, spotlit, told
-from kit.engines.painting.grades import printed
-from kit.engines.painting.tone import Film, bloom, developed, light
+from kit.engines.painting.framing import factor, focus, laid_down, pool, spotlit, symmetric
+from kit.engines.painting.noise import Plane, enlarge_middle
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tone import Film, decoded, light
 from kit.engines.prompt.brief import Brief
 
 Style: TypeAlias = Callable[[np.random.Generator, Brief, Inks, Progress], Plane]
@@ -36,8 +36,8 @@ _ZOOMS = {"close": 0.42, "wide": 2.2, "high": 1.7, "minimal": 0.55, "dramatic": 
 _FINE = {"close": 0.42, "wide": 1.9, "high": 1.5}
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
-    """Return a drawing of lines, shape (brief.height, brief.width, 3), sRGB.
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a drawing of lines.
 
     Raises
     ------
@@ -51,20 +51,18 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     picture = _STYLES[style](rng, brief, colors, progress.part(0.05, 0.8))
     progress.report(0.8)
     picture = _directed(brief, picture, dark=colors.dark)
-    if colors.dark:
-        neon = "shining_lines" in brief.things
-        bloom(picture, threshold=0.3 if neon else 0.6, strength=0.6 if neon else 0.22)
-    progress.report(0.88)
+    neon = "shining_lines" in brief.things
     film = Film(
         # Thin lines would fade from paper that is lighter still.
         exposure=0.95 if "bright" in brief.tones else 1.3,
         saturation=1.04,
         vignette=0.22 if colors.dark else 0.08,
         grain=1.6,
+        bloom=(0.64 if neon else 0.23) if colors.dark else 0.0,
+        threshold=0.3 if neon else 0.6,
     )
-    pixels = developed(picture, rng, printed(film, brief))
     progress.report(1.0)
-    return pixels
+    return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
 
 
 def _directed(brief: Brief, picture: Plane, *, dark: bool) -> Plane:
@@ -85,9 +83,9 @@ def _style(rng: np.random.Generator, brief: Brief) -> str:
 
 
 def _strokes(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
-    zoom, mood = told(brief, _ZOOMS), _MOODS.get(brief.mood, 1.0)
+    zoom, mood = factor(brief, _ZOOMS), _MOODS.get(brief.mood, 1.0)
     minimal = "minimal" in brief.composition
-    fine = told(brief, _FINE)
+    fine = factor(brief, _FINE)
     course = Course(
         whirls=1.9 * zoom * (0.75 + 0.25 * mood),
         count=round(2600 * _DETAILS[brief.detail] * _share(brief)),
@@ -105,7 +103,7 @@ def _strokes(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Pro
     drawn(canvas, strokes, np.stack([_encoded(shade) for shade in colors.shades]), scale)
     progress.report(0.85)
     small = cv2.resize(canvas, (brief.width, brief.height), interpolation=cv2.INTER_AREA)
-    return _decoded(small)
+    return decoded(small)
 
 
 def _share(brief: Brief) -> float:
@@ -121,24 +119,24 @@ def _around(brief: Brief) -> tuple[float, float, float] | None:
 
 def _waves(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
     cast = Weave(
-        threads=round(64 * _DETAILS[brief.detail] * told(brief, {"minimal": 0.5})),
-        swing=_MOODS.get(brief.mood, 1.0) * told(brief, {"dramatic": 1.35}),
+        threads=round(64 * _DETAILS[brief.detail] * factor(brief, {"minimal": 0.5})),
+        swing=_MOODS.get(brief.mood, 1.0) * factor(brief, {"dramatic": 1.35}),
         count=1 if "minimal" in brief.composition else 3,
         middle=focus(brief, (0.5, 0.5))[1] if _placed(brief) else None,
-        scale=told(brief, {"close": 2.3, "wide": 0.45, "high": 0.6}),
+        scale=factor(brief, {"close": 2.3, "wide": 0.45, "high": 0.6}),
     )
     return ribbons(rng, (brief.height, brief.width), colors, cast, progress)
 
 
 def _ridges(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
-    count = round(58 * told(brief, {**_ZOOMS, "minimal": 0.2}))
+    count = round(58 * factor(brief, {**_ZOOMS, "minimal": 0.2}))
     at = focus(brief, (0.5, 0.5))[0] if _placed(brief) else None
-    wide = told(brief, {"close": 2.0, "wide": 0.5, "high": 0.6, "minimal": 0.6})
+    wide = factor(brief, {"close": 2.0, "wide": 0.5, "high": 0.6, "minimal": 0.6})
     progress.report(0.1)
     calm = _MOODS.get(brief.mood, 1.0)
     shape, rising = (brief.height, brief.width), progress.part(0.1, 1.0)
     # The fewer ridges there are, the wider they stand apart, and the higher they would rise.
-    calm *= told(brief, {"dramatic": 1.1, "minimal": 0.42, "close": 0.62})
+    calm *= factor(brief, {"dramatic": 1.1, "minimal": 0.42, "close": 0.62})
     return ridgelines(rng, shape, colors, Rows(count=count, calm=calm, at=at, wide=wide), rising)
 
 
@@ -147,15 +145,15 @@ def _chart(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progr
     smooth = "minimal" in brief.composition or brief.mood == "calm"
     hills = _hills(rng, brief, 2.6, growing, smooth=smooth)
     progress.report(0.4)
-    levels = round(36 * told(brief, {"minimal": 0.25, "close": 0.6}))
-    return chart(hills, colors, levels, progress.part(0.4, 1.0), bold=1.0 / told(brief, _FINE))
+    levels = round(36 * factor(brief, {"minimal": 0.25, "close": 0.6}))
+    return chart(hills, colors, levels, progress.part(0.4, 1.0), bold=1.0 / factor(brief, _FINE))
 
 
 def _paper(rng: np.random.Generator, brief: Brief, colors: Inks, progress: Progress) -> Plane:
     growing = progress.part(0.0, 0.4)
     hills = _hills(rng, brief, 2.2, growing, smooth=True)
     progress.report(0.4)
-    levels = round(10 * told(brief, {"minimal": 0.4, "dramatic": 1.4}))
+    levels = round(10 * factor(brief, {"minimal": 0.4, "dramatic": 1.4}))
     return cut_paper(hills, colors, levels, progress.part(0.4, 1.0))
 
 
@@ -163,14 +161,14 @@ def _hills(
     rng: np.random.Generator, brief: Brief, cells: float, progress: Progress, *, smooth: bool
 ) -> Plane:
     """Return hills whose highest or only peak is where words put it."""
-    height, width, zoom = brief.height, brief.width, told(brief, _ZOOMS)
+    height, width, zoom = brief.height, brief.width, factor(brief, _ZOOMS)
     hills = terrain(rng, height, width, cells * max(1.0, zoom), progress, smooth=smooth)
     if zoom < 1.0:
-        hills = neared(hills, 1.0 / zoom)
+        hills = enlarge_middle(hills, 1.0 / zoom)
     around = _around(brief)
     if around:
         peak = pool(height, width, around[:2], around[2])
-        hills = hills * np.float32(told(brief, _FLAT)) + peak
+        hills = hills * np.float32(factor(brief, _FLAT)) + peak
     return _whole(hills) if zoom < 1.0 or around else hills
 
 
@@ -195,10 +193,3 @@ _STYLES: dict[str, Style] = {
 
 def _encoded(color: tuple[float, float, float]) -> Bytes:
     return np.round(encode(light(color).ravel()) * 255.0).astype(np.uint8)
-
-
-def _decoded(pixels: Bytes) -> Plane:
-    """Return sRGB pixels, shape (height, width, 3), as planes of linear light."""
-    value = np.arange(256) / 255.0
-    table = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return np.stack([table.astype(np.float32)[pixels[..., channel]] for channel in range(3)])

@@ -8,9 +8,9 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, across, grown, slopes, warped
 from kit.engines.painting.flow.inks import Inks
-from kit.engines.painting.tone import blended, gradient, light, softened
+from kit.engines.painting.noise import Plane, across, blur, field, slopes, warp
+from kit.engines.painting.tone import blend, gradient, light
 
 
 def terrain(
@@ -26,13 +26,13 @@ def terrain(
     size = max(height, width)
     blobs = across(cells, height, width)
     octaves, gain = (3, 0.3) if smooth else (6, 0.42)
-    hills = grown(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
-    bend = grown(rng, height, width, cells=blobs, octaves=3, gain=0.4)
-    other = grown(rng, height, width, cells=blobs, octaves=3, gain=0.4)
+    hills = field(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
+    bend = field(rng, height, width, cells=blobs, octaves=3, gain=0.4)
+    other = field(rng, height, width, cells=blobs, octaves=3, gain=0.4)
     progress.report(0.5)
-    bent = warped(hills, bend, other, 0.05 * size)
+    bent = warp(hills, bend, other, 0.05 * size)
     # A warp rounds positions to fractions of a pixel, which shows as a jagged edge in flat ground.
-    bent = softened(bent, 1.6 * size / 1024)
+    bent = blur(bent, 1.6 * size / 1024)
     low, high = float(bent.min()), float(bent.max())
     return np.asarray((bent - low) / (high - low), np.float32)
 
@@ -60,7 +60,7 @@ def chart(hills: Plane, inks: Inks, levels: int, progress: Progress, *, bold: fl
     ink = gradient(_lines(inks), hills)
     progress.report(0.8)
     share = np.maximum(thin * np.float32(0.7) * crowded, thick)
-    return blended(ground * relief, ink, share)
+    return blend(ground * relief, ink, share)
 
 
 def cut_paper(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plane:
@@ -75,7 +75,7 @@ def cut_paper(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plan
     below = np.maximum(layer - 1.0, 0.0) / (levels - 1.0)
     progress.report(0.3)
     shades = _heights(inks)
-    color = blended(gradient(shades, below), gradient(shades, top), over)
+    color = blend(gradient(shades, below), gradient(shades, top), over)
     progress.report(0.5)
     ground = layer - 1.0 + over  # smooth across an edge, as the colors are
     shadow = np.zeros_like(level)
@@ -84,7 +84,7 @@ def cut_paper(hills: Plane, inks: Inks, levels: int, progress: Progress) -> Plan
         cast = cv2.warpAffine(
             layer, shift, (layer.shape[1], layer.shape[0]), borderMode=cv2.BORDER_REPLICATE
         )
-        cast = softened(cast, 0.7 * reach * size)
+        cast = blur(cast, 0.7 * reach * size)
         progress.report(0.5 + 10 * reach)
         shadow += np.clip(cast - ground, 0.0, 1.0) * np.float32(weight)
     progress.report(0.7)

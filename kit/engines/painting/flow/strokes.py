@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes
-from kit.engines.painting.fields import Plane, across, grown, neared
 from kit.engines.painting.framing import pool
+from kit.engines.painting.noise import Plane, across, enlarge_middle, field
 
 _GRID = 320  # cells of the longer side in which the current and the taken room are kept
 #: Cells around the frame: at its own edge noise runs flat, and all lines would meet it squarely.
@@ -70,10 +70,10 @@ def laid(
     rows, columns = int(np.ceil(height / cell)), int(np.ceil(width / cell))
     wide_rows, wide_columns = rows + 2 * _MARGIN, columns + 2 * _MARGIN
     whirls = across(course.whirls * max(1.0, course.zoom), wide_rows, wide_columns)
-    height_of = grown(rng, wide_rows, wide_columns, cells=whirls, octaves=3)
+    height_of = field(rng, wide_rows, wide_columns, cells=whirls, octaves=3)
     if course.zoom > 1.0:
-        height_of = neared(height_of, course.zoom)
-    tone_of = grown(rng, rows, columns, cells=across(2.5, rows, columns), octaves=3)
+        height_of = enlarge_middle(height_of, course.zoom)
+    tone_of = field(rng, rows, columns, cells=across(2.5, rows, columns), octaves=3)
     starts = rng.random((course.count, 2)) * (width, height)
     if course.around:
         _gather(height_of, starts, course, (height, width))

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import line
-from kit.engines.painting.fields import Plane
 from kit.engines.painting.flow.contours import paper
 from kit.engines.painting.flow.inks import Inks
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import gradient
 
 _SHIFT = 4

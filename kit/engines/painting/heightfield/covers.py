@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.land.tinting import turned
+from kit.engines.painting.tints import turned
 from kit.engines.prompt.vocabulary import Tint
 
 Pair: TypeAlias = tuple[Oklch, Oklch]

@@ -14,12 +14,12 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting import tone
 from kit.engines.painting.heightfield.covers import Cover, Pair
 from kit.engines.painting.heightfield.erosion import blurred
 from kit.engines.painting.heightfield.light import Light, film_of
 from kit.engines.painting.heightfield.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
 from kit.engines.painting.heightfield.woods import OWN
-from kit.engines.painting.land import tone
 from kit.engines.painting.land.look import Look
 
 _STRIP = 64  # rows
@@ -70,6 +70,14 @@ def colored(
     fields = _field_colors(cover, rng)
     highest = float(ground.heights.max())
     contrast, lift, saturation = film_of(look)
+    film = tone.Film(
+        exposure=look.exposure,
+        saturation=_COLOR * saturation,
+        vignette=0.0,
+        grain=0.0,
+        contrast=contrast,
+        lift=lift,
+    )
     out = np.empty((GRID, GRID, 4), np.uint8)
     for row in progress.part(0.3, 1.0).over(range(0, GRID, _STRIP)):
         rows = slice(row, row + _STRIP)
@@ -82,16 +90,7 @@ def colored(
         around = open_[rows] * (0.55 + 0.45 * strip.upright)
         planes = np.asarray(albedo * (light.sun * direct + light.sky * around), np.float32)
         wet = _flooded(planes, strip, cover, light, ground.water)
-        out[rows, :, :3] = tone.developed(
-            planes,
-            rng,
-            exposure=look.exposure,
-            saturation=_COLOR * saturation,
-            vignette=0.0,
-            grain=0.0,
-            contrast=contrast,
-            lift=lift,
-        )
+        out[rows, :, :3] = tone.develop(planes, film)
         out[rows, :, 3] = wet
     return out
 
@@ -199,7 +198,7 @@ def _flooded(
     sunk = np.maximum(depth, 0.0)
     shallow = np.exp(sunk * np.float32(-1 / cover.clear))
     bottom = np.exp(sunk * np.float32(-1.6 / cover.clear)) * np.float32(0.45)
-    body = tone.mixed(tone.light(cover.water[1]), tone.light(cover.water[0]), shallow)
+    body = tone.blend(tone.light(cover.water[1]), tone.light(cover.water[0]), shallow)
     body *= light.sun * np.float32(0.75 * light.way[2]) + light.sky
     body += (planes - body) * bottom
     planes += (body - planes) * wet

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kit.engines.media.color import Floats
-from kit.engines.painting.land import tone
+from kit.engines.painting import tone
 from kit.engines.painting.land.look import Look
 
 _SHADE = 1.35  # seen from the air there is more sky above the land than in a street

@@ -9,10 +9,10 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting import tone
 from kit.engines.painting.heightfield.canvas import toned
 from kit.engines.painting.heightfield.light import film_of
 from kit.engines.painting.heightfield.terrain import SIDE, noise
-from kit.engines.painting.land import tone
 from kit.engines.painting.land.look import Look
 
 _TOP = 1.0  # tangent of the highest place that is painted
@@ -99,7 +99,9 @@ def heaven(
     azimuth = (span[0] + np.arange(columns, dtype=np.float32) / np.float32(scale))[None]
     up = (np.float32(_TOP) - np.arange(rows, dtype=np.float32) / np.float32(scale))[:, None]
     height = np.clip(up / np.float32(_TOP), 0.0, 1.0)
-    fade = tone.gradient(list(look.sky), np.sqrt(height[:, 0]) * np.float32(0.94))
+    fade = tone.gradient(
+        tone.evenly(look.sky), np.sqrt(height[:, 0]) * np.float32(0.94), rounding=0.0625
+    )
     planes = np.repeat(fade[:, :, None], columns, axis=2)
     far = _distance(azimuth, up, sun, look)
     shine = tone.light(look.sun)
@@ -109,21 +111,22 @@ def heaven(
     if look.elevation > 0 and look.disc:
         planes += shine * (_disc(far, look) * (1.0 - 0.85 * (look.clouds > 0.7)))
     cover, bright = _clouds(look, azimuth, up, sun, rng)
-    cloud = tone.mixed(tone.light(look.cloud_shade), tone.light(look.cloud_lit) * 1.15, bright)
+    cloud = tone.blend(tone.light(look.cloud_shade), tone.light(look.cloud_lit) * 1.15, bright)
     cloud += shine * (np.exp(-far * 5.0) * look.glow * 0.7 * (1.0 - 0.6 * cover))
     planes += (cloud - planes) * (cover * 0.92)
     _add_haze(planes, look, up)
     contrast, lift, saturation = film_of(look)
     picture = toned(
-        tone.developed(
+        tone.develop(
             planes.astype(np.float32),
-            rng,
-            exposure=look.exposure,
-            saturation=saturation,
-            vignette=0.0,
-            grain=0.0,
-            contrast=contrast,
-            lift=lift,
+            tone.Film(
+                exposure=look.exposure,
+                saturation=saturation,
+                vignette=0.0,
+                grain=0.0,
+                contrast=contrast,
+                lift=lift,
+            ),
         )
     )
     horizon = int(_TOP * scale)

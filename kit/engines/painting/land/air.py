@@ -10,8 +10,8 @@ import numpy as np
 from kit.engines.media.color import Floats
 from kit.engines.painting.land.look import Look
 from kit.engines.painting.land.sky import Sun, glow_at
-from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.tone import blend, light
 
 _CLEAR = 900.0  # world units in which haze of 1 lets a third of the light through
 
@@ -21,7 +21,7 @@ def haze_color(look: Look, sun: Sun, camera: Camera) -> Floats:
     shine = light(look.sun)
     shine = shine / shine.max() * np.float32(0.36)
     near = glow_at(replace(look, glow=1.0), sun, camera, 1.3)
-    air = mixed(light(look.far), light(look.air), near[None])
+    air = blend(light(look.far), light(look.air), near[None])
     return np.asarray(air + shine * glow_at(look, sun, camera, 2.6), np.float32)
 
 
@@ -58,7 +58,7 @@ def haze(
 
 def hazed(planes: Floats, share: Floats, color: Floats) -> Floats:
     """Return planes with the color of the air over them."""
-    return mixed(planes, color, share)
+    return blend(planes, color, share)
 
 
 def beams(planes: Floats, bright: Floats, sun: Sun, color: Floats, *, floor: float = 0.7) -> None:

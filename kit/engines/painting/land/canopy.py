@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats, Oklch
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import air, planting, sky
 from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.fields import SIDE, eroded, sampled, smooth, tile
 from kit.engines.painting.land.ground import Ground, grain, overgrown
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.relief import Relief, grid, relief
@@ -20,6 +19,8 @@ from kit.engines.painting.land.stand import Trees, plant
 from kit.engines.painting.land.vista import FAR, Vista, finished, vista
 from kit.engines.painting.land.voxel import seen
 from kit.engines.painting.land.woods import leaves_of, wood_of
+from kit.engines.painting.noise import SIDE, eroded, octave, sample, tile
+from kit.engines.painting.painting import Painting
 from kit.engines.prompt.brief import Brief
 
 _COUNTS = {"low": 2600, "standard": 4000, "high": 6400}
@@ -30,24 +31,22 @@ _DARKER, _PALER = (0.54, 0.74, 0.80), (1.70, 1.50, 0.95)  # what they do to red,
 _DEPTH = 0.72  # lightness of what is seen between crowns, as a share of theirs
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted forest, seen from above.
 
     Parameters
     ----------
     brief : Brief
         Names of trees choose needles or leaves.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     wood = wood_of(brief)
     leaves = leaves_of(brief, wood)
     scene = vista(brief, horizon=0.42, height=20.0, raised=2.4)
     scene = replace(scene, look=replace(scene.look, haze=_AIR * scene.look.haze))
     painting = progress.part(0.0, 0.15)
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    planes = sky.painted(
+        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
+    )
     progress.report(0.15)
     land = relief(_hills(scene), scene.toward)
     _cloud_shadows(scene, land)
@@ -57,9 +56,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ground, grains = _shade(leaves, brief.season), grain(scene.dice(5))
     covered(scene, progress.part(0.45, 0.6), planes, view, land, ground, grains, mist=0.25)
     shapes = sprites("spruce" if wood.needles else "broadleaf")
-    _grow(scene, planes, view.z.copy(), land, leaves, shapes, progress.part(0.6, 0.88))
+    depth = view.z.copy()
+    _grow(scene, planes, depth, land, leaves, shapes, progress.part(0.6, 0.88))
     progress.report(0.88)
-    return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
+    return finished(scene, progress.part(0.88, 1.0), planes, depth, view.sky)
 
 
 def _hills(scene: Vista) -> Floats:
@@ -67,7 +67,7 @@ def _hills(scene: Vista) -> Floats:
     rng, points = scene.dice(4), scene.points
     x, z = grid(points)
     worn = eroded(rng, points, cells=6.0)
-    swell = smooth(rng, points, 5) + 0.6 * smooth(rng, points, 11)
+    swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
     side = x / (scene.camera.widest * (z + 60.0))
     heights = 26.0 * (worn - 0.5) + 15.0 * swell
     heights += (70.0 * worn + 34.0 * swell) * smooth_step(300, 720, z)
@@ -80,14 +80,14 @@ def _hills(scene: Vista) -> Floats:
 def _cloud_shadows(scene: Vista, land: Relief) -> None:
     """Let clouds lay their shadows over the woods, in place."""
     rng, points = scene.dice(9), scene.points
-    gaps = smooth(rng, points, 8) + 0.5 * smooth(rng, points, 19)
+    gaps = octave(rng, points, 8) + 0.5 * octave(rng, points, 19)
     land.traits[..., 3] *= 1.0 - _SHADOW * smooth_step(0.35, -0.45, gaps)
 
 
 def _stands(rng: np.random.Generator, trees: Trees) -> Trees:
     """Return trees in stands of their own kind and age: darker and bluer, or paler and warmer."""
     across, along = (np.float32(SIDE / _SPREAD) * part for part in (trees.x, trees.z))
-    kind, age = (sampled(tile(rng, cells=cells, octaves=3), across, along)[0] for cells in (16, 64))
+    kind, age = (sample(tile(rng, cells=cells, octaves=3), across, along)[0] for cells in (16, 64))
     pale = smooth_step(-0.25, 0.55, kind + 0.35 * age)
     tone = np.array(_DARKER)[:, None] * (1 - pale) + np.array(_PALER)[:, None] * pale
     color = trees.color * tone * (1.0 + 0.22 * np.clip(age, -1.0, 1.0))
@@ -115,7 +115,7 @@ def _grow(
 ) -> None:
     """Plant the hills all over, in place, with gaps here and there."""
     rng = scene.dice(6)
-    gaps = np.clip(0.80 + 1.1 * smooth(rng, 256, 22), 0.06, 1.0).astype(np.float32)
+    gaps = np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32)
     trees = planting.forest(
         scene,
         land,

@@ -9,15 +9,15 @@ import numpy as np
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import grove, volcano
-from kit.engines.painting.land.fields import eroded, ridged, smooth
 from kit.engines.painting.land.ground import Ground, tinted
 from kit.engines.painting.land.relief import grid
 from kit.engines.painting.land.seasons import GROUNDS
 from kit.engines.painting.land.staging import Staging, parted
-from kit.engines.painting.land.tinting import of_land, of_water, turned
 from kit.engines.painting.land.vessels import tower_size
 from kit.engines.painting.land.vista import Vista
 from kit.engines.painting.land.volcano import Cone
+from kit.engines.painting.noise import eroded, octave, ridged
+from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.prompt.brief import Brief
 
 _BOTTOM = -12.0  # height of the bottom of an open sea
@@ -118,7 +118,7 @@ def _heights(scene: Vista, coast: Coast, cone: Cone | None) -> Floats:
     if coast.land == "none":
         return bottom
     side = x / (scene.camera.widest * (z + 40.0))
-    bend = smooth(rng, points, 7)
+    bend = octave(rng, points, 7)
     worn = eroded(rng, points, cells=8.0)
     if coast.land == "beach":
         hand = np.float32(grove.hand_of(scene))
@@ -151,7 +151,7 @@ def _isles(
     _, z = grid(scene.points)
     staging = scene.staging
     far = z * np.float32(staging.near)
-    mass = smooth(rng, scene.points, 8)
+    mass = octave(rng, scene.points, 8)
     mass += 0.8 * bend * 0.4
     if staging.others < 1.0:  # fewer of the others come out of the water
         mass = mass * np.float32(0.3 + 0.7 * staging.others) - np.float32(1.0 - staging.others) / 2

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats, Oklch
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import air, dunes, eruption, oasis, planting, sky, volcano, water
 from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.fields import eroded, ridged, smooth
 from kit.engines.painting.land.ground import Grain, Ground, grain, tinted
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.relief import Relief, grid, relief
 from kit.engines.painting.land.staging import parted
 from kit.engines.painting.land.stand import plant
-from kit.engines.painting.land.tinting import of_land
 from kit.engines.painting.land.vista import FAR, Vista, finished, vista
 from kit.engines.painting.land.voxel import Heights, seen
+from kit.engines.painting.noise import eroded, octave, ridged
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
 _SAND = Ground(
@@ -65,17 +66,13 @@ _SNOW = Ground(
 )
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted desert.
 
     Parameters
     ----------
     brief : Brief
         Words for rock make mesas, words for sand dunes; otherwise the seed decides.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     rocky = _rocky(brief)
     sandy = not rocky or "dunes" in brief.things
@@ -86,7 +83,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     if not rocky:
         scene = replace(scene, toward=dunes.raking(scene.toward))
     painting = progress.part(0.0, 0.2)
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    planes = sky.painted(
+        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
+    )
     cone, pool = volcano.cone_of(scene, away=620.0), oasis.pool_of(scene)
     eruption.smoke(scene, planes, cone)
     overhead = water.sky_over(planes)
@@ -107,14 +106,15 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     ground = _ground(brief, rocky)
     ground = volcano.ground_with(ground, cone, brief) if cone else ground
     covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
+    depth = view.z.copy()
     if not sandy:
-        _strew(scene, planes, view.z.copy(), land, progress.part(0.75, 0.82))
+        _strew(scene, planes, depth, land, progress.part(0.75, 0.82))
     eruption.lava(scene, planes, cone, view, view.z)
     if pool and palms:
         flooding = progress.part(0.82, 0.88)
-        oasis.filled(scene, planes, view, land, pool, palms, overhead, flooding)
+        oasis.filled(scene, planes, depth, view, land, pool, palms, overhead, flooding)
     progress.report(0.88)
-    return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
+    return finished(scene, progress.part(0.88, 1.0), planes, depth, view.sky)
 
 
 def _rocky(brief: Brief) -> bool:
@@ -144,7 +144,7 @@ def _tables(scene: Vista) -> Floats:
     staging = scene.staging
     side = x / (scene.camera.widest * (z + 60.0))
     far = z * np.float32(staging.near)
-    mass = smooth(rng, points, 5.5) * 0.55 + smooth(rng, points, 11) * 0.25
+    mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
     if staging.others < 1.0:
         mass = mass * np.float32(staging.others) - np.float32(0.35 * (1.0 - staging.others))
     bulk = np.float32(0.75 * staging.main**0.4)
@@ -185,7 +185,7 @@ def _half(one: Oklch, other: Oklch) -> Oklch:
 def _washes(scene: Vista, z: Floats) -> Floats:
     """Return dry river beds that wind through the plain, below its level."""
     rng, points = scene.dice(10), scene.points
-    line = smooth(rng, points, 7) + 0.35 * smooth(rng, points, 19)
+    line = octave(rng, points, 7) + 0.35 * octave(rng, points, 19)
     return np.asarray(-2.6 * smooth_step(0.16, 0.03, np.abs(line)) * smooth_step(12, 50, z))
 
 

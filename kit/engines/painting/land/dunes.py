@@ -7,11 +7,11 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import SIDE, slopes, smooth, tile
 from kit.engines.painting.land.ground import Direction, Grain
 from kit.engines.painting.land.relief import grid
 from kit.engines.painting.land.staging import parted
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import SIDE, octave, slopes, tile
 
 #: Composition -> how high dunes may be: in heights of the eye, and how much for their distance.
 _CEILINGS = {
@@ -36,7 +36,7 @@ def waves(scene: Vista) -> Floats:
     rng = scene.dice(4)
     x, z = grid(scene.points)
     points = scene.points
-    bend, sway = smooth(rng, points, 5), smooth(rng, points, 3)
+    bend, sway = octave(rng, points, 5), octave(rng, points, 3)
     turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
     way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
     heights = np.zeros((points, points), np.float32)
@@ -46,7 +46,7 @@ def waves(scene: Vista) -> Floats:
         windward = np.clip(share / 0.74, 0.0, 1.0)
         lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
         profile = np.minimum(windward**1.5, lee)
-        uneven = np.clip(0.66 + 0.50 * smooth(rng, points, 1024 / length), 0.08, 1.3)
+        uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * profile * uneven
     heights *= 0.40 + 0.60 * smooth_step(30, 380, z)
     words = scene.brief.composition
@@ -67,8 +67,8 @@ def _main_dune(scene: Vista, x: Floats, z: Floats) -> Floats:
     away = (z * np.float32(staging.near) - np.float32(330.0)) * np.float32(1 / 240)
     # Wind has bent its arms: no two sides of it are straight.
     rng = scene.dice(11)
-    side = side + 0.30 * smooth(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
-    away = away + 0.35 * smooth(rng, scene.points, 7)
+    side = side + 0.30 * octave(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
+    away = away + 0.35 * octave(rng, scene.points, 7)
     lean = np.abs(side) + 0.25 * side * np.float32(np.sign(scene.toward[0]))
     room = scene.camera.height + 300.0 * scene.camera.horizon / scene.camera.focal
     tall = np.float32(min(74.0 * staging.part ** (2.6 if staging.part > 1.0 else 0.5), room))
@@ -83,14 +83,14 @@ def _softplus(value: Floats, width: float) -> Floats:
 def drifts(scene: Vista, x: Floats, z: Floats) -> Floats:
     """Return low dunes that lie across the plain before the rocks."""
     rng, points = scene.dice(10), scene.points
-    bend = smooth(rng, points, 6)
+    bend = octave(rng, points, 6)
     way = 0.45 * x * np.float32(np.sign(scene.subject or 1.0)) - z + 46.0 * bend
     total = np.zeros((points, points), np.float32)
     for length, tall in ((92.0, 17.0), (37.0, 4.0)):
         phase = way / np.float32(length)
         share = phase - np.floor(phase)
         lee = np.clip((1.0 - share) / 0.22, 0.0, 1.0)
-        uneven = np.clip(0.6 + 0.55 * smooth(rng, points, 1024 / length / 1.5), 0.1, 1.2)
+        uneven = np.clip(0.6 + 0.55 * octave(rng, points, 1024 / length / 1.5), 0.1, 1.2)
         total += np.float32(tall) * np.minimum((share / 0.78) ** 1.4, lee) * uneven
     total *= smooth_step(14, 60, z) * smooth_step(420, 300, z)
     return np.asarray(cv2.GaussianBlur(total, (0, 0), 0.8))
@@ -103,4 +103,4 @@ def rippled(rng: np.random.Generator) -> Grain:
     down, right = np.indices((SIDE, SIDE), np.float32) * np.float32(2 * np.pi / SIDE)
     lines = np.sin(22.0 * down + 5.0 * right + 2.6 * noise)
     bumps = np.asarray(0.85 * lines + 0.25 * fine, np.float32)
-    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps)])))
+    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps, wrap=True)])))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
+from kit.engines.painting import painting as motion
 from kit.engines.painting.land import air
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.fields import blurred, sampled, tile
 from kit.engines.painting.land.puffs import ASH, STEAM, Plume, heap, height_of, torn
-from kit.engines.painting.land.tone import gradient, light, mixed
 from kit.engines.painting.land.vista import Vista
 from kit.engines.painting.land.volcano import Cone, activity
 from kit.engines.painting.land.voxel import Seen
+from kit.engines.painting.noise import blur, sample, tile
+from kit.engines.painting.tone import blend, evenly, gradient, light
 
 #: From cooling lava to what comes out of the crater.
 _LAVA: list[Oklch] = [(0.42, 0.17, 27), (0.60, 0.20, 36), (0.76, 0.175, 52), (0.92, 0.12, 85)]
@@ -26,10 +24,6 @@ _SIDE = 1024  # points of the map of lava a side
 _GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
 _HALF = 2  # smoke is drawn at half the size
 _STEPS = 6  # points of a stone's trail
-
-#: Stones: where they start, in units aside; lean; speed in units; when they are seen first and for
-#: how long, see `trails`; heat; how thick. Shape (n, 7).
-Stones: TypeAlias = NDArray[np.float64]
 
 
 def smoke(scene: Vista, planes: Floats, cone: Cone | None) -> None:
@@ -53,7 +47,6 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
     does = activity(scene.brief)
     if cone is None or does == "asleep":
         return
-    stirring.tell(stirring.Depths(depth))
     erupts = does == "erupting"
     if not erupts and not scene.brief.dark:
         return
@@ -68,13 +61,12 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
     v = (view.z[rows] - np.float32(cone.z)) * scale + np.float32(_SIDE / 2)
     own = ~view.sky[rows] & (depth[rows] > view.z[rows] * 0.985)
     heat, glow = (_found(part, u, v) * own for part in (hot, around))
-    if stirring.listened():
-        stirring.tell(_told(scene, cone, rows, (heat, glow), (u, v)))
-    rough = sampled(tile(scene.dice(34), cells=64, octaves=4, gain=0.7), u * 2.2, v * 2.2)
+    scene.motions.append(_lava(scene, cone, rows, (heat, glow), (u, v)))
+    rough = sample(tile(scene.dice(34), cells=64, octaves=4, gain=0.7), u * 2.2, v * 2.2)
     heat *= np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
     lost = air.haze(scene.look, view.z[rows], view.height[rows])
     power = np.float32(2.6 if scene.brief.dark else 1.5) * (1.0 - 0.6 * lost)
-    table = gradient(_LAVA, np.linspace(0.0, 1.0, 256, dtype=np.float32))
+    table = gradient(evenly(_LAVA), np.linspace(0.0, 1.0, 256, dtype=np.float32))
     index = np.clip(heat * 255, 0, 255).astype(np.uint8)
     cover = smooth_step(0.05, 0.22, heat)
     for plane, stops, warm in zip(planes, table, light((0.62, 0.19, 38)).ravel(), strict=True):
@@ -82,13 +74,13 @@ def lava(scene: Vista, planes: Floats, cone: Cone | None, view: Seen, depth: Flo
         plane[rows] += stops[index] * (cover * power) + glow * (warm * np.float32(0.5) * power)
 
 
-def _told(
+def _lava(
     scene: Vista, cone: Cone, rows: slice, shine: tuple[Floats, Floats], at: tuple[Floats, Floats]
-) -> stirring.Lava:
-    """Return lava as it is told to whoever films it; `at` are places on the map of lava."""
+) -> motion.Lava:
+    """Return lava in motion; `at` are places on the map of lava."""
     camera, middle = scene.camera, np.float32(_SIDE / 2)
     u, v = at[0] - middle, at[1] - middle
-    return stirring.Lava(
+    return motion.Lava(
         window=(rows, slice(0, camera.columns)),
         heat=np.asarray(np.clip(shine[0], 0.0, 1.0), np.float32),
         glow=np.asarray(np.clip(shine[1], 0.0, 1.0), np.float32),
@@ -125,8 +117,8 @@ def _rising(
     small = unit / _HALF
     depth, cover, lean = heap(rng, shape, crater, small, plume, scene.toward[0])
     depth, cover, bumps = torn(rng, depth, cover, small)
-    stirring.tell(
-        stirring.Smoke(
+    scene.motions.append(
+        motion.Smoke(
             cover=cover,
             step=_HALF,
             crater=spot,
@@ -148,10 +140,10 @@ def _rising(
     lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
     look, pale = scene.look, plume is STEAM
     shares = (0.95, 1.05) if pale else (0.16, 0.42)
-    color = mixed(light(look.cloud_shade, shares[0]), light(look.cloud_lit, shares[1]), lit)
+    color = blend(light(look.cloud_shade, shares[0]), light(look.cloud_lit, shares[1]), lit)
     lost = air.haze(look, np.full((1, 1), scene.camera.focal, np.float32), np.full((1, 1), 150.0))
     haze = air.haze_color(look, scene.sun, scene.camera)[:, :, ::_HALF][:, :, : shape[1]]
-    color = mixed(color, haze, np.asarray(0.55 * lost, np.float32))
+    color = blend(color, haze, np.asarray(0.55 * lost, np.float32))
     if glowing:
         y = np.arange(shape[0], dtype=np.float32)[:, None] - crater[1]
         x = np.arange(shape[1], dtype=np.float32)[None] - crater[0]
@@ -168,17 +160,17 @@ def _rising(
 
 
 def _fountain(scene: Vista, planes: Floats, spot: tuple[float, float], unit: float) -> None:
-    """Throw glowing stones out of the crater, in place; where it is filmed, they are only told."""
+    """Throw glowing stones out of the crater, in place, where what falls is painted."""
     power = 3.2 if scene.brief.dark else 1.6
     stones = _stones(scene.dice(33))
-    if stirring.listened():
-        stirring.tell(stirring.Fountain(crater=spot, unit=unit, stones=stones, power=power))
+    scene.motions.append(motion.Fountain(crater=spot, unit=unit, stones=stones, power=power))
+    if not scene.brief.falling:
         return
     layer = np.zeros(planes.shape[1:], np.float32)
     size = max(planes.shape[1:]) / 1024
     first, long, heat, thick = stones.T[3:]
     times = np.linspace(first, first + long, _STEPS, axis=1)
-    points = np.round(trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
+    points = np.round(motion.trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
     for line_, shine, wide in zip(points, heat * (1.1 - 0.6 * first), thick, strict=True):
         width = 2 if wide < 0.2 * size else 1
         cv2.polylines(layer, [line_], False, float(shine), width, cv2.LINE_AA, shift=4)
@@ -186,28 +178,7 @@ def _fountain(scene: Vista, planes: Floats, spot: tuple[float, float], unit: flo
     planes += light((0.72, 0.18, 48), power) * glow
 
 
-def trails(
-    stones: Stones, times: NDArray[np.float64], spot: tuple[float, float], unit: float
-) -> NDArray[np.float64]:
-    """Return where stones are at times of their flight, in pixels, shape (n, moments, 2).
-
-    Parameters
-    ----------
-    times : ndarray of float64
-        Shape (n, moments), 0 where one leaves the crater, 4/3 where it is as low again.
-    spot : tuple of float
-        Column and row of the crater.
-    unit : float
-        Radius of the crater, in pixels.
-    """
-    aside, lean, pace = (part[:, None] for part in stones.T[:3])
-    speed = unit * pace
-    x = spot[0] + 0.25 * unit * aside + 1.6 * speed * lean * times
-    y = spot[1] + 0.15 * unit - 2.6 * speed * times * (1.0 - 0.75 * times)
-    return np.stack([x, y], axis=2)
-
-
-def _stones(rng: np.random.Generator, count: int = 150) -> Stones:
+def _stones(rng: np.random.Generator, count: int = 150) -> NDArray[np.float64]:
     stones = np.empty((count, 7))
     for stone in stones:
         lean = 0.22 * rng.standard_normal()
@@ -230,7 +201,7 @@ def _streams(scene: Vista, cone: Cone) -> tuple[Floats, Floats]:
     for turn in spread + rng.uniform(-0.16, 0.16, len(spread)):
         end = float(rng.uniform(0.34, 0.88))
         _stream(rng, hot, toward + float(turn), rim, end, float(rng.uniform(0.6, 1.25)))
-    wide = 0.7 * blurred(hot, 6.0) + 0.9 * blurred(hot, 22.0)
+    wide = 0.7 * blur(hot, 6.0) + 0.9 * blur(hot, 22.0)
     return cv2.GaussianBlur(hot, (0, 0), 0.9), np.asarray(wide)
 
 
@@ -258,7 +229,7 @@ def _embers(scene: Vista) -> tuple[Floats, Floats]:
     """Return the heat of a crater that only glows: none is seen but its light."""
     glow = np.zeros((_SIDE, _SIDE), np.float32)
     cv2.circle(glow, (_SIDE // 2, _SIDE // 2), round(0.05 * _SIDE), 0.8, -1)
-    return np.zeros_like(glow), blurred(glow, 16.0)
+    return np.zeros_like(glow), blur(glow, 16.0)
 
 
 def _found(plane: Floats, u: Floats, v: Floats) -> Floats:

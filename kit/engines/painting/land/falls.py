@@ -9,13 +9,13 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting import painting as motion
 from kit.engines.painting.land import air
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.fields import eroded, ridged, sampled, smooth, tile
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.relief import Relief, grid
-from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import eroded, octave, ridged, sample, tile
+from kit.engines.painting.tone import light
 
 _BED = 4.5  # how deep the river has cut into the edge, world units
 #: Terraces of the cliff: share of its height, how far behind the front.
@@ -74,7 +74,7 @@ def carved(heights: Floats, falls: Falls, scene: Vista) -> Floats:
     """Return heights with a cliff across them, notched where water runs, and a pool at its foot."""
     rng, points = scene.dice(61), scene.points
     x, z = grid(points)
-    broad, bend, fine = (smooth(rng, points, cells) for cells in (13, 30, 75))
+    broad, bend, fine = (octave(rng, points, cells) for cells in (13, 30, 75))
     worn, cracks = eroded(rng, points, cells=20.0), ridged(rng, points, cells=34.0, gain=0.62)
     aside = (x - np.float32(falls.x)) / np.float32(falls.wide)
     # Near the water all is worn back to one edge; away from it the cliff climbs in terraces.
@@ -90,7 +90,7 @@ def carved(heights: Floats, falls: Falls, scene: Vista) -> Floats:
     )
     total = np.zeros((points, points), np.float32)
     for number, (share, back) in enumerate(_TERRACES):
-        shift = back + 7.0 * (smooth(rng, points, 17) - 0.2 * number)
+        shift = back + 7.0 * (octave(rng, points, 17) - 0.2 * number)
         off = edges - shift * (1.0 - near)
         total += np.float32(share) * (
             0.88 * smooth_step(-4.5, 4.0, off) + 0.12 * smooth_step(-8.0, 16.0, off)
@@ -119,7 +119,6 @@ def poured(scene: Vista, planes: Floats, depth: Floats, land: Relief, falls: Fal
     """Let water drop over the cliff, in place."""
     rng = scene.dice(62)
     noise = tile(rng, cells=16, octaves=6, gain=0.66)
-    stirring.tell(stirring.Depths(depth))
     for number, (x, wide) in enumerate(falls.streams):
         lip, foot = _ends(land, x, falls.z)
         _stream(scene, planes, depth, noise, (x, falls.z - 3.0, wide), lip, foot, 90.0 * number)
@@ -145,7 +144,7 @@ def foaming(scene: Vista, planes: Floats, depth: Floats, land: Relief, falls: Fa
         off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
         thick = np.asarray(np.exp(-1.8 * off * off) * (0.78 if wide > 4 else 0.55), np.float32)
         places = [np.ascontiguousarray(part) for part in np.broadcast_arrays(across, up)]
-        spray = stirring.Spray(
+        spray = motion.Spray(
             window=window,
             across=places[0],
             up=places[1],
@@ -154,8 +153,8 @@ def foaming(scene: Vista, planes: Floats, depth: Floats, land: Relief, falls: Fa
             shift=70.0 * number,
             away=falls.z - 60.0,
         )
-        stirring.tell(spray)
-        cloud = sampled(noise, spray.across * CLOUD + spray.shift, spray.up * CLOUD)
+        scene.motions.append(spray)
+        cloud = sample(noise, spray.across * CLOUD + spray.shift, spray.up * CLOUD)
         mist = thick * billows(cloud)
         shown = depth[rows, columns] > (falls.z - 60.0) * BEFORE
         share = np.asarray(mist * shown, np.float32)
@@ -203,13 +202,13 @@ def _stream(
     rows, columns = window
     below = (np.arange(rows.start, rows.stop, dtype=np.float32) - top)[:, None]
     down = np.asarray(below / tall, np.float32)
-    sway = sampled(noise, np.full_like(down, shift), down * 60.0)
+    sway = sample(noise, np.full_like(down, shift), down * 60.0)
     right = (np.arange(columns.start, columns.stop, dtype=np.float32) - middle)[None] / half
     right = right - 0.16 * sway * smooth_step(0.0, 0.4, down)
     spread = 0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7
     u = np.asarray(right / spread, np.float32)
-    stirring.tell(
-        stirring.Fall(
+    scene.motions.append(
+        motion.Fall(
             window=window,
             across=u,
             down=down,
@@ -240,7 +239,7 @@ def fallen(u: Floats, down: Floats) -> Floats:
 
 def looked_up(noise: Floats, u: Floats, long: Floats, shift: float) -> tuple[Floats, Floats]:
     """Return broad and fine noise for places in a fall; see `GRAINS`."""
-    broad, fine = (sampled(noise, u * across + shift, long * down) for across, down in GRAINS)
+    broad, fine = (sample(noise, u * across + shift, long * down) for across, down in GRAINS)
     return broad, fine
 
 

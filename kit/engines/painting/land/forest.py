@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats, Oklch
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import air, canopy, sky
 from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.fields import Reals, eroded, smooth
 from kit.engines.painting.land.ground import grain, overgrown
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.look import Look
@@ -20,11 +19,13 @@ from kit.engines.painting.land.relief import Relief, grid, relief
 from kit.engines.painting.land.sky import radius_of
 from kit.engines.painting.land.sprites import Sprite
 from kit.engines.painting.land.stand import Trees, plant
-from kit.engines.painting.land.tinting import of_land, turned
-from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.vista import Vista, finished, vista
 from kit.engines.painting.land.voxel import seen
 from kit.engines.painting.land.woods import LEAVES, Wood, leaves_of, wood_of
+from kit.engines.painting.noise import Plane, eroded, octave
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tints import of_land, turned
+from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
 
 _FAR = 260.0
@@ -45,17 +46,13 @@ _FLOORS = {
 }
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted forest, seen from within or from above.
 
     Parameters
     ----------
     brief : Brief
         Names of trees choose needles or leaves; from high up the forest is seen from above.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     if "high" in brief.composition:
         return canopy.paint(brief, progress)
@@ -63,7 +60,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     scene = vista(brief, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
     scene = replace(scene, look=_inside(scene))
     painting = progress.part(0.0, 0.15)
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    planes = sky.painted(
+        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
+    )
     color = air.haze_color(scene.look, scene.sun, scene.camera)
     planes = air.hazed(planes, _dimness(scene, planes.shape[1:]), color)
     progress.report(0.15)
@@ -96,7 +95,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     rays = "rays" in brief.things or "dramatic" in brief.composition
     shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
     air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
-    return finished(scene, progress.part(0.9, 1.0), planes, np.zeros_like(view.sky))
+    return finished(scene, progress.part(0.9, 1.0), planes, depth, np.zeros_like(view.sky))
 
 
 def _dimness(scene: Vista, shape: tuple[int, ...]) -> Floats:
@@ -134,11 +133,11 @@ def _floor(scene: Vista) -> Relief:
     rng, points = scene.dice(4), scene.points
     x, z = grid(points)
     heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
-    heights += 5.0 * smooth(rng, points, 15) * smooth_step(10, 80, z)
+    heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
     heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
     heights = np.minimum(heights, 0.5 + 0.045 * z)
     land = relief(np.asarray(heights, np.float32), scene.toward)
-    dapple = smooth_step(0.05, 0.75, smooth(rng, points, 210) + 0.5 * smooth(rng, points, 60))
+    dapple = smooth_step(0.05, 0.75, octave(rng, points, 210) + 0.5 * octave(rng, points, 60))
     land.traits[..., 3] = 0.08 + 0.92 * dapple
     return land
 
@@ -209,7 +208,7 @@ def _grown(
     land: Relief,
     rng: np.random.Generator,
     colors: tuple[Oklch, ...],
-    places: tuple[Reals, Reals],
+    places: tuple[Plane, Plane],
     tall: tuple[float, float],
 ) -> Trees:
     """Return plants as they stand at places, x and z, in the light."""
@@ -221,7 +220,7 @@ def _grown(
     return Trees(right, away, foot, high, color, _lost(scene, away, foot))
 
 
-def _apart(scene: Vista, x: Reals, z: Reals) -> NDArray[np.bool_]:
+def _apart(scene: Vista, x: Plane, z: Plane) -> NDArray[np.bool_]:
     """Return which plants do not stand before a sun or moon that is asked for."""
     sun = scene.sun
     if not sun.named:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kit.engines.media.color import Oklch
     from kit.engines.painting.land.look import Look
-    from kit.engines.painting.land.tinting import Color
     from kit.engines.prompt.brief import Brief
 
 
@@ -113,5 +113,5 @@ def _changed(look: Look, feeling: Feeling) -> Look:
     )
 
 
-def _darker(color: Color, share: float) -> Color:
+def _darker(color: Oklch, share: float) -> Oklch:
     return (color[0] * share, color[1], color[2])

@@ -9,12 +9,12 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import sampled, slopes, tile
 from kit.engines.painting.land.look import Look
 from kit.engines.painting.land.relief import Relief
-from kit.engines.painting.land.tinting import turned
-from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera, Seen
+from kit.engines.painting.noise import sample, slopes, tile
+from kit.engines.painting.tints import turned
+from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
 
 Direction = tuple[float, float, float]
@@ -107,7 +107,7 @@ class Grain:
         if len(near):
             x, z, down = x[near[0] :], z[near[0] :], down[near[0] :]
             share = np.clip(1.5 - z * step, 0.0, 1.0)
-            looked = sampled(self.bumps, x * np.float32(scale), down * np.float32(scale))
+            looked = sample(self.bumps, x * np.float32(scale), down * np.float32(scale))
             for plane, part, factor in zip(
                 out, cv2.split(looked), (1, *[deep * scale] * 2), strict=True
             ):
@@ -118,7 +118,7 @@ class Grain:
 def grain(rng: np.random.Generator, *, gain: float = 0.62) -> Grain:
     """Return bumps for a ground."""
     bumps = tile(rng, cells=8, octaves=7, gain=gain)
-    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps)])))
+    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps, wrap=True)])))
 
 
 def shaded(
@@ -153,7 +153,7 @@ def shaded(
     along = along + fine[2] + coarse[2]
     flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
     facing = np.clip((sun[2] - across * sun[0] - along * sun[1]) * flat, 0.0, 1.0)
-    broad = sampled(
+    broad = sample(
         grains.bumps[..., 0], seen.x[rows] * 0.55, (seen.z[rows] + seen.height[rows]) * 0.55
     )
     speck = 0.6 * broad + 0.5 * coarse[0] + 0.4 * fine[0]
@@ -162,7 +162,7 @@ def shaded(
     albedo *= np.clip(1.0 + rough, 0.45, 1.6)
     if look.moon:  # by moonlight the eye sees little color
         gray = 0.3 * albedo[0] + 0.6 * albedo[1] + 0.1 * albedo[2]
-        albedo = mixed(albedo, gray[None], np.full((1, 1), 0.6, np.float32))
+        albedo = blend(albedo, gray[None], np.full((1, 1), 0.6, np.float32))
     direct = facing * shadow
     around = openness * (0.45 + 0.55 * flat)
     sunlight = light(look.sun, look.sun_power)
@@ -173,20 +173,20 @@ def shaded(
 
 def _albedo(ground: Ground, height: Floats, slope: Floats, speck: Floats, water: float) -> Floats:
     patches = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
-    low = mixed(light(ground.low), light(ground.low_other), patches)
+    low = blend(light(ground.low), light(ground.low_other), patches)
     stone = np.clip(0.45 + 0.38 * speck, 0.0, 1.0)
     if ground.bands:
         level = height + 1.3 * speck
         layers = np.sin(level * np.float32(0.31)) + 0.8 * np.sin(level * np.float32(0.83) + 1.0)
         layers += 0.5 * np.sin(level * np.float32(2.17))
         stone = np.clip(stone + ground.bands * 0.33 * layers, 0.0, 1.0)
-    rock = mixed(light(ground.rock), light(ground.rock_other), stone)
+    rock = blend(light(ground.rock), light(ground.rock_other), stone)
     line = ground.top_line
     bare = smooth_step(ground.steep - 0.07, ground.steep + 0.09, slope + 0.035 * speck)
     bare = np.maximum(bare, smooth_step(0.62 * line, 0.95 * line, height + 5.0 * speck) * 0.85)
-    albedo = mixed(low, rock, bare)
+    albedo = blend(low, rock, bare)
     shore = 1.0 - smooth_step(0.15, 1.1, height - water + 0.25 * speck)
-    albedo = mixed(albedo, light(ground.shore), shore * 0.85)
+    albedo = blend(albedo, light(ground.shore), shore * 0.85)
     cover = smooth_step(line - 9.0, line + 11.0, height + 9.0 * speck - 40.0 * slope)
     cover *= 1.0 - smooth_step(0.34, 0.55, slope + 0.03 * speck)
-    return mixed(albedo, light(ground.top), cover)
+    return blend(albedo, light(ground.top), cover)

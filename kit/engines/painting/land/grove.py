@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats
-from kit.engines.painting.land.fields import Reals
 from kit.engines.painting.land.relief import Relief
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import Plane
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -32,11 +32,11 @@ class Grove:
         x, z and height of the shrubs.
     """
 
-    x: Reals
-    z: Reals
-    tall: Reals
+    x: Plane
+    z: Plane
+    tall: Plane
     leaning: float
-    shrubs: tuple[Reals, Reals, Reals]
+    shrubs: tuple[Plane, Plane, Plane]
 
     def parted(self, away: float) -> tuple[Grove, Grove]:
         """Return what stands farther off than a distance, and what stands nearer."""
@@ -115,14 +115,14 @@ def hand_of(scene: Vista) -> float:
     return -float(np.sign(scene.subject or 1.0))
 
 
-def ground_at(land: Relief, x: Reals, z: Reals) -> Floats:
+def ground_at(land: Relief, x: Plane, z: Plane) -> Floats:
     """Return the height of the ground at places, of which there may be none."""
     if not len(x):
         return np.zeros(0, np.float32)
     return np.asarray(land.height(x[None], z[None])[0], np.float32)
 
 
-def _apart(across: Reals, keep: Flags, most: int) -> Flags:
+def _apart(across: Plane, keep: Flags, most: int) -> Flags:
     """Return which of the places that are kept are kept still: the first ones that stand apart."""
     chosen: list[int] = []
     for number in np.flatnonzero(keep):
@@ -131,7 +131,7 @@ def _apart(across: Reals, keep: Flags, most: int) -> Flags:
     return np.isin(np.arange(len(keep)), chosen[:most])
 
 
-def _off(rng: np.random.Generator, near: float, far: float, count: int) -> Reals:
+def _off(rng: np.random.Generator, near: float, far: float, count: int) -> Plane:
     """Return distances, more of them near by."""
     return near + (far - near) * rng.random(count) ** 1.5
 
@@ -142,13 +142,13 @@ def _ring(
     reach: float,
     between: tuple[float, float],
     count: int,
-) -> tuple[Reals, Reals]:
+) -> tuple[Plane, Plane]:
     turn = rng.uniform(0.0, 2 * np.pi, count)
     away = reach * (between[0] + (between[1] - between[0]) * rng.random(count) ** 1.6)
     return spot[0] + away * np.cos(turn), spot[1] + away * np.sin(turn)
 
 
-def _fitting(scene: Vista, land: Relief, x: Reals, z: Reals, tall: Reals) -> tuple[Flags, Reals]:
+def _fitting(scene: Vista, land: Relief, x: Plane, z: Plane, tall: Plane) -> tuple[Flags, Plane]:
     """Return which palms end below the upper edge of the frame, and how tall they are then."""
     camera = scene.camera
     foot = ground_at(land, x, z)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import (
     air,
@@ -19,39 +20,38 @@ from kit.engines.painting.land import (
     water,
 )
 from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.fields import smooth
 from kit.engines.painting.land.ground import Grain, grain, tinted
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.relief import Relief, grid, relief
 from kit.engines.painting.land.seasons import FOLIAGE, GRASS, ground_of, mixed_to
 from kit.engines.painting.land.stand import plant
-from kit.engines.painting.land.tinting import of_land, of_water, turned
 from kit.engines.painting.land.valley import Country, country_of, laid_out
 from kit.engines.painting.land.vista import FAR, Vista, finished, vista
 from kit.engines.painting.land.voxel import Heights, Seen, seen
+from kit.engines.painting.noise import octave
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.prompt.brief import Brief
 
 _CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
 _LOW = -1e3  # as high as any ground of a dry valley
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted mountain lake, range or hill country.
 
     Parameters
     ----------
     brief : Brief
         Words for hills make it rolling; words for water fill its valley.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     country = country_of(brief, np.random.default_rng([brief.seed, 2]))
     height = 6.5 if country.flooded else 9.0
     scene = vista(brief, horizon=0.46, height=height, raised=7.0)
     painting = progress.part(0.0, 0.15)
-    planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    planes = sky.painted(
+        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
+    )
     cone = volcano.cone_of(scene, away=560.0)
     eruption.smoke(scene, planes, cone)
     overhead = water.sky_over(planes)
@@ -82,21 +82,22 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     if drop:
         falls.poured(scene, planes, depth, land, drop)
     progress.report(0.8)
+    wet = None
     if country.flooded:
-        _flood(scene, planes, depth, view, land, overhead, progress.part(0.8, 0.86))
+        wet = _flood(scene, planes, depth, view, land, overhead, progress.part(0.8, 0.86))
     if drop:
         falls.foaming(scene, planes, depth, land, drop)
     if "palms" in brief.things:
         near = grove.on_bank(scene, land)
         palmery.planted(scene, planes, depth, land, near, progress.part(0.86, 0.88))
     progress.report(0.88)
-    return finished(scene, progress.part(0.88, 1.0), planes, view.sky)
+    return finished(scene, progress.part(0.88, 1.0), planes, depth, view.sky, wet)
 
 
 def _cloud_shadows(scene: Vista, land: Relief) -> None:
     """Let clouds lay their shadows over the land, in place: pools of light lead the eye."""
     rng, points = scene.dice(9), scene.points
-    gaps = smooth(rng, points, 9) + 0.5 * smooth(rng, points, 21)
+    gaps = octave(rng, points, 9) + 0.5 * octave(rng, points, 21)
     # What stands right before the camera is lit, as a stage is.
     reach = smooth_step(50, 150, grid(points)[1])
     strength = np.float32(0.55 if scene.look.elevation < 0.5 else 0.42)
@@ -130,7 +131,7 @@ def _grow(
     rng, season = scene.dice(6), scene.brief.season
     staging, (low, high) = scene.staging, (2.4, 8.2) if country.peaks < 0.5 else (4.0, 7.5)
     color = air.haze_color(scene.look, scene.sun, scene.camera)
-    clumps = 0.5 + 0.9 * smooth(rng, 256, 22) + 0.6 * smooth(rng, 256, 60)
+    clumps = 0.5 + 0.9 * octave(rng, 256, 22) + 0.6 * octave(rng, 256, 60)
     density = np.clip(clumps * country.wooded + 0.12, 0.03, 1.0).astype(np.float32)
     trees = planting.forest(
         scene,
@@ -172,7 +173,7 @@ def _flood(
     land: Relief,
     overhead: Floats,
     progress: Progress,
-) -> None:
+) -> NDArray[np.bool_]:
     ground = land.height(view.x, view.z)
     # Between two slices a sheer cliff is neither in nor out of the water.
     wet = ~view.sky & (ground < 0.0) & (view.height < 0.4) & (depth > view.z * 0.999)
@@ -195,4 +196,6 @@ def _flood(
         wind=rough,
         ground=-ground,
         overhead=overhead,
+        motions=scene.motions,
     )
+    return wet

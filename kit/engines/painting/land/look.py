@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from kit.engines.media.color import Oklch
 from kit.engines.painting.land.fog import fogged
 from kit.engines.painting.land.grade import felt, shown
 from kit.engines.painting.land.overcast import burns, ceiling, overcast
-from kit.engines.painting.land.tinting import Color, between, of_light, toned
 from kit.engines.painting.poster.palettes import tempered
+from kit.engines.painting.tints import between, of_light
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
@@ -24,13 +25,13 @@ class Look:
 
     Parameters
     ----------
-    sky : tuple of Color
+    sky : tuple of Oklch
         From the horizon up to the zenith.
     sun, sun_power
-        Color and strength of the light that casts shadows; by night it is the moon's.
+        Oklch and strength of the light that casts shadows; by night it is the moon's.
     shade, shade_power
-        Color and strength of the light from everywhere.
-    air, far : Color
+        Oklch and strength of the light from everywhere.
+    air, far : Oklch
         What distance fades to under the sun, and away from it.
     haze : float
         Density of the air: 0.5 on a golden evening, 0.4 on a clear day.
@@ -54,18 +55,18 @@ class Look:
         lights show; the Milky Way does.
     """
 
-    sky: tuple[Color, ...]
-    sun: Color
+    sky: tuple[Oklch, ...]
+    sun: Oklch
     sun_power: float
-    shade: Color
+    shade: Oklch
     shade_power: float
-    air: Color
-    far: Color
+    air: Oklch
+    far: Oklch
     haze: float
     elevation: float
     high_light: float
-    cloud_lit: Color
-    cloud_shade: Color
+    cloud_lit: Oklch
+    cloud_shade: Oklch
     glow: float
     exposure: float = 1.0
     mist: float = 0.0
@@ -260,22 +261,27 @@ def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
     places: Sequence[Tint] = (low, between(low, middle), middle, top)
     return replace(
         look,
-        sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
+        sky=tuple(_toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
         # Light that is as colored as the sky would leave one color of everything it falls on.
-        sun=toned(look.sun, low, 0.3),
-        shade=toned(look.shade, top, 0.5),
-        air=toned(look.air, between(low, middle), 0.65),
-        far=toned(look.far, between(middle, top), 0.65),
-        cloud_lit=toned(look.cloud_lit, low, 0.75),
-        cloud_shade=toned(look.cloud_shade, middle, 0.7),
+        sun=_toned(look.sun, low, 0.3),
+        shade=_toned(look.shade, top, 0.5),
+        air=_toned(look.air, between(low, middle), 0.65),
+        far=_toned(look.far, between(middle, top), 0.65),
+        cloud_lit=_toned(look.cloud_lit, low, 0.75),
+        cloud_shade=_toned(look.cloud_shade, middle, 0.7),
     )
+
+
+def _toned(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
+    """Return a color with the hue of a tint, and a share of its chroma."""
+    return (color[0], tint[1] * strength, tint[0])
 
 
 def _faded(look: Look, share: float) -> Look:
     return _each(look, lambda color: (color[0], color[1] * share, color[2]))
 
 
-def _each(look: Look, one: Callable[[Color], Color]) -> Look:
+def _each(look: Look, one: Callable[[Oklch], Oklch]) -> Look:
     return replace(
         look,
         sky=tuple(one(color) for color in look.sky),

@@ -8,9 +8,9 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import sampled, tile, warped
-from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.noise import sample, tile, warp
+from kit.engines.painting.tone import blend, light
 
 
 def band(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
@@ -25,16 +25,16 @@ def band(camera: Camera, depth: int, rng: np.random.Generator, progress: Progres
     off = x * np.float32(np.cos(tilt)) - y * np.float32(np.sin(tilt))
     along = x * np.float32(np.sin(tilt)) + y * np.float32(np.cos(tilt))
     gas = tile(rng, cells=4, octaves=8, gain=0.60, side=1024)
-    gas = warped(gas, tile(rng, octaves=4, side=1024), tile(rng, octaves=4, side=1024), 34)
+    gas = warp(gas, tile(rng, octaves=4, side=1024), tile(rng, octaves=4, side=1024), 34, wrap=True)
     progress.report(0.3)
-    cloud = sampled(gas, 900 * off + 300, 620 * along + 90)
-    fine = sampled(gas, 2400 * off + 11, 1700 * along + 500)
+    cloud = sample(gas, 900 * off + 300, 620 * along + 90)
+    fine = sample(gas, 2400 * off + 11, 1700 * along + 500)
     wide = off + 0.020 * cloud
     body = np.exp(-((wide / 0.105) ** 2)) * np.clip(0.62 + 0.30 * cloud + 0.12 * fine, 0.05, 1.4)
     # Dust lies along the middle and branches; the core behind it is the warmest.
     dust = np.exp(-(((off + 0.045 * cloud) / 0.026) ** 2)) * smooth_step(-0.9, 0.9, cloud + fine)
     core = np.exp(-((wide / 0.050) ** 2)) * np.exp(-(((along - 0.16) / 0.30) ** 2))
-    tone = mixed(light((0.62, 0.055, 275)), light((0.86, 0.060, 65)), np.clip(1.3 * core, 0.0, 1.0))
+    tone = blend(light((0.62, 0.055, 275)), light((0.86, 0.060, 65)), np.clip(1.3 * core, 0.0, 1.0))
     shine = (0.34 * body + 0.55 * core * np.clip(0.8 + 0.3 * cloud, 0.2, 1.3)) * (1.0 - 0.86 * dust)
     glowing = tone * (shine * smooth_step(0.0, 0.12, y))
     progress.report(0.7)

@@ -10,7 +10,6 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import air, grove, palmery, planting, water
-from kit.engines.painting.land.fields import smooth
 from kit.engines.painting.land.grove import Grove
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.relief import Relief, grid
@@ -18,6 +17,7 @@ from kit.engines.painting.land.seasons import Mix
 from kit.engines.painting.land.stand import plant
 from kit.engines.painting.land.vista import Vista
 from kit.engines.painting.land.voxel import Heights, Seen
+from kit.engines.painting.noise import octave
 
 _REEDS: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
 _DEEP = 1.6  # world units
@@ -47,7 +47,7 @@ def pool_of(scene: Vista) -> Pool | None:
 def sunk(heights: Floats, pool: Pool, scene: Vista) -> Floats:
     """Return heights with the hollow of a pool, whose shore is no circle."""
     x, z = grid(scene.points)
-    bend = smooth(scene.dice(51), scene.points, 34)
+    bend = octave(scene.dice(51), scene.points, 34)
     off = np.hypot((x - np.float32(pool.x)) / 1.25, z - np.float32(pool.z))
     off = off * np.float32(1 / pool.reach) + 0.22 * bend
     flat = smooth_step(_FLAT, 1.15, off)
@@ -87,6 +87,7 @@ def grown(scene: Vista, land: Relief, pool: Pool) -> Grove:
 def filled(
     scene: Vista,
     planes: Floats,
+    depth: Floats,
     view: Seen,
     land: Relief,
     pool: Pool,
@@ -95,7 +96,6 @@ def filled(
     progress: Progress,
 ) -> None:
     """Plant what grows around a pool and let the water mirror it, in place."""
-    depth = view.z.copy()
     # Water mirrors what stands behind it.
     behind, before = palms.parted(pool.z - 0.3 * pool.reach)
     palmery.planted(scene, planes, depth, land, behind, progress.part(0.0, 0.4))
@@ -117,6 +117,7 @@ def filled(
         level=pool.level,
         ground=pool.level - ground,
         overhead=overhead,
+        motions=scene.motions,
     )
     palmery.planted(scene, planes, depth, land, before, progress.part(0.8, 1.0))
 

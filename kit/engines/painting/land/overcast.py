@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kit.engines.media.color import Oklch
     from kit.engines.painting.land.look import Look
-    from kit.engines.painting.land.tinting import Color
     from kit.engines.prompt.brief import Brief
 
 #: A dark ceiling over a burning horizon.
@@ -113,7 +113,7 @@ def burns(brief: Brief) -> bool:
 def overcast(look: Look) -> Look:
     """Return a look under a heavy sky."""
 
-    def one(color: Color, share: float) -> Color:
+    def one(color: Oklch, share: float) -> Oklch:
         return (color[0] * share, color[1], color[2])
 
     return replace(

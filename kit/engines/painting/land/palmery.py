@@ -10,15 +10,15 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.painting.land import air, planting
-from kit.engines.painting.land.fields import Reals
 from kit.engines.painting.land.grove import Flags, Grove, ground_at, hand_of
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.palms import palms
 from kit.engines.painting.land.relief import SPAN, Relief
 from kit.engines.painting.land.seasons import Mix, mixed_to
 from kit.engines.painting.land.stand import Trees, plant
-from kit.engines.painting.land.tinting import of_land
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import Plane
+from kit.engines.painting.tints import of_land
 
 _FRONDS: Mix = (((0.46, 0.085, 128), 0.6), ((0.52, 0.092, 118), 0.4))
 _SHRUBS: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
@@ -142,9 +142,9 @@ def in_valley(
 def _lit(
     scene: Vista,
     land: Relief,
-    x: Reals,
-    z: Reals,
-    tall: Reals,
+    x: Plane,
+    z: Plane,
+    tall: Plane,
     colors: Mix,
     rng: np.random.Generator,
 ) -> Trees:

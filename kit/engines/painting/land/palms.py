@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes
-from kit.engines.painting.land.fields import Reals
 from kit.engines.painting.land.sprites import Sprite, sprite
+from kit.engines.painting.noise import Plane
 
 Ints: TypeAlias = NDArray[np.int32]
 
@@ -58,7 +58,7 @@ def _palm(rng: np.random.Generator, number: int) -> tuple[Sprite, Sprite]:
     return trunk, crown
 
 
-def _trunk(rng: np.random.Generator, way: Reals, shape: tuple[int, int]) -> Sprite:
+def _trunk(rng: np.random.Generator, way: Plane, shape: tuple[int, int]) -> Sprite:
     """Return a trunk that swells at its foot, with the scars of fallen fronds around it."""
     cover, shade = np.zeros(shape, np.uint8), np.full(shape, 60, np.uint8)
     high = shape[0]
@@ -147,7 +147,7 @@ def _frond(
     cv2.polylines(shade, points, False, base * 1.3, 2, cv2.LINE_AA, 4)
 
 
-def _blades(foot: Reals, way: Reals, reach: Reals) -> Ints:
+def _blades(foot: Plane, way: Plane, reach: Plane) -> Ints:
     """Return the outlines of leaflets that hang down at their tips, in sixteenths of a pixel."""
     middle = foot + 0.55 * reach * way + np.array([0.0, 0.07]) * reach
     tip = foot + reach * way + np.array([0.0, 0.34]) * reach

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.painting.land import air
-from kit.engines.painting.land.fields import Reals, sampled
 from kit.engines.painting.land.relief import Relief
 from kit.engines.painting.land.stand import Trees
-from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import Plane, sample
+from kit.engines.painting.tone import light
 
 Mix = Sequence[tuple[Oklch, float]]
 
@@ -105,13 +105,13 @@ def _scattered(
 
 
 def _spread(
-    scene: Vista, rng: np.random.Generator, z: Reals, margin: float
+    scene: Vista, rng: np.random.Generator, z: Plane, margin: float
 ) -> tuple[Floats, Floats]:
     x = rng.uniform(-1.05, 1.05, len(z)) * (scene.camera.widest * z + margin)
     return x.astype(np.float32)[None], z.astype(np.float32)[None]
 
 
-def drawn(colors: Mix, shade: Reals, rng: np.random.Generator) -> Floats:
+def drawn(colors: Mix, shade: Plane, rng: np.random.Generator) -> Floats:
     """Return a color for each of some plants, shape (3, n), as bright as their shades tell."""
     shares = np.array([share for _, share in colors])
     which = rng.choice(len(colors), len(shade), p=shares / shares.sum())
@@ -125,7 +125,7 @@ def standing(
     x: Floats,
     z: Floats,
     height: Floats,
-    high: Reals,
+    high: Plane,
     traits: Floats,
     color: Floats,
 ) -> Trees:
@@ -160,7 +160,7 @@ def standing(
 
 def tussocks(bumps: Floats, x: Floats, z: Floats) -> Floats:
     """Return small heights of the ground near by: tussocks, and here and there a stone."""
-    fine = sampled(bumps, x * np.float32(9.0), z * np.float32(9.0))
-    stones = sampled(bumps, x * np.float32(4.3) + 100, z * np.float32(4.3))
+    fine = sample(bumps, x * np.float32(9.0), z * np.float32(9.0))
+    stones = sample(bumps, x * np.float32(4.3) + 100, z * np.float32(4.3))
     fade = np.clip((120.0 - z) * np.float32(1 / 80), 0.0, 1.0)
     return np.asarray((0.13 * fine + 0.9 * np.maximum(stones - 1.9, 0.0)) * fade, np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.land.fields import sampled, tile
+from kit.engines.painting.noise import sample, tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ def torn(
     noise = tile(rng, cells=8, octaves=6, gain=0.55)
     other = tile(rng, cells=8, octaves=6, gain=0.55)
     fine = np.float32(40.0 / max(unit, 2.0))
-    right, down = sampled(noise, x * fine, y * fine), sampled(other, x * fine, y * fine)
+    right, down = sample(noise, x * fine, y * fine), sample(other, x * fine, y * fine)
     reach = np.float32(0.13 * unit)
     moved = (x + reach * right, y + reach * down)
     depth, cover = (cv2.remap(part, *moved, cv2.INTER_LINEAR) for part in (depth, cover))
-    billows = 1.0 - np.abs(sampled(noise, x * 2.3 * fine, y * 2.3 * fine))
+    billows = 1.0 - np.abs(sample(noise, x * 2.3 * fine, y * 2.3 * fine))
     bumps = np.asarray(np.float32(0.085 * unit) * billows * (cover > 0.02), np.float32)
     return np.asarray(depth), np.asarray(cover), bumps

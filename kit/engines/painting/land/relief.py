@@ -9,7 +9,7 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import Reals, blurred
+from kit.engines.painting.noise import Plane, blur
 
 #: World units that a map spans: x from -512 to 512, z from 0 to 1024.
 SPAN = 1024
@@ -32,11 +32,11 @@ class Relief:
     heights: Floats
     traits: Floats
 
-    def height(self, x: Reals, z: Reals) -> Floats:
+    def height(self, x: Plane, z: Plane) -> Floats:
         """Return heights at points of the world."""
         return looked_up(self.heights, x, z)
 
-    def at(self, x: Reals, z: Reals) -> Floats:
+    def at(self, x: Plane, z: Plane) -> Floats:
         """Return the traits at points of the world, shape (*x.shape, 4)."""
         return looked_up(self.traits, x, z)
 
@@ -60,14 +60,14 @@ def relief(heights: Floats, sun: tuple[float, float, float], *, hollow: float = 
     dense = heights.shape[0] / SPAN
     across = cv2.Scharr(heights, cv2.CV_32F, 1, 0, scale=dense / 32)
     along = cv2.Scharr(heights, cv2.CV_32F, 0, 1, scale=dense / 32)
-    wide, narrow = (heights - blurred(heights, sigma * dense) for sigma in (14.0, 3.5))
+    wide, narrow = (heights - blur(heights, sigma * dense) for sigma in (14.0, 3.5))
     open_ = np.clip(1.0 + wide * np.float32(0.035 * hollow), 0.40, 1.2)
     open_ *= np.clip(1.0 + narrow * np.float32(0.09 * hollow), 0.6, 1.25)
     traits = cv2.merge([across, along, open_, _sunlight(heights, sun)])
     return Relief(heights, np.asarray(traits))
 
 
-def looked_up(field: Floats, x: Reals, z: Reals) -> Floats:
+def looked_up(field: Floats, x: Plane, z: Plane) -> Floats:
     """Return a map's values at points of the world; beyond its sides they go on."""
     dense = np.float32(field.shape[0] / SPAN)
     across = np.asarray((x + np.float32(_NORTH)) * dense, np.float32)

@@ -7,8 +7,8 @@ import numpy as np
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import Reals, tile
 from kit.engines.painting.land.sprites import Sprite, sprite
+from kit.engines.painting.noise import Plane, tile
 
 _OVER = 2  # supersampling
 _SHADOW = 0.22  # brightness of what lies in a stone's shadow
@@ -58,7 +58,7 @@ def cactus(rng: np.random.Generator, *, tall: int = 224) -> Sprite:
     return sprite(cover.astype(np.float32) / 255, shade, tall)
 
 
-def _limb(cover: Bytes, shade: Reals, way: list[tuple[float, float]], thick: float) -> None:
+def _limb(cover: Bytes, shade: Plane, way: list[tuple[float, float]], thick: float) -> None:
     """Draw a limb around a line: round, ribbed, lit from the left."""
     points = np.round(np.array(way) * 8).astype(np.int32)[None]
     ribs = 9

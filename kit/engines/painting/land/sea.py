@@ -9,23 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats, Oklch
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import air, eruption, grove, palmery, planting, sky
 from kit.engines.painting.land.coast import coast_of, colors_of, cone_of, ground_of, laid_out
 from kit.engines.painting.land.cover import bands, covered, land_rows
-from kit.engines.painting.land.fields import smooth
 from kit.engines.painting.land.ground import grain
 from kit.engines.painting.land.library import sprites
 from kit.engines.painting.land.relief import Relief, relief
 from kit.engines.painting.land.seasons import FOLIAGE, mixed_to
 from kit.engines.painting.land.staging import staging_of
 from kit.engines.painting.land.stand import plant
-from kit.engines.painting.land.tinting import of_land
 from kit.engines.painting.land.vessels import lighthouse, sailboat
 from kit.engines.painting.land.vista import FAR, Vista, finished, vista
 from kit.engines.painting.land.voxel import Seen, seen, softened
 from kit.engines.painting.land.waves import Sea, lit_sea, sea
+from kit.engines.painting.noise import octave
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
 _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
@@ -34,17 +35,13 @@ _DOWN, _CLOSE = 0.40, 0.45  # how far up the horizon goes and the eye down for w
 _SOFT = 30.0  # distance up to which crests of waves are softened
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
+def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted sea.
 
     Parameters
     ----------
     brief : Brief
         Words for land, sails and storms add them; the mood sets the waves.
-
-    Returns
-    -------
-    ndarray of uint8, shape (brief.height, brief.width, 3), sRGB
     """
     coast = coast_of(brief)
     open_ = coast.land == "none"
@@ -57,7 +54,9 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
         raised=6.0,
     )
     painting = progress.part(0.0, 0.2)
-    sky_planes = sky.painted(scene.look, scene.camera, scene.sun, scene.dice(3), painting)
+    sky_planes = sky.painted(
+        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
+    )
     cone = cone_of(scene)
     eruption.smoke(scene, sky_planes, cone)
     progress.report(0.2)
@@ -91,9 +90,10 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     eruption.lava(scene, planes, cone, view, depth)
     place = _Place(view, land, depth, colors_of(brief, coast))
     top = land_rows(view)
-    edge = np.zeros_like(view.edge)
+    edge, open_water = np.zeros_like(view.edge), np.zeros_like(view.sky)
     for rows in progress.part(0.68, 0.84).over(bands(top, brief.width)):
         wet = _flood(scene, planes, sky_planes, place, water, rows)
+        open_water[rows] = wet
         # Far waves are as fine as the edge itself: softened, they would turn into bars.
         edge[rows][:-1] = view.edge[rows][:-1] * (wet & (view.z[rows] < _SOFT))[1:]
     softened(planes, edge)
@@ -105,7 +105,7 @@ def paint(brief: Brief, progress: Progress) -> Bytes:
     if coast.sail:
         sailboat(scene, planes, view)
     progress.report(0.86)
-    return finished(scene, progress.part(0.86, 1.0), planes, view.sky)
+    return finished(scene, progress.part(0.86, 1.0), planes, depth, view.sky, open_water)
 
 
 def _swell(brief: Brief) -> float:
@@ -190,7 +190,7 @@ def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress:
         line=70.0,
         lowest=2.5,
         nearest=60.0,
-        density=np.clip(0.35 + 0.9 * smooth(rng, 128, 20), 0.0, 1.0).astype(np.float32),
+        density=np.clip(0.35 + 0.9 * octave(rng, 128, 20), 0.0, 1.0).astype(np.float32),
     )
     color = air.haze_color(scene.look, scene.sun, scene.camera)
     plant(

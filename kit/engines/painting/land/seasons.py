@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.land.ground import Ground
-from kit.engines.painting.land.tinting import turned
+from kit.engines.painting.tints import turned
 from kit.engines.prompt.vocabulary import Tint
 
 #: Colors, each with its share.

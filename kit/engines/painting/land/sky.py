@@ -10,12 +10,12 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.fields import sampled, tile, warped
 from kit.engines.painting.land.look import Look
 from kit.engines.painting.land.milky import band
-from kit.engines.painting.land.tone import gradient, light, mixed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.noise import sample, tile, warp
+from kit.engines.painting.painting import Curtains, Motion
+from kit.engines.painting.tone import blend, evenly, gradient, light
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,12 @@ def sun_of(look: Look, camera: Camera, across: float, size: float = 1.0) -> Sun:
 
 
 def painted(
-    look: Look, camera: Camera, sun: Sun, rng: np.random.Generator, progress: Progress
+    look: Look,
+    camera: Camera,
+    sun: Sun,
+    rng: np.random.Generator,
+    progress: Progress,
+    motions: list[Motion],
 ) -> Floats:
     """Return the sky over the whole frame as planes of light; below the horizon it goes on.
 
@@ -67,7 +72,7 @@ def painted(
     # A wide frame shows little of the sky: it is given more of its colors than a lens would see.
     span = max(0.5 * (0.62 * camera.focal + camera.horizon), 1.0)
     rise = np.clip((camera.horizon - np.arange(depth)) / span, 0.0, 1.0)
-    sky = gradient(list(look.sky), rise**0.75)[:, :, None]
+    sky = gradient(evenly(look.sky), rise**0.75, rounding=0.0625)[:, :, None]
     near = _nearness(sun, camera, depth)
     color = light(look.sun)
     color = color / color.max()
@@ -83,7 +88,9 @@ def painted(
     if look.milky:
         sky = sky + band(camera, depth, rng, progress.part(0.2, 0.6))
     if look.aurora:
-        sky = sky + _aurora(camera, depth, rng, progress.part(0.2, 0.6))
+        curtains = _aurora(camera, depth, rng, progress.part(0.2, 0.6))
+        motions.append(Curtains(curtains.max(axis=0)))
+        sky = sky + curtains
     progress.report(0.6)
     if sun.shown:
         sky = _disc(sky, sun, camera, color)
@@ -117,7 +124,7 @@ def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
     y, x = rng.integers(0, depth, count), rng.integers(0, width, count)
     field[y, x] = np.minimum(rng.pareto(1.5, count) * 0.10, 3.0)
     field = cv2.GaussianBlur(field, (0, 0), 0.55 * max(1.0, size)) * 2.2 * size**2
-    warm = sampled(tile(rng, cells=32, octaves=1, side=128), *_grid(depth, width, 0.2))
+    warm = sample(tile(rng, cells=32, octaves=1, side=128), *_grid(depth, width, 0.2))
     tint = np.clip(warm * 0.12, -0.25, 0.25)
     return np.stack([field * (1.0 + tint), field, field * (1.0 - tint)])
 
@@ -141,8 +148,7 @@ def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Prog
         rise = (hem - y) / (tall * np.clip(0.75 + 0.35 * rays, 0.35, 1.3))
         shape = np.exp(-2.6 * np.maximum(rise, 0.0)) * smooth_step(-0.07, 0.05, rise)
         tint = np.clip(rise * 1.3, 0.0, 1.0)
-        total += mixed(green, violet, np.asarray(tint, np.float32)) * (shape * strength * 0.75)
-    stirring.tell(stirring.Curtains(total.max(axis=0)))
+        total += blend(green, violet, np.asarray(tint, np.float32)) * (shape * strength * 0.75)
     return total
 
 
@@ -162,7 +168,7 @@ def _disc(sky: Floats, sun: Sun, camera: Camera, color: Floats) -> Floats:
         dark = np.hypot(x - 0.46 * radius, y + 0.16 * radius)
         disc = disc * np.clip(dark - 0.93 * radius + 0.5, 0.0, 1.0)
         rim = rim * 1.25
-    return mixed(sky, np.asarray(light((0.97, 0.02, 90), 1.5) * (seas * rim), np.float32), disc)
+    return blend(sky, np.asarray(light((0.97, 0.02, 90), 1.5) * (seas * rim), np.float32), disc)
 
 
 def radius_of(sun: Sun, camera: Camera) -> float:
@@ -193,14 +199,16 @@ def _clouded(
     away = 1.0 / (rise + 0.055)
     x = (np.arange(camera.columns, dtype=np.float32)[None] - camera.columns / 2) / camera.focal
     base = tile(rng, cells=4, octaves=8, gain=0.56, side=1024)
-    base = warped(base, tile(rng, octaves=4, side=1024), tile(rng, octaves=4, side=1024), 30)
+    base = warp(
+        base, tile(rng, octaves=4, side=1024), tile(rng, octaves=4, side=1024), 30, wrap=True
+    )
     progress.report(0.3)
     u, v = 130.0 * x * away + 37.0, 150.0 * away + np.zeros_like(x)
-    cloud = sampled(base, u, v)
+    cloud = sample(base, u, v)
     toward_x = (sun.x - camera.columns / 2) / camera.focal - x
     shift = 11.0 / (0.25 + np.abs(toward_x))
-    thick = sampled(base, u + toward_x * shift, v + 13.0)
-    thick += sampled(base, u + toward_x * shift * 2.4, v + 30.0)
+    thick = sample(base, u + toward_x * shift, v + 13.0)
+    thick += sample(base, u + toward_x * shift * 2.4, v + 30.0)
     progress.report(0.7)
     edge = 1.15 - 2.1 * look.clouds
     dense = smooth_step(edge, edge + 1.25, cloud) * smooth_step(0.0, 0.12, rise)
@@ -210,10 +218,10 @@ def _clouded(
     lit = np.clip(
         0.62 + 0.30 * (cloud - 0.5 * thick) - 0.22 * np.maximum(cloud - edge - 0.6, 0), 0, 1.15
     )
-    color = mixed(light(look.cloud_shade), light(look.cloud_lit, 1.15), lit)
+    color = blend(light(look.cloud_shade), light(look.cloud_lit, 1.15), lit)
     shine = light(look.sun)
     color = color + (shine / shine.max()) * (look.glow * 1.2 * np.exp(-near * 5.0) * (1.1 - dense))
-    return mixed(sky, np.asarray(color, np.float32), dense * np.float32(0.94))
+    return blend(sky, np.asarray(color, np.float32), dense * np.float32(0.94))
 
 
 def _grid(height: int, width: int, step: float) -> tuple[Floats, Floats]:

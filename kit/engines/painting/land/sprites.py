@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Floats
-from kit.engines.painting.land.fields import Reals
+from kit.engines.painting.noise import Plane
 
 _SMALLEST = 3
 _PARTS = (1, 2, 4, 8, 16)  # a plant is drawn in strips, each as wide as what it shows,
@@ -92,7 +92,7 @@ class Sprite:
         return np.asarray(cover), np.asarray(shade)
 
 
-def sprite(cover: Reals, shade: Reals, tall: int) -> Sprite:
+def sprite(cover: Plane, shade: Plane, tall: int) -> Sprite:
     """Return a sprite from a drawing, its largest level `tall` pixels high."""
     wide = max(2, round(cover.shape[1] * tall / cover.shape[0]))
     levels: list[Patch] = []

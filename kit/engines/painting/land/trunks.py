@@ -7,8 +7,8 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import line
-from kit.engines.painting.land.fields import tile
 from kit.engines.painting.land.sprites import Sprite, sprite
+from kit.engines.painting.noise import tile
 
 _TALL, _WIDE = 1024, 176
 

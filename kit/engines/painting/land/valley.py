@@ -10,10 +10,10 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import eroded, ridged, smooth
 from kit.engines.painting.land.relief import grid
 from kit.engines.painting.land.staging import parted
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import eroded, octave, ridged
 from kit.engines.prompt.brief import Brief
 
 _BANK = 0.66  # of the eye's height: no bank before the camera is higher
@@ -45,7 +45,7 @@ def laid_out(scene: Vista, country: Country, progress: Progress) -> Floats:
     points, rng = scene.points, scene.dice(4)
     x, z = grid(points)
     staging = scene.staging
-    bend_x, bend_z = smooth(rng, points, 6), smooth(rng, points, 6)
+    bend_x, bend_z = octave(rng, points, 6), octave(rng, points, 6)
     worn = eroded(rng, points, cells=5.0)
     mass = _mountains(rng, points, worn, bend_x, bend_z)
     progress.report(0.5)
@@ -61,7 +61,7 @@ def laid_out(scene: Vista, country: Country, progress: Progress) -> Floats:
     floor = _valley(scene, country, rng, (bend_x, bend_z, worn))
     floor += 14 * (worn - 0.45) * smooth_step(120, 420, z)
     if country.peaks < 0.5:
-        swell = smooth(rng, points, 4.3) + 0.55 * smooth(rng, points, 9)
+        swell = octave(rng, points, 4.3) + 0.55 * octave(rng, points, 9)
         floor += 30 * np.maximum(swell + 0.1, 0.0) ** 1.3 * smooth_step(50, 190, z)
     heights *= country.peaks
     laid = np.asarray(heights * _fitting(scene, heights, floor, rng) + floor, np.float32)

@@ -9,11 +9,11 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.painting.land import air
-from kit.engines.painting.land.fields import Reals
 from kit.engines.painting.land.relief import Relief
-from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.vista import Vista
 from kit.engines.painting.land.voxel import Seen
+from kit.engines.painting.noise import Plane
+from kit.engines.painting.tone import light
 
 _SHIFT = 4  # positions are drawn to 1/16 pixel
 #: Composition -> how much larger a boat or a tower is shown.
@@ -108,7 +108,7 @@ _TOWER = (
 )
 
 
-def _beacon(scene: Vista, planes: Floats, lamp: Reals, unit: float) -> None:
+def _beacon(scene: Vista, planes: Floats, lamp: Plane, unit: float) -> None:
     """Let the lamp glow, and send a beam to either side."""
     _, height, width = planes.shape
     beams = np.zeros((height, width), np.float32)
@@ -127,7 +127,7 @@ def _beacon(scene: Vista, planes: Floats, lamp: Reals, unit: float) -> None:
     planes += light((0.95, 0.09, 90)) * (glow * np.float32(share))
 
 
-def _filled(planes: Floats, outline: Reals, color: Reals, share: float) -> None:
+def _filled(planes: Floats, outline: Plane, color: Plane, share: float) -> None:
     """Fill a polygon with a color, smooth at its edges, in place."""
     _, height, width = planes.shape
     left, top = np.floor(outline.min(axis=0)).astype(int) - 1

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.land import air, sky, weather
-from kit.engines.painting.land import motion as stirring
+from kit.engines.media.color import Floats
+from kit.engines.painting.land import air, sky, voxel, weather
 from kit.engines.painting.land.ground import Direction
 from kit.engines.painting.land.look import Look, look_for
 from kit.engines.painting.land.sky import Sun
 from kit.engines.painting.land.staging import Staging, staging_of
-from kit.engines.painting.land.tone import bloom, developed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.painting import Motion, Painting
+from kit.engines.painting.tone import Film
 from kit.engines.prompt.brief import Brief
 
 #: Detail -> points of a map a side, slices of the ground.
@@ -34,8 +34,6 @@ _CLOSE = 0.35  # share of its way aside that a subject near by keeps
 #: Composition -> factor on the disc of the sun or moon.
 _DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
 _LOWEST = 0.80
-#: What a look says of the film.
-_FILM = ("exposure", "saturation", "contrast", "lift", "vignette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +54,7 @@ class Vista:
     sun: Sun
     toward: Direction
     subject: float
+    motions: list[Motion] = field(default_factory=list)
 
     @property
     def staging(self) -> Staging:
@@ -142,25 +141,49 @@ def level_of(own: float, brief: Brief) -> float:
     return min(own + brief.horizon, _LOWEST)
 
 
-def finished(scene: Vista, progress: Progress, planes: Floats, behind: NDArray[np.bool_]) -> Bytes:
-    """Return the picture of painted planes, shape (height, width, 3), uint8 sRGB.
+def finished(
+    scene: Vista,
+    progress: Progress,
+    planes: Floats,
+    depth: Floats,
+    behind: NDArray[np.bool_],
+    water: NDArray[np.bool_] | None = None,
+) -> Painting:
+    """Return a landscape of painted planes.
 
     Parameters
     ----------
+    depth : ndarray of float32
+        Of what each pixel shows, with all that stands there.
     behind : ndarray of bool
         Where there is sky, for the beams that come from it.
     """
     look = scene.look
-    stirring.tell(stirring.Sky(behind))
     if scene.sun.shown and not scene.sun.moon:
         air.beams(planes, planes * behind, scene.sun, np.full(3, 0.5 * look.glow))
     progress.report(0.3)
     weather.falling(planes, scene.brief, scene.camera, light_of=look, rng=scene.dice(90))
-    progress.report(0.45)
-    bloom(planes, 0.30)
-    progress.report(0.6)
-    film = {name: getattr(look, name) for name in _FILM}
-    return developed(planes, scene.dice(91), told=progress.part(0.6, 1.0).report, **film)
+    progress.report(1.0)
+    film = Film(
+        exposure=look.exposure,
+        saturation=look.saturation,
+        contrast=look.contrast,
+        lift=look.lift,
+        vignette=1.0 - (1.0 - look.vignette) ** 1.8,
+        bloom=0.25,
+        threshold=0.9,
+        grain=1.3,
+        seed=scene.brief.seed,
+    )
+    open_ = depth >= 0.99 * voxel.FAR
+    return Painting(
+        light=planes,
+        film=film,
+        depth=np.where(open_, np.float32(np.inf), depth),
+        sky=open_.astype(np.float32),
+        water=None if water is None else water.astype(np.float32),
+        motions=tuple(scene.motions),
+    )
 
 
 def _toward(look: Look, across: float, dice: np.random.Generator) -> Direction:

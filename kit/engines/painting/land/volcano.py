@@ -9,10 +9,10 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import sampled, smooth, tile
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.relief import grid
 from kit.engines.painting.land.vista import Vista
+from kit.engines.painting.noise import octave, sample, tile
 from kit.engines.prompt.brief import Brief
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
@@ -79,10 +79,10 @@ def raised(heights: Floats, cone: Cone, scene: Vista) -> Floats:
     x, z = grid(points)
     away = np.hypot(x - np.float32(cone.x), z - np.float32(cone.z)) * np.float32(1 / cone.radius)
     angle = np.arctan2(z - np.float32(cone.z), x - np.float32(cone.x))
-    slope = _slope(rng, away, angle, smooth(rng, points, 22), smooth(rng, points, 60))
+    slope = _slope(rng, away, angle, octave(rng, points, 22), octave(rng, points, 60))
     rim = cone.crater / cone.radius
     at_rim = (1.0 - rim) ** _STEEP
-    uneven = sampled(tile(rng, cells=8, octaves=4), _turn(angle), np.full_like(angle, 7.0))
+    uneven = sample(tile(rng, cells=8, octaves=4), _turn(angle), np.full_like(angle, 7.0))
     breach = np.exp(-(((np.cos(angle + 1.9) - 1.0) / 0.12) ** 2))
     edge = 1.0 + 0.022 * np.clip(uneven, -1.3, 1.3) - 0.05 * breach
     own = np.minimum(slope / np.float32(at_rim), edge)
@@ -140,8 +140,8 @@ def _slope(
     flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0)
     turn = _turn(angle) + 9.0 * bend + 3.0 * fine
     noise = tile(rng, cells=16, octaves=4, gain=0.6)
-    broad = np.abs(sampled(noise, turn, 40.0 * away))
-    narrow = np.abs(sampled(noise, 2.0 * turn + 90.0, 90.0 * away))
+    broad = np.abs(sample(noise, turn, 40.0 * away))
+    narrow = np.abs(sample(noise, 2.0 * turn + 90.0, 90.0 * away))
     # Some flanks are deeply cut, others hardly: none is pleated like a curtain.
     deep = np.clip(0.55 + 0.9 * bend, 0.15, 1.2)
     cut = 0.055 * deep * np.minimum(broad, 1.2)

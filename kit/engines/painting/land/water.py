@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import motion as stirring
-from kit.engines.painting.land.fields import sampled, slopes, tile
 from kit.engines.painting.land.look import Look
 from kit.engines.painting.land.sky import Sun
-from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.noise import sample, slopes, tile
+from kit.engines.painting.painting import Mirrored, Motion
+from kit.engines.painting.tone import blend, light
 
 _AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
 
@@ -35,6 +35,7 @@ def flooded(
     wind: float = 1.0,
     level: float = 0.0,
     ground: Floats | None = None,
+    motions: list[Motion],
 ) -> None:
     """Turn pixels into water, in place.
 
@@ -76,17 +77,16 @@ def flooded(
     share = 0.04 + 0.96 * (1.0 - np.clip(grazing - 0.6 * along, 0.0, 1.0)) ** 3.6
     share *= np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
-    color = mixed(np.asarray(body), mirror * np.float32(0.94), share)
+    color = blend(np.asarray(body), mirror * np.float32(0.94), share)
     if sun.shown:
         color += _glitter(look, sun, camera, x, along)
     mask = wet[rows].astype(np.float32)
     if ground is not None:
         mask *= 0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows])
     planes[:, rows] += (color - planes[:, rows]) * mask
-    if stirring.listened():
-        seen = np.asarray(share * mask * (above <= 0.0), np.float32)
-        told = {"columns": source_x, "lines": source_y, "share": seen, "away": depth[rows]}
-        stirring.tell(stirring.Water(rows=rows, level=z, **told))
+    shown = np.asarray(share * mask * (above <= 0.0), np.float32)
+    level_ = np.asarray(z + np.zeros_like(shown), np.float32)
+    motions.append(Mirrored(rows=rows, columns=source_x, lines=source_y, share=shown, level=level_))
 
 
 def _ripples(
@@ -94,15 +94,15 @@ def _ripples(
 ) -> tuple[Floats, Floats]:
     """Return the slopes of the surface to the right and along the view."""
     bumps = tile(rng, cells=16, octaves=5, gain=0.6)
-    both = cv2.merge(list(slopes(bumps)))
+    both = cv2.merge(list(slopes(bumps, wrap=True)))
     world = np.asarray((x - camera.columns / 2) * (z / camera.focal), np.float32)
     deep = z + np.zeros_like(world)
-    gusts = sampled(bumps, world * 0.12, deep * 0.05)
+    gusts = sample(bumps, world * 0.12, deep * 0.05)
     calm = np.clip(0.55 + 0.5 * gusts, 0.12, 1.4)
     right, along = np.zeros_like(world), np.zeros_like(world)
     for scale, strength in ((9.0, 0.10), (2.6, 0.075)):
         fade = np.clip(1.6 - scale * z / camera.focal * 1.6, 0.12, 1.0) * strength * wind
-        one, other = cv2.split(sampled(both, world * scale * 0.5, deep * scale))
+        one, other = cv2.split(sample(both, world * scale * 0.5, deep * scale))
         right += one * fade
         along += other * fade
     return right * calm, along * calm

@@ -9,11 +9,11 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.fields import sampled, slopes, tile
 from kit.engines.painting.land.look import Look
 from kit.engines.painting.land.sky import Sun
-from kit.engines.painting.land.tone import light, mixed
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.noise import sample, slopes, tile
+from kit.engines.painting.tone import blend, light
 
 #: Octaves: points of the tile in a world unit across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
@@ -41,7 +41,7 @@ class Sea:
         """Return the height of the surface at points of the world."""
         total = np.zeros(np.broadcast_shapes(x.shape, z.shape), np.float32)
         for number, octave in enumerate(_OCTAVES[:_SHAPED]):
-            bump = sampled(self.bumps[..., 0], *self._spot(x, z, number))
+            bump = sample(self.bumps[..., 0], *self._spot(x, z, number))
             # Far waves are lower than a pixel; their shapes would only flicker between slices.
             bump *= np.float32(self.swell * octave[2]) / (1.0 + (z / np.float32(_LOW[number])) ** 2)
             total += bump
@@ -53,7 +53,7 @@ class Sea:
         for number, (across, down, share) in enumerate(_OCTAVES):
             fade = np.clip(1.8 - z * np.float32(1.1 * down / focal), 0.06, 1.0)
             fade *= np.float32(self.swell**0.75 * share)
-            looked = sampled(self.bumps, *self._spot(x, z, number))
+            looked = sample(self.bumps, *self._spot(x, z, number))
             right += cv2.extractChannel(looked, 1) * fade * np.float32(across)
             along += cv2.extractChannel(looked, 2) * fade * np.float32(down)
         return right, along
@@ -74,7 +74,7 @@ def sea(rng: np.random.Generator, swell: float) -> Sea:
     bumps = 0.42 * noise + 1.5 * (crest - float(crest.mean()))
     padded = np.pad(np.asarray(bumps, np.float32), 8, mode="wrap")
     bumps = cv2.GaussianBlur(padded, (0, 0), 1.2)[8:-8, 8:-8]
-    merged = cv2.merge([bumps, *slopes(bumps)])
+    merged = cv2.merge([bumps, *slopes(bumps, wrap=True)])
     return Sea(np.asarray(merged), swell, float(rng.uniform(-0.6, 0.6)))
 
 
@@ -120,8 +120,8 @@ def lit_sea(
     glow = light(shallow) * (
         light(look.shade, 0.7 * look.shade_power) + light(look.sun, 0.30 * look.sun_power)
     )
-    color = mixed(np.asarray(body), np.asarray(glow, np.float32), np.asarray(thin, np.float32))
-    color = mixed(color, mirror, np.asarray(fresnel, np.float32))
+    color = blend(np.asarray(body), np.asarray(glow, np.float32), np.asarray(thin, np.float32))
+    color = blend(color, mirror, np.asarray(fresnel, np.float32))
     if look.disc:  # the glow of a closed sky is in what the waves mirror
         color += _sparkle(bounce, z, camera, look, sun)
     return _foamed(color, water, x, z, height, look, shoal)
@@ -157,8 +157,8 @@ def _foamed(
     color: Floats, water: Sea, x: Floats, z: Floats, height: Floats, look: Look, shoal: Floats
 ) -> Floats:
     """Lay foam on breaking crests and along shores."""
-    lace = sampled(water.bumps[..., 0], x * np.float32(14.0), z * np.float32(17.0))
-    lace += 0.7 * sampled(water.bumps[..., 0], x * np.float32(41.0) + 7, z * np.float32(47.0))
+    lace = sample(water.bumps[..., 0], x * np.float32(14.0), z * np.float32(17.0))
+    lace += 0.7 * sample(water.bumps[..., 0], x * np.float32(41.0) + 7, z * np.float32(47.0))
     crest = height / max(water.swell, 1e-3)
     broken = smooth_step(1.35 - 0.35 * water.swell, 2.5 - 0.4 * water.swell, crest + 0.45 * lace)
     broken *= min(1.0, water.swell * 1.1)
@@ -167,4 +167,4 @@ def _foamed(
     white = light((0.97, 0.006, 220)) * (
         light(look.shade, 0.85 * look.shade_power) + light(look.sun, 0.34 * look.sun_power)
     )
-    return mixed(color, np.asarray(white, np.float32), np.asarray(foam, np.float32) * 0.85)
+    return blend(color, np.asarray(white, np.float32), np.asarray(foam, np.float32) * 0.85)

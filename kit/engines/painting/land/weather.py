@@ -7,8 +7,8 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.painting.land.look import Look
-from kit.engines.painting.land.tone import light
 from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.land.seasons import FOLIAGE
-from kit.engines.painting.land.tinting import of_land, turned
+from kit.engines.painting.tints import of_land, turned
 from kit.engines.prompt.brief import Brief
 
 #: Season -> colors of leaves seen from near.

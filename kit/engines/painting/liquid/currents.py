@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.painting.fields import Plane, across, grown, neared, warped
+from kit.engines.painting.noise import Plane, across, enlarge_middle, field, warp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +64,14 @@ def stirred(
     cells = (round(down / far), round(over / far))
 
     def noise() -> Plane:
-        plane = grown(rng, height, width, cells=cells, octaves=how.octaves, gain=how.gain)
-        return plane if how.zoom <= 1.0 else neared(plane, how.zoom)
+        plane = field(rng, height, width, cells=cells, octaves=how.octaves, gain=how.gain)
+        return plane if how.zoom <= 1.0 else enlarge_middle(plane, how.zoom)
 
     one, two = noise(), noise()
     progress.report(0.3)
-    slow = warped(noise(), one, two, how.reach * how.zoom * size)
+    slow = warp(noise(), one, two, how.reach * how.zoom * size)
     progress.report(0.55)
-    middle = warped(noise(), slow, one, how.reach * how.zoom * size)
+    middle = warp(noise(), slow, one, how.reach * how.zoom * size)
     progress.report(0.8)
-    fast = warped(noise(), middle, slow, 1.25 * how.reach * how.zoom * size)
+    fast = warp(noise(), middle, slow, 1.25 * how.reach * how.zoom * size)
     return Currents(slow=slow, middle=middle, fast=fast, drift=one)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, symmetric
-from kit.engines.painting.framing import focus, laid_down, pool, spotlit, third
+from kit.engines.painting.framing import focus, laid_down, pool, spotlit, symmetric, third
 from kit.engines.painting.liquid.currents import Currents
+from kit.engines.painting.noise import Plane, blur
 from kit.engines.painting.tints import asked
-from kit.engines.painting.tone import blended, light, softened
+from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 #: Substances that thin out to an empty ground by themselves, or are one.
@@ -59,8 +59,6 @@ def _puddle(brief: Brief, picture: Plane, currents: Currents, *, dark: bool) -> 
     )  # fmt: skip
     paper = light(ground) * np.ones((3, height, width), np.float32)
     size = max(height, width)
-    shadow = softened(
-        np.roll(inside, (round(0.010 * size), round(0.006 * size)), (0, 1)), 0.009 * size
-    )
+    shadow = blur(np.roll(inside, (round(0.010 * size), round(0.006 * size)), (0, 1)), 0.009 * size)
     paper *= 1.0 - 0.32 * shadow
-    return blended(paper, picture, inside)
+    return blend(paper, picture, inside)

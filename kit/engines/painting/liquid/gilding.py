@@ -7,9 +7,9 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, slopes
 from kit.engines.painting.liquid.currents import Currents
-from kit.engines.painting.tone import blended, gradient
+from kit.engines.painting.noise import Plane, slopes
+from kit.engines.painting.tone import blend, gradient
 
 _THINNEST = np.float32(1.0)  # half width of a vein in pixels
 _GOLD: list[tuple[float, Oklch]] = [
@@ -46,7 +46,7 @@ def gilded(picture: Plane, currents: Currents, progress: Progress, *, stone: boo
     gold = gradient(_GOLD, glint) * (1.0 + 1.1 * glint**4)
     progress.report(0.8)
     shadow = smooth_step(2.6, 1.0, off / swell) * np.float32(0.35)
-    return blended(picture * (1.0 - shadow), gold, share)
+    return blend(picture * (1.0 - shadow), gold, share)
 
 
 def _distance(level: Plane, size: int) -> Plane:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.painting.fields import Plane, slopes
-from kit.engines.painting.tone import softened
+from kit.engines.painting.noise import Plane, blur, slopes
 
 _LIGHT = np.array([-0.53, -0.62, 0.58], np.float32)
 
@@ -44,7 +43,7 @@ def relit(
     half /= np.sqrt(float(half @ half))
     mirror = np.clip((-right * half[0] - down * half[1] + half[2]) * inverse, 0.0, 1.0)
     progress.report(0.35)
-    hollow = np.clip(1.0 + 0.32 * (height - softened(height, 0.02 * size)), 0.55, 1.25)
+    hollow = np.clip(1.0 + 0.32 * (height - blur(height, 0.02 * size)), 0.55, 1.25)
     shaded = (rough + (1.45 - rough) * np.clip(facing, 0.0, 1.0)) * hollow
     bounce = np.clip(-facing, 0.0, 1.0) * np.float32(0.22)
     progress.report(0.6)

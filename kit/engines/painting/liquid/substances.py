@@ -12,12 +12,12 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, across, grown, slopes
-from kit.engines.painting.framing import focus, pool, told
+from kit.engines.painting.framing import factor, focus, pool
 from kit.engines.painting.liquid.currents import Currents, Stirring
 from kit.engines.painting.liquid.gloss import relit
+from kit.engines.painting.noise import Plane, across, blur, field, slopes
 from kit.engines.painting.tints import Trio, asked, strength, three
-from kit.engines.painting.tone import blended, gradient, light, softened
+from kit.engines.painting.tone import blend, gradient, light
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
@@ -79,14 +79,14 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: P
     tint = dish.tints(rng)[0] if asked(dish.brief) else (250.0, 0.012)
     dark = dish.brief.dark or "dark_stone" in dish.brief.things
     height, width = currents.fast.shape
-    fine = grown(
+    fine = field(
         rng, height, width, cells=across(7 * dish.zoom, height, width), octaves=6, gain=0.6
     )
     cloud = smooth_step(-2.0, 2.2, currents.fast + 0.6 * currents.slow + 0.35 * fine)
     ground = gradient(_stone(tint, dark=dark), cloud)
     minimal = "minimal" in dish.brief.composition
     if minimal:  # one polished slab, hardly clouded
-        ground = blended(ground, gradient(_stone(tint, dark=dark), np.full_like(cloud, 0.82)),
+        ground = blend(ground, gradient(_stone(tint, dark=dark), np.full_like(cloud, 0.82)),
                          np.float32(0.8) * np.ones_like(cloud))  # fmt: skip
     rough = 0.018 * fine
     veins = np.zeros_like(cloud)
@@ -105,8 +105,8 @@ def marble(rng: np.random.Generator, currents: Currents, dish: Dish, progress: P
         line = 0.62 * np.exp(-off) + 0.38 * np.exp(-off * 0.22)
         veins = np.maximum(veins, line * deep * smooth_step(-1.5, 0.6, currents.drift))
     ink = light((0.86, 0.05 * (tint[1] > 0.03), tint[0])) if dark else _shade(tint, 0.36)
-    picture = blended(ground, ink * np.ones_like(ground), np.clip(veins * 0.85, 0.0, 1.0))
-    gloss = softened(np.clip(currents.slow, -2.0, 2.0), 0.06 * size)
+    picture = blend(ground, ink * np.ones_like(ground), np.clip(veins * 0.85, 0.0, 1.0))
+    gloss = blur(np.clip(currents.slow, -2.0, 2.0), 0.06 * size)
     return picture * (1.0 + 0.05 * gloss)
 
 
@@ -121,9 +121,9 @@ def ink(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Prog
     drawn = rng.uniform(0.35, 0.65, 2)
     center = focus(dish.brief, (float(drawn[0]), float(drawn[1])))
     dx, dy = (x / width - center[0]).astype(np.float32), (y / height - center[1]).astype(np.float32)
-    reach = 0.055 if dish.calm else 0.12 * told(dish.brief, _REACHES)
+    reach = 0.055 if dish.calm else 0.12 * factor(dish.brief, _REACHES)
     place = np.exp(-(dx * dx + dy * dy) / reach) * 2.4 - 1.15
-    fine = grown(rng, height, width, cells=across(9 * dish.zoom, height, width), octaves=6)
+    fine = field(rng, height, width, cells=across(9 * dish.zoom, height, width), octaves=6)
     plume = currents.fast + 0.55 * currents.middle + 0.12 * fine + place
     if "minimal" in dish.brief.composition:  # a single drop, wherever the currents go
         plume += np.float32(1.9) * pool(height, width, center, 0.25)
@@ -138,13 +138,13 @@ def ink(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Prog
     share = smooth_step(-1.1, 1.1, currents.slow)
     second = smooth_step(0.3, 1.7, currents.middle - 0.3 * currents.drift)
     one, two, last = (_absorbing(tint) for tint in tints)
-    dye = blended(blended(one, two, share), last, second * 0.8)
+    dye = blend(blend(one, two, share), last, second * 0.8)
     progress.report(0.6)
     if dark:
         glow = (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
         progress.report(0.7)
-        shine = blended(_lamp(tints[0]), _lamp(tints[1]), share)
-        shine = blended(shine, _lamp(tints[2]), second * 0.8)
+        shine = blend(_lamp(tints[0]), _lamp(tints[1]), share)
+        shine = blend(shine, _lamp(tints[2]), second * 0.8)
         progress.report(0.8)
         return np.asarray(shine * (thick**1.7 * (0.5 + glow)) * 1.5 + 0.004, np.float32)
     progress.report(0.7)
@@ -198,7 +198,7 @@ def lava(rng: np.random.Generator, currents: Currents, dish: Dish, progress: Pro
     """Return molten rock: dark plates that drift apart, and the glow between them."""
     height, width = currents.fast.shape
     cells = across(16 * dish.zoom, height, width)
-    fine = grown(rng, height, width, cells=cells, octaves=6, gain=0.6)
+    fine = field(rng, height, width, cells=cells, octaves=6, gain=0.6)
     own = asked(dish.brief)
     hue = own[0][0] if own else 38.0
     factor = strength(dish.brief)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.grades import printed
+from kit.engines.painting.noise import Plane
+from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.space.bursts import add_comet, add_nova
 from kit.engines.painting.space.cast import Cast, cast
 from kit.engines.painting.space.galaxy import spiral
@@ -17,25 +16,25 @@ from kit.engines.painting.space.rocks import add_rocks
 from kit.engines.painting.space.spheres import add_planet
 from kit.engines.painting.space.staging import staged
 from kit.engines.painting.space.stars import add_flare, add_flares, field_of_stars
-from kit.engines.painting.tone import Film, blended, bloom, developed, light, painted
+from kit.engines.painting.tone import Film, blend, light
 from kit.engines.prompt.brief import Brief
 
 _OCTAVES = {"low": 6, "standard": 9, "high": 11}
-_FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28)
+_FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28, bloom=0.42)
 
 
-def paint(brief: Brief, progress: Progress) -> Bytes:
-    """Return a painted sky, shape (brief.height, brief.width, 3), sRGB.
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted sky.
 
     Raises
     ------
     CanceledError
         Raised by `progress`.
     """
-    return painted(brief, progress, _painted)
+    return paint_in_detail(brief, progress, _painted)
 
 
-def _painted(brief: Brief, progress: Progress) -> Bytes:
+def _painted(brief: Brief, progress: Progress) -> Painting:
     rng = np.random.default_rng([brief.seed, 41])
     octaves = _OCTAVES[brief.detail]
     seen = staged(cast(rng, brief), brief)
@@ -64,11 +63,8 @@ def _painted(brief: Brief, progress: Progress) -> Bytes:
         _rise(picture, seen.sun)
     _directed(rng, brief, picture, seen)
     progress.report(0.87)
-    bloom(picture, threshold=0.8, strength=0.4)
-    progress.report(0.9)
-    pixels = developed(picture, rng, printed(_FILM, brief))
     progress.report(1.0)
-    return pixels
+    return Painting(light=np.asarray(picture, np.float32), film=_FILM.graded(brief))
 
 
 def _directed(rng: np.random.Generator, brief: Brief, picture: Plane, seen: Cast) -> None:
@@ -76,7 +72,7 @@ def _directed(rng: np.random.Generator, brief: Brief, picture: Plane, seen: Cast
     if brief.mood == "pastel":
         down = np.linspace(0.0, 1.0, brief.height, dtype=np.float32)[:, None]
         hues = seen.gas.hues
-        picture += blended(light((0.40, 0.07, hues[2])), light((0.52, 0.08, hues[0])), down)
+        picture += blend(light((0.40, 0.07, hues[2])), light((0.52, 0.08, hues[0])), down)
     if seen.rocks:
         add_rocks(rng.spawn(1)[0], picture, seen.rocks)
 

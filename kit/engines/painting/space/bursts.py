@@ -8,9 +8,9 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, across, grown
+from kit.engines.painting.noise import Plane, across, field
 from kit.engines.painting.space.stars import add_flare
-from kit.engines.painting.tone import blended, light
+from kit.engines.painting.tone import blend, light
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ def add_nova(
     dx, dy = (x - np.float32(nova.x)) / nova.radius, (y - np.float32(nova.y)) / nova.radius
     away = np.sqrt(dx * dx + dy * dy)
     cells = across(7.0, height, width)
-    broad = grown(rng, height, width, cells=cells, octaves=octaves)
-    fine = grown(rng, height, width, cells=across(15.0, height, width), octaves=octaves, gain=0.6)
+    broad = field(rng, height, width, cells=cells, octaves=octaves)
+    fine = field(rng, height, width, cells=across(15.0, height, width), octaves=octaves, gain=0.6)
     progress.report(0.3)
     bent = away * (1.0 + 0.10 * broad + 0.05 * fine)
     # Light of a thin shell gathers at its rim, where the eye looks along it.
@@ -64,7 +64,7 @@ def add_nova(
     inner = smooth_step(0.95, 0.15, bent) * np.clip(0.55 + 0.45 * broad, 0.0, 1.4)
     progress.report(0.6)
     shell, gas = (light((0.72, 0.17 * nova.chroma, hue)) for hue in nova.hues)
-    color = blended(gas, shell, smooth_step(0.45, 0.95, bent))
+    color = blend(gas, shell, smooth_step(0.45, 0.95, bent))
     picture += color * (rim * (0.25 + 1.5 * threads) * 0.85).astype(np.float32)
     picture += gas * (inner * 0.30).astype(np.float32)
     heart = np.exp(away * away * -14.0)
@@ -79,7 +79,7 @@ def add_comet(rng: np.random.Generator, picture: Plane, comet: Comet, octaves: i
     dx, dy = (x - np.float32(comet.x)) / comet.length, (y - np.float32(comet.y)) / comet.length
     cos, sin = np.float32(np.cos(comet.angle)), np.float32(np.sin(comet.angle))
     along, aside = dx * cos + dy * sin, dy * cos - dx * sin
-    rough = grown(rng, height, width, cells=across(20.0, height, width), octaves=octaves)
+    rough = field(rng, height, width, cells=across(20.0, height, width), octaves=octaves)
     behind = smooth_step(-0.02, 0.05, along)
     ions = _tail(along, aside, 0.010, 0.045) * np.exp(np.maximum(along, 0.0) * -1.9)
     ions *= 1.0 + 0.22 * rough

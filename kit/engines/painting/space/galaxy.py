@@ -8,7 +8,7 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, across, grown, warped
+from kit.engines.painting.noise import Plane, across, field, warp
 from kit.engines.painting.space.gas import Cloud
 from kit.engines.painting.tone import light
 
@@ -51,7 +51,7 @@ def spiral(
     size = max(height, width)
 
     def noise(cells: float, gain: float = 0.55) -> Plane:
-        return grown(
+        return field(
             rng, height, width, cells=across(cells, height, width), octaves=octaves, gain=gain
         )
 
@@ -61,7 +61,7 @@ def spiral(
     progress.report(0.15)
     far, angle = _disc(height, width, it)
     progress.report(0.25)
-    clumps = warped(noise(12.0, 0.62), wind, drift, 0.02 * size)
+    clumps = warp(noise(12.0, 0.62), wind, drift, 0.02 * size)
     progress.report(0.35)
     phase = it.arms * (angle - np.log(far + 0.03) / np.float32(np.tan(it.pitch)))
     phase = phase + np.float32(0.55) * wind

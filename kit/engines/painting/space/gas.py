@@ -10,9 +10,9 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane, across, grown, neared, ridges, warped
 from kit.engines.painting.framing import pool
-from kit.engines.painting.tone import gradient, light, softened
+from kit.engines.painting.noise import Plane, across, blur, enlarge_middle, field, warp
+from kit.engines.painting.tone import gradient, light
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +63,29 @@ def nebula(
 
     def noise(cells: float, gain: float = 0.5) -> Plane:
         far = cells * max(1.0, gas.zoom)
-        plane = grown(
+        plane = field(
             rng, height, width, cells=across(far, height, width), octaves=octaves, gain=gain
         )
-        return plane if gas.zoom >= 1.0 else neared(plane, 1.0 / gas.zoom)
+        return plane if gas.zoom >= 1.0 else enlarge_middle(plane, 1.0 / gas.zoom)
 
     reach = size / gas.zoom
     wind, drift = noise(2.5), noise(2.5)
     progress.report(0.1)
     cloud = noise(3.0, 0.54)
     progress.report(0.14)
-    body = warped(cloud, wind, drift, 0.085 * reach)
+    body = warp(cloud, wind, drift, 0.085 * reach)
     progress.report(0.18)
     cloud = noise(4.0, 0.57)
     progress.report(0.22)
-    veil = warped(cloud, drift, body, 0.065 * reach)
+    veil = warp(cloud, drift, body, 0.065 * reach)
     progress.report(0.25)
     cloud = ridges(noise(4.0, 0.55), noise(9.0, 0.6))
     progress.report(0.35)
-    threads = warped(cloud, wind, body, 0.05 * reach)
+    threads = warp(cloud, wind, body, 0.05 * reach)
     progress.report(0.4)
     cloud = noise(5.0, 0.56)
     progress.report(0.45)
-    dust = warped(cloud, veil, wind, 0.07 * reach)
+    dust = warp(cloud, veil, wind, 0.07 * reach)
     progress.report(0.5)
     place = _place(rng, height, width, gas, wind)
     near = _falloff(height, width, gas)
@@ -110,7 +110,7 @@ def nebula(
     progress.report(0.85)
     shine *= relief * (1.0 - 0.86 * dark)
     progress.report(0.9)
-    haze = softened(place * near, 0.05 * size)
+    haze = blur(place * near, 0.05 * size)
     shine += haze * light((0.55, 0.13 * gas.chroma, gas.hues[1])) * np.float32(0.16)
     thickness = np.clip(0.75 * density + 0.8 * dark, 0.0, 1.0)
     progress.report(0.95)
@@ -172,3 +172,10 @@ def _stops(cool: float, hot: float, chroma: float) -> list[tuple[float, Oklch]]:
         (0.84, (0.84, 0.13 * chroma, hot)),
         (1.0, (0.98, 0.04 * chroma, hot)),
     ]
+
+
+def ridges(coarse: Plane, fine: Plane) -> Plane:
+    """Return ridges, 0 to 1, where the coarse field crosses zero, broken up by the fine one."""
+    sharp = np.clip(1.0 - np.abs(coarse) * 0.9, 0.0, 1.0) ** 2
+    small = np.clip(1.0 - np.abs(fine) * 0.9, 0.0, 1.0) ** 2
+    return np.asarray(sharp * (0.55 + 0.45 * small), np.float32)

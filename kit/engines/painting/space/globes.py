@@ -8,7 +8,7 @@ from typing import Self
 import cv2
 import numpy as np
 
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 
 _REACH = 1.5  # half the side of a sheet, in radii; the rim of the globe lies at 1.41
 

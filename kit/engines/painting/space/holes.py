@@ -15,8 +15,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane
-from kit.engines.painting.land.fields import sampled, tile
+from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import gradient, light
 
 #: Lengths are in masses of the hole: its horizon is at 2, light circles at 3, matter down to 6.
@@ -172,8 +171,8 @@ def _density(gas: tuple[Plane, Plane], far: Plane, around: Plane) -> Plane:
     # The inner gas turns faster: clumps become spirals.
     turn = around + np.float32(5.0) * np.sqrt(np.float32(_INNER) / np.maximum(far, 1.0))
     along = turn * np.float32(512 / (2 * np.pi))
-    broad = sampled(gas[0], along, far * 14.0)
-    fine = sampled(gas[1], along, far * 34.0)
+    broad = sample(gas[0], along, far * 14.0)
+    fine = sample(gas[1], along, far * 34.0)
     rim = far + 0.9 * broad + 0.35 * fine
     dense = smooth_step(_INNER, _INNER + 0.9, far) * smooth_step(_OUTER, 0.48 * _OUTER, rim)
     return np.asarray(dense * np.clip(0.62 + 0.30 * broad + 0.24 * fine, 0.06, 1.5), np.float32)

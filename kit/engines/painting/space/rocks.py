@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.media.noise import line
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.space.globes import Globe
 from kit.engines.painting.space.surfaces import SURFACES, Surface
-from kit.engines.painting.tone import blended, gradient, light
+from kit.engines.painting.tone import blend, gradient, light
 
 _RING_INNER, _RING_OUTER = 1.26, 2.22
 _STRIP = 900_000  # pixels
@@ -140,7 +140,7 @@ def _lit(globe: Globe, surface: Surface, planet: Planet) -> Plane:
     color += (surface.color * light((0.72, 0.13, 50)) * np.float32(0.16)) * warm
     rim = np.clip(1.0 - globe.z, 0.0, 1.0) ** 2.6 * smooth_step(-0.18, 0.45, facing)
     air = light((0.80, 0.11, planet.hues[1]))
-    return np.asarray(blended(color, air * np.float32(1.5), np.asarray(rim * surface.air * 0.8)))
+    return np.asarray(blend(color, air * np.float32(1.5), np.asarray(rim * surface.air * 0.8)))
 
 
 def _add_glow(part: Plane, globe: Globe, planet: Planet) -> None:

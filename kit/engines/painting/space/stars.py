@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.fields import Plane
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import gradient, light
 
 #: From cool to hot.

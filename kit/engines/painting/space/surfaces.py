@@ -11,9 +11,9 @@ import numpy as np
 
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.fields import Plane, grown, slopes, warped
+from kit.engines.painting.noise import Plane, field, slopes, warp
 from kit.engines.painting.space.globes import Globe
-from kit.engines.painting.tone import blended, gradient, light
+from kit.engines.painting.tone import blend, gradient, light
 
 _SHEET = 640
 
@@ -49,8 +49,8 @@ def banded(
     rng: np.random.Generator, globe: Globe, hues: tuple[float, float], chroma: float, octaves: int
 ) -> Surface:
     """Return a giant of gas: belts that shear into eddies, and a storm."""
-    eddies = grown(rng, _SHEET, _SHEET, cells=(9, 9), octaves=octaves, gain=0.55)
-    curls = warped(eddies, _turned(eddies), eddies[:, ::-1], 14.0)
+    eddies = field(rng, _SHEET, _SHEET, cells=(9, 9), octaves=octaves, gain=0.55)
+    curls = warp(eddies, _turned(eddies), eddies[:, ::-1], 14.0)
     coarse = globe.belted(curls, 70.0, 260.0)
     fine = globe.belted(curls, 190.0, 620.0)
     at = np.linspace(-2.0, 2.0, 2048)
@@ -73,7 +73,7 @@ def banded(
     oval = np.sqrt(off * off + north * north) + np.float32(0.06) * fine
     storm = light((0.58, 0.13 * chroma, hue - 26))
     share = smooth_step(1.05, 0.55, oval) * (0.7 + 0.2 * np.sin(oval * 11.0))
-    return Surface(color=blended(color, storm, share), air=0.55)
+    return Surface(color=blend(color, storm, share), air=0.55)
 
 
 def rocky(
@@ -90,7 +90,7 @@ def rocky(
     ]
     color = gradient(stops, 0.5 + 0.22 * height)
     frost = smooth_step(1.08, 1.2, np.abs(globe.latitude) + 0.06 * height)
-    color = blended(color, light((0.95, 0.01, 240)), frost)
+    color = blend(color, light((0.95, 0.01, 240)), frost)
     return Surface(color=color, slopes=_scaled(ground, 0.085), air=0.4)
 
 
@@ -106,19 +106,19 @@ def ocean(
         np.clip(0.9 + 0.55 * height, 0.0, 1.0),
     )  # fmt: skip
     dry = smooth_step(-0.25, 0.35, 0.55 - np.abs(globe.latitude) + 0.25 * height)
-    land = blended(
+    land = blend(
         gradient([(0.0, (0.40, 0.07, 138)), (1.0, (0.56, 0.05, 100))], 0.3 + 0.3 * height),
         gradient([(0.0, (0.58, 0.08, 75)), (1.0, (0.74, 0.06, 70))], 0.3 + 0.3 * height),
         dry,
     )
     shore = smooth_step(0.14, 0.20, height)
-    color = blended(sea, land, shore)
+    color = blend(sea, land, shore)
     ice = smooth_step(1.02, 1.16, np.abs(globe.latitude) + 0.09 * height)
     clouds = _clouds(rng, globe, octaves)
     white = np.clip(np.maximum(ice, clouds), 0.0, 1.0)
-    color = blended(color, light((0.97, 0.006, 240)), white)
+    color = blend(color, light((0.97, 0.006, 240)), white)
     raised = (ground[0] * shore * np.float32(0.06), ground[1] * shore * np.float32(0.06))
-    towns = grown(rng, _SHEET, _SHEET, cells=(40, 40), octaves=4, gain=0.8)
+    towns = field(rng, _SHEET, _SHEET, cells=(40, 40), octaves=4, gain=0.8)
     lamps = smooth_step(1.1, 2.6, globe.wrapped(towns, times=2.0)) * shore * (1.0 - white)
     shine = light((0.8, 0.13, 70)) * (lamps * smooth_step(0.5, 0.9, 0.4 + 0.3 * height))
     return Surface(color=color, slopes=raised, shine=shine * np.float32(0.5), air=1.0)
@@ -128,8 +128,8 @@ def moon(
     rng: np.random.Generator, globe: Globe, hues: tuple[float, float], chroma: float, octaves: int
 ) -> Surface:
     """Return bare ground with dark plains and craters of all sizes."""
-    sheet = grown(rng, _SHEET, _SHEET, cells=(5, 5), octaves=octaves, gain=0.58)
-    plains = grown(rng, _SHEET, _SHEET, cells=(3, 3), octaves=4)
+    sheet = field(rng, _SHEET, _SHEET, cells=(5, 5), octaves=octaves, gain=0.58)
+    plains = field(rng, _SHEET, _SHEET, cells=(3, 3), octaves=4)
     height = sheet * np.float32(0.30) + _craters(rng)
     over, down = slopes(height, _SHEET / 60)
     tone = 0.52 + 0.05 * sheet + 0.10 * np.clip(height, -1.0, 1.0)
@@ -150,10 +150,10 @@ def lava(
 ) -> Surface:
     """Return black crust, broken by rivers that glow on the night side too."""
     ground, height = _ground(rng, globe, octaves)
-    sheet = grown(rng, _SHEET, _SHEET, cells=(7, 7), octaves=octaves, gain=0.5)
-    other = grown(rng, _SHEET, _SHEET, cells=(14, 14), octaves=octaves, gain=0.55)
+    sheet = field(rng, _SHEET, _SHEET, cells=(7, 7), octaves=octaves, gain=0.5)
+    other = field(rng, _SHEET, _SHEET, cells=(14, 14), octaves=octaves, gain=0.55)
     lines = np.exp(-np.abs(sheet) * 9.0) + 0.7 * np.exp(-np.abs(other) * 9.0)
-    cracks = globe.wrapped(warped(np.asarray(lines, np.float32), other, sheet, 9.0)) ** 1.5
+    cracks = globe.wrapped(warp(np.asarray(lines, np.float32), other, sheet, 9.0)) ** 1.5
     hot = np.clip(cracks * smooth_step(1.1, -0.7, height), 0.0, 1.0)
     hue, _ = hues
     crust = gradient([(0.0, (0.12, 0.02, hue)), (1.0, (0.36, 0.03, hue + 15))], 0.5 + 0.25 * height)
@@ -173,8 +173,8 @@ def icy(
 ) -> Surface:
     """Return a frozen sea, crossed by long colored cracks."""
     ground, height = _ground(rng, globe, octaves)
-    one = grown(rng, _SHEET, _SHEET, cells=(4, 4), octaves=octaves, gain=0.42)
-    other = grown(rng, _SHEET, _SHEET, cells=(6, 6), octaves=octaves, gain=0.45)
+    one = field(rng, _SHEET, _SHEET, cells=(4, 4), octaves=octaves, gain=0.42)
+    other = field(rng, _SHEET, _SHEET, cells=(6, 6), octaves=octaves, gain=0.45)
     cracks = np.maximum(np.exp(-np.abs(one) * 26.0), 0.7 * np.exp(-np.abs(other) * 30.0))
     cut = globe.wrapped(np.asarray(cracks, np.float32))
     hue, _ = hues
@@ -185,7 +185,7 @@ def icy(
     )  # fmt: skip
     dark = light((0.48, 0.09 * chroma, hue + 100))
     return Surface(
-        color=blended(color, dark, cut * np.float32(0.6)), slopes=_scaled(ground, 0.05), air=0.6
+        color=blend(color, dark, cut * np.float32(0.6)), slopes=_scaled(ground, 0.05), air=0.6
     )
 
 
@@ -204,8 +204,8 @@ def _ground(
     rng: np.random.Generator, globe: Globe, octaves: int
 ) -> tuple[tuple[Plane, Plane], Plane]:
     """Return the slopes and the height of uneven ground, in deviations."""
-    sheet = grown(rng, _SHEET, _SHEET, cells=(4, 4), octaves=octaves, gain=0.56)
-    bent = warped(sheet, _turned(sheet), sheet[:, ::-1], 22.0)
+    sheet = field(rng, _SHEET, _SHEET, cells=(4, 4), octaves=octaves, gain=0.56)
+    bent = warp(sheet, _turned(sheet), sheet[:, ::-1], 22.0)
     over, down = slopes(bent, _SHEET / 60)
     height = globe.wrapped(bent) + np.float32(0.16) * globe.wrapped(bent, times=4.3)
     fine = np.float32(0.45)
@@ -215,9 +215,9 @@ def _ground(
 
 
 def _clouds(rng: np.random.Generator, globe: Globe, octaves: int) -> Plane:
-    sheet = grown(rng, _SHEET, _SHEET, cells=(10, 7), octaves=octaves, gain=0.66)
-    bend = grown(rng, _SHEET, _SHEET, cells=(6, 6), octaves=3)
-    swirls = warped(sheet, bend, _turned(bend), 26.0)
+    sheet = field(rng, _SHEET, _SHEET, cells=(10, 7), octaves=octaves, gain=0.66)
+    bend = field(rng, _SHEET, _SHEET, cells=(6, 6), octaves=3)
+    swirls = warp(sheet, bend, _turned(bend), 26.0)
     fine = globe.wrapped(sheet, times=3.1)
     return smooth_step(0.1, 2.0, globe.wrapped(swirls) + np.float32(0.35) * fine)
 

@@ -1,0 +1,192 @@
+"""Noise: fields and tiles of value noise, bent by each other, and the slopes of what they make.
+
+A tile repeats without a seam, so that one tile serves every distance; the others do not.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media import noise as base
+from kit.engines.media.color import Floats
+
+#: One number for each pixel, or three planes of them; painters make them float32.
+Plane: TypeAlias = NDArray[np.floating]
+
+#: Side of a tile.
+SIDE = 512
+
+
+def across(cells: float, height: int, width: int) -> tuple[int, int]:
+    """Return blobs down and across for `cells` of them along the longer side."""
+    size = max(height, width)
+    return max(2, round(cells * height / size)), max(2, round(cells * width / size))
+
+
+def field(
+    rng: np.random.Generator,
+    height: int,
+    width: int,
+    *,
+    cells: tuple[int, int],
+    octaves: int = 4,
+    gain: float = 0.5,
+) -> Floats:
+    """Return noise of mean 0 and deviation 1, shape (height, width).
+
+    It takes the same from the generator at every size: a larger picture is only finer.
+    """
+    own = rng.spawn(1)[0]
+    return base.field(own, height, width, cells=cells, octaves=octaves, gain=gain)
+
+
+def tile(
+    rng: np.random.Generator,
+    *,
+    cells: int = 4,
+    octaves: int = 6,
+    gain: float = 0.5,
+    side: int = SIDE,
+) -> Floats:
+    """Return noise of mean 0 and deviation 1, shape (side, side), that repeats without a seam.
+
+    Parameters
+    ----------
+    cells : int
+        Blobs across; a power of two, as `side` is.
+    """
+    acc = rng.standard_normal((cells, cells), np.float32)
+    weight, size = 1.0, cells
+    while size < side:
+        padded = np.pad(acc, 2, mode="wrap")
+        acc = cv2.resize(padded, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)[4:-4, 4:-4]
+        size, weight, octaves = size * 2, weight * gain, octaves - 1
+        if octaves > 0:
+            acc = acc + weight * rng.standard_normal((size, size), np.float32)
+    mean, deviation = cv2.meanStdDev(acc)
+    return np.asarray((acc - float(mean[0, 0])) / float(deviation[0, 0]), np.float32)
+
+
+def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
+    """Return noise of one octave, shape (side, side), -1 to 1."""
+    count, pixels = int(cells) + 4, side / cells
+    values = rng.uniform(-1.0, 1.0, (count, count)).astype(np.float32)
+    # Enlarged, not looked up: a remap rounds places to 1/32.
+    large = round(count * pixels)
+    plane = cv2.resize(values, (large, large), interpolation=cv2.INTER_CUBIC)
+    left, top = (rng.random(2) * pixels + 1.5 * pixels).astype(int)
+    return np.asarray(plane[top : top + side, left : left + side])
+
+
+def eroded(
+    rng: np.random.Generator, side: int, *, cells: float = 4.0, octaves: int = 8, wear: float = 1.0
+) -> Floats:
+    """Return worn hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
+
+    Source: I. Quilez, "Value noise derivatives" (2008): an octave counts less where it is steep.
+    """
+    total = np.zeros((side, side), np.float32)
+    steep_x, steep_y = np.zeros_like(total), np.zeros_like(total)
+    weight = 1.0
+    for _ in range(octaves):
+        pixels = side / cells
+        if pixels < 2:
+            break
+        rise = octave(rng, side, cells)
+        steep_x += cv2.Sobel(rise, cv2.CV_32F, 1, 0, ksize=3, scale=pixels / 8)
+        steep_y += cv2.Sobel(rise, cv2.CV_32F, 0, 1, ksize=3, scale=pixels / 8)
+        total += weight * rise / (1.0 + wear * (steep_x * steep_x + steep_y * steep_y))
+        weight, cells = weight * 0.5, cells * 2.03
+    return stretched(total)
+
+
+def ridged(
+    rng: np.random.Generator, side: int, *, cells: float = 4.0, octaves: int = 8, gain: float = 0.5
+) -> Floats:
+    """Return mountains, shape (side, side), 0 to 1: sharp crests that branch, calm valleys.
+
+    Source: F. K. Musgrave, ridged multifractal terrain, in "Texturing and Modeling" (1998).
+    """
+    total = np.zeros((side, side), np.float32)
+    share, weight = np.ones_like(total), 1.0
+    for _ in range(octaves):
+        if side / cells < 2:
+            break
+        crest = np.maximum(1.0 - np.abs(octave(rng, side, cells)) * 1.1, 0.0) ** 2 * share
+        total += weight * crest
+        share = np.minimum(crest * 1.6 + 0.12, 1.0)
+        weight, cells = weight * gain, cells * 2.03
+    return stretched(total)
+
+
+def sample(plane: Floats, x: Plane, y: Plane) -> Floats:
+    """Return a tile, or several in channels, at places in its own pixels, without end."""
+    height, width = plane.shape[:2]
+    places: list[Floats] = []
+    for place, length in ((x, width), (y, height)):
+        turns = np.asarray(place, np.float32) * np.float32(1 / length)
+        turns -= np.floor(turns)
+        turns *= np.float32(length)
+        places.append(np.asarray(turns, np.float32))
+    return np.asarray(
+        cv2.remap(plane, places[0], places[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)
+    )
+
+
+def warp(plane: Plane, dx: Plane, dy: Plane, amount: float, *, wrap: bool = False) -> Floats:
+    """Return a plane whose every point is taken from `amount` pixels times (dx, dy) away.
+
+    Parameters
+    ----------
+    wrap : bool
+        It is a tile; else it goes on mirrored.
+    """
+    height, width = plane.shape[:2]
+    x = dx * np.float32(amount) + np.arange(width, dtype=np.float32)
+    y = dy * np.float32(amount) + np.arange(height, dtype=np.float32)[:, None]
+    if wrap:
+        return sample(np.asarray(plane, np.float32), x, y)
+    border = cv2.BORDER_REFLECT_101
+    return np.asarray(cv2.remap(plane, x, y, cv2.INTER_LINEAR, borderMode=border))
+
+
+def slopes(plane: Plane, reach: float = 1.0, *, wrap: bool = False) -> tuple[Floats, Floats]:
+    """Return how much a plane rises to the right and downward, per `reach` pixels."""
+    padded = np.pad(plane, 1, mode="wrap") if wrap else plane
+    inner = slice(1, -1) if wrap else slice(None)
+    over, down = (
+        np.ascontiguousarray(cv2.Scharr(padded, cv2.CV_32F, *way, scale=reach / 32)[inner, inner])
+        for way in ((1, 0), (0, 1))
+    )
+    return over, down
+
+
+def blur(plane: Plane, sigma: float) -> Floats:
+    """Return a plane blurred by a Gaussian of `sigma` pixels; a wide one is done at small size."""
+    height, width = plane.shape[:2]
+    step = int(sigma / 3)
+    if step <= 1:
+        return np.asarray(cv2.GaussianBlur(plane, (0, 0), max(sigma, 0.1)))
+    size = (max(2, width // step), max(2, height // step))
+    small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
+    small = cv2.GaussianBlur(small, (0, 0), sigma / step)
+    return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
+
+
+def enlarge_middle(plane: Plane, times: float) -> Floats:
+    """Return the middle of a plane, `times` as large, in the size of the whole."""
+    height, width = plane.shape
+    rows, columns = max(2, round(height / times)), max(2, round(width / times))
+    top, left = (height - rows) // 2, (width - columns) // 2
+    middle = plane[top : top + rows, left : left + columns]
+    return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC))
+
+
+def stretched(plane: Floats) -> Floats:
+    """Return a plane that reaches from 0 to 1."""
+    low, high = float(plane.min()), float(plane.max())
+    return np.asarray((plane - low) / (high - low), np.float32)
