@@ -1,0 +1,402 @@
+"""Flow: drawings of lines: currents, threads, ridges, contours and cut paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Oklch, encode
+from kit.engines.media.noise import line, smooth_step
+from kit.engines.painting import noise
+from kit.engines.painting.framing import factor, focus, laid_down, pool, spotlit, symmetric
+from kit.engines.painting.noise import Plane, blur, slopes, stretched
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tints import asked, strength
+from kit.engines.painting.tone import Film, blend, decoded, gradient, light
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.vocabulary import Tint
+
+_MOODS = {"calm": 0.6, "pastel": 0.8, "dramatic": 1.5}
+_DETAILS = {"low": 0.6, "standard": 1.0, "high": 1.5}
+_ZOOMS = {"close": 0.42, "wide": 2.2, "high": 1.7, "minimal": 0.55, "dramatic": 0.85}
+#: Word -> reach of the one whirl or hill that a drawing turns about, in shorter sides, and how high
+#: all others are against it.
+_SUBJECTS = {"minimal": (0.42, 0.10), "thirds": (0.46, 0.8), "dramatic": (0.85, 0.5)}
+#: Sets of tints that go together, each with the tint of its paper first.
+_SETS: list[tuple[Tint, ...]] = [
+    ((270, 0.03), (60, 0.14), (25, 0.18), (355, 0.19), (90, 0.09), (250, 0.12)),
+    ((240, 0.03), (200, 0.11), (165, 0.10), (95, 0.12), (230, 0.12), (40, 0.15)),
+    ((300, 0.03), (330, 0.18), (295, 0.16), (260, 0.15), (20, 0.14), (205, 0.10)),
+    ((85, 0.02), (30, 0.16), (70, 0.13), (195, 0.08), (235, 0.09), (15, 0.12)),
+    ((150, 0.02), (155, 0.11), (120, 0.11), (85, 0.12), (190, 0.09), (45, 0.14)),
+]
+_GRID = 320  # cells of the longer side in which a current and the room between strokes are kept
+#: Cells around the frame: at its own edge noise runs flat, and all lines would meet it squarely.
+_MARGIN = 28
+_STEP = 1.2  # cells from point to point of a stroke
+_BITS = 4  # of a part of a pixel, for OpenCV's drawing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """What a drawing is made with and of.
+
+    Parameters
+    ----------
+    zoom, bold, mood : float
+        Factors on how much is seen, on the width of lines and on the height of waves.
+    subject : tuple of float
+        Place and reach of what the drawing turns about, as shares of width, height and the shorter
+        side; a reach of 0 is none. How high all else is against it.
+    """
+
+    brief: Brief
+    rng: np.random.Generator
+    paper: Oklch
+    shades: tuple[Oklch, ...]
+    dark: bool
+    zoom: float
+    bold: float
+    mood: float
+    subject: tuple[float, float, float, float]
+
+    @property
+    def minimal(self) -> bool:
+        return "minimal" in self.brief.composition
+
+    @property
+    def unit(self) -> float:
+        """Pixels, of which the longer side has 1024."""
+        return max(self.brief.height, self.brief.width) / 1024
+
+    def empty(self) -> Plane:
+        shape = (3, self.brief.height, self.brief.width)
+        return np.broadcast_to(light(self.paper), shape).astype(np.float32)
+
+    def ramp(self, first: int = 0) -> list[tuple[float, Oklch]]:
+        """Return three neighboring shades as a gradient."""
+        return [(step / 2, self.shades[(first + step) % len(self.shades)]) for step in range(3)]
+
+
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a drawing of lines; it is flat."""
+    rng = np.random.default_rng([brief.seed, 47])
+    drawn = str(rng.choice([*_STYLES], p=[chance for _, chance in _STYLES.values()]))
+    style = next((name for name in _STYLES if f"lines_{name}" in brief.things), drawn)
+    sheet = _sheet(brief, rng)
+    progress.report(0.02)
+    picture = _STYLES[style][0](sheet, progress.part(0.05, 0.8))
+    if "centered" in brief.composition:
+        picture = symmetric(picture)
+    if "low" in brief.composition:
+        picture = laid_down(picture)
+    if "dramatic" in brief.composition:
+        spotlit(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
+    progress.report(0.82)
+    neon = "shining_lines" in brief.things
+    film = Film(
+        # Thin lines would fade from paper that is lighter still.
+        exposure=0.95 if "bright" in brief.tones else 1.3,
+        saturation=1.04,
+        vignette=0.22 if sheet.dark else 0.08,
+        bloom=(0.6 if neon else 0.22) if sheet.dark else 0.0,
+        threshold=0.3 if neon else 0.6,
+        grain=1.6,
+    )
+    progress.report(1.0)
+    return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
+
+
+def _sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
+    (hue, chroma), *tints = _SETS[int(rng.integers(len(_SETS)))]
+    pale = "light_paper" in brief.things
+    dark = brief.dark or (bool(rng.random() < 0.5) and not pale)
+    if said := {"bright", "dark"}.intersection(brief.tones):
+        dark = "dark" in said and not pale
+    dark = dark or "dark_paper" in brief.things
+    if given := asked(brief):
+        hue, chroma = given[0][0], 0.025
+        shifts = (0.0, 14.0, -16.0, 8.0, -9.0)
+        own = [given[number % len(given)] for number in range(len(shifts))]
+        tints = [((near + shift) % 360.0, c) for (near, c), shift in zip(own, shifts, strict=True)]
+    levels = (0.80, 0.70, 0.62, 0.86, 0.56) if dark else (0.56, 0.66, 0.47, 0.74, 0.38)
+    shades = tuple(
+        (level, own_chroma * strength(brief), own_hue)
+        for level, (own_hue, own_chroma) in zip(levels, tints, strict=True)
+    )
+    level = 0.15 if dark else 0.78 if brief.mood == "gloomy" else 0.955
+    found = next((_SUBJECTS[word] for word in brief.composition if word in _SUBJECTS), (0.0, 1.0))
+    return _Sheet(
+        brief=brief,
+        rng=rng,
+        paper=(level, chroma if dark else 0.6 * chroma, hue),
+        shades=shades,
+        dark=dark,
+        zoom=factor(brief, _ZOOMS),
+        bold=1.0 / factor(brief, {"close": 0.42, "wide": 1.9, "high": 1.5}),
+        mood=_MOODS.get(brief.mood, 1.0),
+        subject=(*focus(brief, (0.5, 0.5)), *found),
+    )
+
+
+def _chart(sheet: _Sheet, progress: Progress) -> Plane:
+    """Draw a map: tinted heights, light on the slopes, thin lines and every fifth a thick one."""
+    hills = _hills(sheet, 2.6, smooth=sheet.minimal or sheet.brief.mood == "calm")
+    progress.report(0.4)
+    levels = round(36 * factor(sheet.brief, {"minimal": 0.25, "close": 0.6}))
+    right, down = slopes(hills * np.float32(levels), 1.0)
+    steep = np.sqrt(right * right + down * down) + np.float32(1e-5)
+
+    def lines(every: int, wide: float) -> Plane:
+        level = hills * np.float32(levels / every)
+        off = np.abs(level - np.round(level)) / (steep / every)
+        wide *= sheet.bold * sheet.unit
+        return np.asarray(np.clip(wide + 0.5 - off, 0.0, 1.0), np.float32)
+
+    # Where thin lines stand closer than pixels they would run together: they fade out instead.
+    share = np.maximum(0.7 * lines(1, 0.75) * smooth_step(0.55, 0.25, steep), lines(5, 1.5))
+    progress.report(0.6)
+    lit = np.clip(1.0 - (right + down) * np.float32(17.6 * sheet.unit / levels), 0.7, 1.3)
+    level = 0.92 if sheet.dark else 0.30
+    ink = light((level, 0.7 * sheet.shades[0][1], sheet.shades[0][2]))
+    return blend(gradient(_heights(sheet), hills) * lit, ink, share)
+
+
+def _paper(sheet: _Sheet, progress: Progress) -> Plane:
+    """Draw layers of colored paper, each with an edge that catches light and a shadow below."""
+    hills, size = _hills(sheet, 2.2, smooth=True), 1024 * sheet.unit
+    progress.report(0.4)
+    levels = round(10 * factor(sheet.brief, {"minimal": 0.4, "dramatic": 1.4}))
+    level = hills * np.float32(levels)
+    layer = np.floor(level)
+    right, down = slopes(level, 1.0)
+    steep = np.sqrt(right * right + down * down) + np.float32(1e-5)
+    over = np.clip((level - layer) / steep, 0.0, 1.0)
+    ground = layer - 1.0 + over  # smooth across an edge, as the colors are
+    shade = np.zeros_like(level)
+    for reach, weight in ((0.006, 0.30), (0.018, 0.38)):
+        shift = np.array([[1, 0, reach * size], [0, 1, 1.25 * reach * size]], np.float32)
+        cast = cv2.warpAffine(layer, shift, layer.shape[::-1], borderMode=cv2.BORDER_REPLICATE)
+        shade += np.float32(weight) * np.clip(blur(cast, 0.7 * reach * size) - ground, 0.0, 1.0)
+    progress.report(0.8)
+    edge = np.exp(-(level - layer) / steep / (1.4 * sheet.unit))
+    edge *= np.clip((right + down) / steep, 0.0, 1.0)
+    below, top = (np.clip(part / (levels - 1.0), 0.0, 1.0) for part in (layer - 1.0, layer))
+    color = blend(gradient(_heights(sheet), below), gradient(_heights(sheet), top), over)
+    return np.asarray(color * (1.0 - shade) + 0.10 * edge, np.float32)
+
+
+def _hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
+    """Return hills from 0 to 1, whose highest or only peak is where words put it."""
+    height, width = sheet.brief.height, sheet.brief.width
+    blobs = noise.across(cells * max(1.0, sheet.zoom), height, width)
+    octaves = ((3, 0.3) if smooth else (6, 0.42), (3, 0.4), (3, 0.4))
+    hills, across, down = (
+        noise.field(sheet.rng, height, width, cells=blobs, octaves=count, gain=gain)
+        for count, gain in octaves
+    )
+    # A warp rounds positions to fractions of a pixel, which shows as a jagged edge in flat ground.
+    hills = blur(noise.warp(hills, across, down, 51.2 * sheet.unit), 1.6 * sheet.unit)
+    if sheet.zoom < 1.0:
+        hills = noise.enlarge_middle(hills, 1.0 / sheet.zoom)
+    x, y, reach, rest = sheet.subject
+    if reach:
+        peak = pool(height, width, (x, y), reach)
+        hills = np.asarray(rest * stretched(hills) + peak, np.float32)
+    return stretched(hills)
+
+
+def _heights(sheet: _Sheet) -> list[tuple[float, Oklch]]:
+    """Return the colors of heights: from the paper up where it is dark, else up to the paper."""
+    shades = sorted(sheet.shades)
+    steps = (
+        ((0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7))
+        if sheet.dark else
+        ((0.0, 1, 0.50, 0.9), (0.3, 2, 0.66, 0.75), (0.55, 3, 0.80, 0.6), (0.8, 4, 0.90, 0.4))
+    )  # fmt: skip
+    stops = [(at, (level, share * shades[n][1], shades[n][2])) for at, n, level, share in steps]
+    return sorted([*stops, (0.0 if sheet.dark else 1.0, sheet.paper)])
+
+
+def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
+    """Draw stacked ridges, each hiding what lies behind, like the pulses of one signal."""
+    brief, rng = sheet.brief, sheet.rng
+    height, width = brief.height, brief.width
+    count = round(58 * factor(brief, {**_ZOOMS, "minimal": 0.2}))
+    canvas = np.zeros((2 * height, 2 * width), np.uint8)
+    share = np.linspace(0.0, 1.0, 360)
+    wide = 0.17 * factor(brief, {"close": 2.0, "wide": 0.5, "high": 0.6, "minimal": 0.6})
+    swell = np.exp(-(((share - sheet.subject[0]) / wide) ** 2))
+    step = 0.76 * height / (count - 1)
+    # The fewer ridges there are, the wider they stand apart, and the higher they would rise.
+    rise = 1.9 * step * factor(brief, {"dramatic": 1.1, "minimal": 0.42, "close": 0.62})
+    for number in progress.part(0.0, 0.6).over(range(count)):
+        rough = line(rng, share, 0.07, octaves=4, gain=0.55)
+        broad = line(rng, share, 0.18, octaves=2)
+        peaks = np.maximum(0.0, swell * (2.6 + 1.8 * broad) + (0.10 + swell) * rough)
+        y = 0.16 * height + number * step - rise * sheet.mood * peaks
+        points = np.stack([width * (0.06 + 0.88 * share), y], axis=1)
+        foot = points[[-1, 0]] + (0.0, 3 * step)
+        cv2.fillPoly(canvas, [_fixed(np.concatenate([points, foot]), 2)], 0, cv2.LINE_8, _BITS)
+        thick = max(1, round(3.9 * sheet.unit))
+        cv2.polylines(canvas, [_fixed(points, 2)], False, 255, thick, cv2.LINE_AA, _BITS)
+    cover = cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA) / np.float32(255)
+    color = gradient(sheet.ramp(), np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None])
+    return blend(sheet.empty(), color, cover)
+
+
+def _waves(sheet: _Sheet, progress: Progress) -> Plane:
+    """Draw ribbons of fine threads that twist across the frame."""
+    brief, rng = sheet.brief, sheet.rng
+    height, width, size = brief.height, brief.width, 1024 * sheet.unit
+    threads = round(64 * _DETAILS[brief.detail] * factor(brief, {"minimal": 0.5}))
+    scale = factor(brief, {"close": 2.3, "wide": 0.45, "high": 0.6})
+    swing = 0.23 * height * sheet.mood * factor(brief, {"dramatic": 1.35}) * min(1.4, scale)
+    count = 1 if sheet.minimal else 3
+    along = np.arange(-8, width + 9, 4, dtype=np.float64)
+    thick = max(1, round(sheet.unit * scale))
+    picture = sheet.empty()
+    for number in progress.over(range(count)):
+        at = sheet.subject[1] + 0.18 * (number - count // 2)
+        one, other = (
+            height * (at + rng.uniform(-0.07, 0.07))
+            + swing * line(rng, along, 0.62 * size * scale, octaves=2, gain=0.42)
+            for _ in range(2)
+        )
+        cover = np.zeros((height, width), np.float32)
+        for share in np.linspace(0.0, 1.0, threads):
+            bulge = np.sin(np.pi * share)
+            curve = one + (share + 0.10 * bulge) * (other - one)
+            top, bottom = max(0, int(curve.min()) - 3), min(height, int(curve.max()) + 4)
+            part = np.zeros((max(0, bottom - top), width), np.uint8)
+            points = _fixed(np.stack([along, curve - top], axis=1), 1)
+            cv2.polylines(part, [points], False, 255, thick, cv2.LINE_AA, _BITS)
+            cover[top : top + len(part)] += part * np.float32((0.55 + 0.45 * bulge) / 255)
+        color = gradient(sheet.ramp(number), np.linspace(0.0, 1.0, width, dtype=np.float32)[None])
+        if sheet.dark:
+            picture += color * (cover * np.float32(0.62))
+        else:
+            picture += (color - picture) * (1.0 - np.exp(-cover * 1.1))
+    return picture
+
+
+def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
+    """Draw lines that follow a current and never cross, thick ones first."""
+    brief, rng = sheet.brief, sheet.rng
+    calm = brief.mood == "calm"
+    few = 0.05 if sheet.minimal else 0.35 if calm else 1.0
+    count = round(2600 * _DETAILS[brief.detail] * few)
+    length = rng.uniform(0.45, 0.9) * (1.5 if sheet.mood < 1.0 else 1.0)
+    cell = max(brief.height, brief.width) / _GRID
+    rows, columns = int(np.ceil(brief.height / cell)), int(np.ceil(brief.width / cell))
+    current, starts = _current(sheet, (rows, columns), count)
+    tones = noise.field(rng, rows, columns, cells=noise.across(2.5, rows, columns), octaves=3)
+    paths = _followed(current, starts, int(length * _GRID / 2 / _STEP))
+    slim, wide = 0.0016 * sheet.bold, 0.017 * sheet.bold * sheet.mood
+    widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _GRID
+    gap = _GRID * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
+    scale = 1.0 if brief.detail == "low" else 2.0
+    shades = [_encoded(shade) for shade in sheet.shades]
+    canvas = np.empty((round(brief.height * scale), round(brief.width * scale), 3), np.uint8)
+    canvas[:] = _encoded(sheet.paper)
+    taken = np.zeros((rows, columns), np.uint8)
+    for number in progress.part(0.1, 0.9).over(range(count)):
+        free = _free(taken, paths[:, number])
+        if len(free) < 7 + 2.2 * widths[number]:
+            continue
+        around = max(1, round(widths[number] + 2 * gap))
+        cv2.polylines(taken, [np.round(free).astype(np.int32)], False, 1, around)
+        x, y = free[len(free) // 2].astype(int)
+        tone = tones[min(y, rows - 1), min(x, columns - 1)] + 0.5 * rng.standard_normal()
+        shade = shades[int(np.clip(0.5 + 0.27 * tone, 0.0, 0.999) * len(shades))]
+        outline = _fixed(_outline(free * cell, widths[number] * cell), scale)
+        cv2.fillPoly(canvas, [outline], shade.tolist(), cv2.LINE_AA, _BITS)
+    size = (brief.width, brief.height)
+    return decoded(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA)))
+
+
+def _current(
+    sheet: _Sheet, shape: tuple[int, int], count: int
+) -> tuple[Plane, NDArray[np.float64]]:
+    """Return a height whose contours strokes follow, with its margin, and where they start."""
+    rng, inner = sheet.rng, np.array(shape[::-1])
+    rows, columns = (length + 2 * _MARGIN for length in shape)
+    cells = noise.across(1.9 * max(1.0, sheet.zoom) * (0.75 + 0.25 * sheet.mood), rows, columns)
+    height = noise.field(rng, rows, columns, cells=cells, octaves=3)
+    if sheet.zoom < 1.0:
+        height = noise.enlarge_middle(height, 1.0 / sheet.zoom)
+    starts = rng.random((count, 2)) * inner
+    x, y, reach, _ = sheet.subject
+    if reach:
+        at = (_MARGIN + x * inner[0]) / columns, (_MARGIN + y * inner[1]) / rows
+        whirl = pool(rows, columns, at, reach * min(shape) / min(rows, columns))
+        height = height * np.float32(0.55) + np.float32(3.2) * whirl
+        if sheet.minimal or count < 400:
+            starts = (starts / inner - 0.5) * 0.9 * reach * min(shape) + (x, y) * inner
+    return height, starts + _MARGIN
+
+
+def _followed(height: Plane, starts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+    """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
+    right, down = slopes(height, 1.0)
+    steep = np.hypot(right, down) + 1e-6
+    flow = np.stack([down / steep, -right / steep], axis=-1)
+    most = np.array(height.shape[::-1]) - 1
+    ways = []
+    for step in (-_STEP, _STEP):
+        path = np.empty((steps + 1, *starts.shape))
+        path[0] = starts
+        for number in range(steps):
+            x, y = np.clip(path[number], 0, most).astype(np.int32).T
+            path[number + 1] = path[number] + flow[y, x] * step
+        ways.append(path)
+    return np.concatenate([ways[0][:0:-1], ways[1]]) - _MARGIN
+
+
+def _free(taken: Bytes, path: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the stretch of a path around its start that runs through free room."""
+    rows, columns = taken.shape
+    x, y = path.astype(np.int32).T
+    outside = (x < -4) | (x >= columns + 4) | (y < -4) | (y >= rows + 4)
+    blocked = taken[np.clip(y, 0, rows - 1), np.clip(x, 0, columns - 1)].astype(bool) | outside
+    half = len(path) // 2
+    if blocked[half]:
+        return path[:0]
+    ends = np.flatnonzero(blocked)
+    place = int(np.searchsorted(ends, half))
+    first = int(ends[place - 1]) + 1 if place else 0
+    return path[first : int(ends[place]) if place < len(ends) else len(path)]
+
+
+def _outline(points: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """Return the edge of a stroke that is pointed at both ends."""
+    points = cv2.blur(points, (1, 5), borderType=cv2.BORDER_REPLICATE)
+    ahead = np.gradient(points, axis=0)
+    ahead /= np.maximum(np.hypot(*ahead.T), 1e-6)[:, None]
+    share = np.linspace(0.0, 1.0, len(points))
+    half = 0.5 * width * np.minimum(4.2 * share * (1.0 - share), 1.0) ** 0.55
+    side = ahead[:, ::-1] * (-1.0, 1.0) * half[:, None]
+    return np.concatenate([points + side, (points - side)[::-1]])
+
+
+#: What draws each style, and how often it is drawn where no word names one.
+_STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
+    "chart": (_chart, 0.15),
+    "paper": (_paper, 0.15),
+    "ridges": (_ridges, 0.1),
+    "waves": (_waves, 0.2),
+    "strokes": (_strokes, 0.4),
+}
+
+
+def _encoded(color: Oklch) -> Bytes:
+    return np.round(encode(light(color).ravel()) * 255.0).astype(np.uint8)
+
+
+def _fixed(points: NDArray[np.float64], scale: float) -> NDArray[np.int32]:
+    return np.asarray(np.round(points * scale * 2**_BITS), np.int32)
