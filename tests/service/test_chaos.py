@@ -46,16 +46,15 @@ class Victim:
             *("--data", str(config.data)),
         ]
         limits = {"KIT_REQUESTS_PER_MINUTE": "1000000", "KIT_STARTS_PER_MINUTE": "1000000"}
-        self._environment = os.environ | limits
+        self._environment = os.environ | limits | {"PYTHONFAULTHANDLER": "1"}
+        self._errors = config.data.parent / "errors.txt"
         self.start()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
-            self._command,
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                self._command, env=self._environment, stdout=subprocess.DEVNULL, stderr=errors
+            )
 
     def kill(self) -> None:
         self._process.kill()
@@ -71,8 +70,14 @@ class Victim:
             self.kills["render"] += 1
 
     def stop(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait(60)
+        # Not SIGINT, which Python may lose while it imports: the process may have just begun.
+        self._process.terminate()
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGABRT)  # it writes down where each thread is
+            self._process.wait()
+            pytest.fail(f"the service did not stop:\n{self._errors.read_text()[-20_000:]}")
 
 
 def children(pid: int) -> list[int]:
