@@ -1,6 +1,6 @@
 """Twins: what stays of a widget in a notebook that is opened again, or not trusted.
 
-A widget and its twin are two outputs (decision 50): a page that cannot show a widget says so in its
+A widget and its twin are two outputs (decision 23): a page that cannot show a widget says so in its
 place, and takes whatever else stands in the same output along.
 """
 
