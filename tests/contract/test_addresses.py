@@ -191,6 +191,13 @@ def test_a_key_that_leads_out_of_the_folder_leads_nowhere(
     assert anyone.get(address).status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/media/a%0Ab", "/media/uploads/a%0Ab", "/media/%0D%0A"])
+def test_a_line_break_in_an_address_is_no_other_method(anyone: httpx.Client, path: str) -> None:
+    answer = anyone.get(path, params={"expires": 1, "signature": "x"})
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "access_denied")
+
+
 def test_addresses_begin_with_the_public_one(start_service: Callable[..., Service]) -> None:
     service = start_service(public_url="https://studio.example.org/api/")
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:

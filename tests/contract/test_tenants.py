@@ -288,11 +288,11 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
     },
     "POST /v1/scripts/title": {"replayed": Row(again("/v1/scripts/title"), 200)},
     "POST /v1/scripts": {"replayed": Row(again("/v1/scripts"), 201)},
-    "GET /media/{key:path}": {
+    "GET /media/{key:key}": {
         "unsigned": Row(unsigned, 400),
         "signed for another": Row(signed_for_another("GET"), 403),
     },
-    "HEAD /media/{key:path}": {"signed for another": Row(signed_for_another("HEAD"), 403)},
+    "HEAD /media/{key:key}": {"signed for another": Row(signed_for_another("HEAD"), 403)},
     "PUT /media/uploads/{upload_id}": {"signed for another": Row(sent_for_another, 403)},
     **{
         f"GET {path}": {"open to all": Row(get(path), 200)}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -42,8 +43,17 @@ Expires = Annotated[int, Query(description="seconds since 1970")]
 Signature = Annotated[str, Query(description="over method, path, time, type and length")]
 
 
-@router.head("/{key:path}", response_class=FileResponse, include_in_schema=False)
-@router.get("/{key:path}", response_class=FileResponse)
+class _KeyConvertor(PathConvertor):
+    """A path with line breaks, too, which the framework's takes for another address."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("key", _KeyConvertor())
+
+
+@router.head("/{key:key}", response_class=FileResponse, include_in_schema=False)
+@router.get("/{key:key}", response_class=FileResponse)
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file; `Range`, `If-Range` and `HEAD` work."""
     context = context_of(request)
