@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.media import yunet
+from kit.engines.media import networks
 from kit.engines.media.color import Bytes
 
 Point: TypeAlias = tuple[float, float]
@@ -163,6 +163,6 @@ def _face(row: list[float]) -> Face:
 @cache
 def _network() -> Any:
     # Read here, not by OpenCV, which cannot open every path on Windows.
-    weights = np.fromfile(yunet.FILE, np.uint8)
+    weights = np.fromfile(networks.FACES, np.uint8)
     nothing = np.empty(0, np.uint8)
     return cv2.FaceDetectorYN.create("onnx", weights, nothing, (320, 320), _SURE, _SHARED, _MOST)

@@ -1,13 +1,14 @@
 import hashlib
 import math
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
 from kit.engines import samples
-from kit.engines.media import stills, yunet
+from kit.engines.media import networks, stills
 from kit.engines.media.faces import find
 from tests.engines.drawn import EYES, LINE, MOUTH_HALF, face, place
 
@@ -101,11 +102,20 @@ def test_a_face_is_found_at_a_tenth_of_the_picture_and_where_it_fills_it() -> No
     assert near.width > 240
 
 
-def test_the_network_is_the_one_that_was_published_and_its_license_is_beside_it() -> None:
-    digest = hashlib.sha256(yunet.FILE.read_bytes()).hexdigest()
+@pytest.mark.parametrize(
+    ("file", "license_file", "name"),
+    [
+        (networks.FACES, "MIT-YuNet.txt", "MIT License"),
+        (networks.SUBJECTS, "APACHE-MediaPipe.txt", "Apache License"),
+    ],
+)
+def test_networks_are_those_that_were_published_and_their_licenses_are_beside_them(
+    file: Path, license_file: str, name: str
+) -> None:
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
 
-    assert digest in yunet.FILE.with_name("README.md").read_text()
-    assert "MIT License" in yunet.FILE.with_name("MIT-YuNet.txt").read_text()
+    assert digest in file.with_name("README.md").read_text()
+    assert name in file.with_name(license_file).read_text()
 
 
 @pytest.mark.parametrize("side", [24, 32, 60, 200])

@@ -15,9 +15,9 @@ from kit.engines.editing.picture.framing import scaled
 from kit.engines.editing.picture.grading import color_of, finished, flat, over, source
 from kit.engines.editing.picture.painted import behind
 from kit.engines.media.color import Bytes
-from kit.engines.media.crops import cut
-from kit.engines.media.cutout import LEAST, cleaned, judged
+from kit.engines.media.cutout import LEAST, clean_rim, cut_out
 from kit.engines.media.stills import Still, origin
+from kit.engines.media.subject import crop
 from kit.engines.sizes import BOX
 from kit.errors import EngineError
 
@@ -195,7 +195,8 @@ def _subject(
         raise EngineError(sentence, code="no_background")
     if near is None and still.alpha is not None and not blurs:
         return _standing_out(still.alpha, near), None
-    alpha, sure = judged(flat(still), progress.report, near=near)
+    found = cut_out(flat(still), progress.report, near=near)
+    alpha, sure = found.alpha, found.certainty
     if still.alpha is not None:
         alpha = np.minimum(alpha, still.alpha)
     alpha = _standing_out(alpha, near)
@@ -231,7 +232,7 @@ def _backdrop(job: Job) -> Bytes | None:
 
 
 def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:
-    clean = cleaned(scene.pixels, scene.alpha, progress.part(0.6, 0.75).report)
+    clean = clean_rim(scene.pixels, scene.alpha, progress.part(0.6, 0.75).report)
     # What nobody sees would only make the file larger.
     return np.where(scene.alpha[..., None] > 0, clean, np.uint8(255)), scene.alpha
 
@@ -244,7 +245,7 @@ def _replace(job: Job, progress: Progress, scene: _Scene) -> Result:
 def _new(job: Job, progress: Progress, scene: _Scene) -> Bytes:
     height, width = scene.alpha.shape
     if scene.backdrop is not None:
-        return scaled(cut(scene.backdrop, width / height), width, height)
+        return scaled(crop(scene.backdrop, width / height), width, height)
     if job.prompt.strip():
         return behind(job.prompt, width, height, job.seed, progress)
     return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
@@ -264,7 +265,7 @@ def _blur(job: Job, progress: Progress, scene: _Scene) -> Result:
 def _set(scene: _Scene, back: Bytes, progress: Progress) -> Bytes:
     """Return the subject before another background."""
     progress.report(0.7)
-    front = cleaned(scene.pixels, scene.alpha, progress.part(0.7, 0.75).report)
+    front = clean_rim(scene.pixels, scene.alpha, progress.part(0.7, 0.75).report)
     return over(back, front, scene.alpha)
 
 

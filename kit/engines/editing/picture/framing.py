@@ -10,8 +10,8 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.picture.grading import finished, flat, source
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.crops import window
 from kit.engines.media.stills import Still
+from kit.engines.media.subject import find
 from kit.engines.sizes import longest_side
 
 _SMALL = 160  # pixels a side of the copy that is blurred
@@ -43,7 +43,7 @@ def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
 
 
 def _crop(still: Still, width: int, height: int) -> Still:
-    x, y, wide, high = window(still.pixels, width / height)
+    x, y, wide, high = find(still.pixels).window(width / height)
     place = (slice(y, y + high), slice(x, x + wide))
     return _each(still, lambda plane: scaled(plane[place], width, height))
 

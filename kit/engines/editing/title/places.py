@@ -17,9 +17,9 @@ from kit.engines.editing.title.setting import Stack, Title, luminance, stacked
 from kit.engines.editing.title.styles import STYLES, margin_of
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.crops import attention
 from kit.engines.media.direction import leftward
 from kit.engines.media.lettering import Block
+from kit.engines.media.subject import find
 from kit.errors import EngineError
 
 _PLACES = {"top": (0.0, 0.1), "center": (0.5, 0.3), "bottom": (1.0, 0.0)}
@@ -171,7 +171,7 @@ def _charted(pixels: Bytes, *, people: bool) -> _Map:
     if share < 1.0:
         pixels = cv2.resize(pixels, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
     found = faces.find(pixels) if people else []
-    draw = attention(pixels, found=found)
+    draw = find(pixels, found=found).attention
     size = draw.shape[::-1]
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255

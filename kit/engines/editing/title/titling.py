@@ -34,8 +34,8 @@ from kit.engines.editing.title.setting import (
 )
 from kit.engines.editing.title.styles import STYLES, TitleStyle, headline_of, subtitle_of
 from kit.engines.media.color import Bytes, paint
-from kit.engines.media.crops import cut
 from kit.engines.media.lettering import Block, Color, mask, softened, sprite, stamp
+from kit.engines.media.subject import crop
 from kit.engines.media.typesetting import extent
 from kit.engines.prompt.backgrounds import asks_for_place
 from kit.engines.prompt.reading import read
@@ -280,7 +280,7 @@ def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:
     if job.media.get("image"):
         picture = flat(source(job))
         progress.report(0.15)
-        return scaled(cut(picture, width / height), width, height)
+        return scaled(crop(picture, width / height), width, height)
     words = (job.parameters.get("background") or "").strip()
     if words:
         return behind(words, width, height, job.seed, progress)

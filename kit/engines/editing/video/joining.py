@@ -34,10 +34,10 @@ from kit.engines.editing.video.plan import (
 from kit.engines.editing.video.survey import Survey
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame, rgb_of, views
 from kit.engines.media.color import Bytes
-from kit.engines.media.crops import attention
 from kit.engines.media.footage import Footage
 from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound, fitted
+from kit.engines.media.subject import find
 from kit.engines.sizes import QUALITIES
 from kit.errors import EngineError
 
@@ -215,7 +215,7 @@ def _corner(film: Footage, frame: Frame, check: Callable[[], None]) -> NDArray[n
     for number in range(_LOOKS):
         moment = film.seconds * (number + 0.5) / _LOOKS
         shown = film.frames(film.fps, start=moment, end=moment, size=size, check=check)
-        looks.append(attention(next(shown)))
+        looks.append(find(next(shown)).attention)
     across = frame.room[0] > 0
     axis = 0 if across else 1
     seen = Survey(np.zeros((1, 4)), np.array([True]), [(0, np.mean(looks, axis=0))])

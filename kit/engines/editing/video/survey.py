@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.editing.video.plan import Plan
-from kit.engines.media import crops
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.footage import Footage
+from kit.engines.media.subject import find
 
 _SIDE = 320
 #: Mean difference of two small gray frames, 0 to 255, above which a new shot may begin.
@@ -46,7 +46,7 @@ class Survey:
     cuts : ndarray of bool
         Shape (frames,): whether a shot begins; the first frame always.
     looks : list of (frame, attention)
-        Maps of what draws the eye, as `kit.engines.media.crops.attention` returns them.
+        Maps of what draws the eye, as `kit.engines.media.subject.Subject` has them.
     """
 
     moves: Moves
@@ -109,7 +109,7 @@ def shots(cuts: NDArray[np.bool_]) -> list[slice]:
 
 def _attention(pixels: Bytes, gray: Bytes, recent: deque[Bytes]) -> Floats:
     """Return what draws the eye: what stands out in a picture, and what moves in it."""
-    still = crops.attention(pixels)
+    still = find(pixels).attention
     still = still / max(float(still.mean()), 1e-6)
     if not recent:
         return np.asarray(still, np.float32)

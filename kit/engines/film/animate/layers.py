@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.film.sheets import Sheet, yuv
-from kit.engines.media import cutout
 from kit.engines.media.color import Bytes
+from kit.engines.media.cutout import clean_rim
 from kit.engines.media.fill.erasing import erased
 from kit.engines.media.fill.nearby import around
 from kit.engines.media.noise import smooth_step
@@ -151,7 +151,7 @@ def _before(pixels: Bytes, background: Bytes, alpha: Bytes) -> Bytes:
     Where that asks for no color that there is, it is the nearest one; where there is no subject,
     the subject's own colors go on, so that a part of a pixel's move shows no seam.
     """
-    out = cutout.cleaned(pixels, alpha).copy()
+    out = clean_rim(pixels, alpha).copy()
     edge = (alpha > _TRACE) & (alpha < 255)
     cover = alpha[edge][:, None] * np.float32(1 / 255)
     behind = background[edge].astype(np.float32)

@@ -11,21 +11,25 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import Layers, separated
 from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
-from kit.engines.film.animate.subject import Subject, found, stands_free
+from kit.engines.film.animate.subject import Subject
 from kit.engines.film.filming import Draw, Take, View, filmed, take_of, view
 from kit.engines.film.kenburns.drawing import Rostrum, flattened
 from kit.engines.film.kenburns.moves import MOVES, Room
 from kit.engines.film.sheets import Matrix
 from kit.engines.film.weather import Weather, dull
-from kit.engines.media import crops, cutout, stills
+from kit.engines.media import stills
+from kit.engines.media import subject as subjects
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.cutout import cut_out
 from kit.engines.media.noise import smooth_step
 from kit.engines.sizes import frame_size
 
 _MOST = 3072  # pixels a side that are read of a picture
 #: Moves of the other techniques -> what a flat picture makes of them.
 _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "pan_up"}
+_SURE = 0.6  # of a subject that is cut out without being asked
+_SHARES = (0.015, 0.72)  # of the picture that it may cover
 _SUBJECT = 0.9  # nearness of a subject that is cut out
 
 #: Prepares a technique: from the picture, its subject and the take to what draws frames.
@@ -65,9 +69,10 @@ def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
     alpha = np.zeros(pixels.shape[:2], np.uint8)
     if technique == "ken_burns":
         return technique, alpha
-    cover = cutout.subject(pixels)
-    if stands_free(pixels, cover) or (technique == "cutout" and found(cover)):
-        return ("cutout" if technique == "auto" else technique), cover
+    found = cut_out(pixels)
+    low, high = _SHARES
+    if (technique == "cutout" or found.certainty > _SURE) and low < found.alpha.mean() / 255 < high:
+        return "cutout", found.alpha
     # Half a cliff that comes nearer tears a picture up as well as one that is cut out.
     return "parallax", alpha
 
@@ -149,7 +154,7 @@ def _air(kind: str, take: Take, rng: np.random.Generator) -> Callable[[Bytes, in
 
 def _framed(pixels: Bytes, take: Take) -> Bytes:
     """Return the part of a picture that has the frame's shape, not larger than it can be seen."""
-    part = crops.cut(pixels, take.width / take.height)
+    part = subjects.crop(pixels, take.width / take.height)
     scale = max(take.width, take.height) * 1.6 / max(part.shape[:2])
     if scale < 1:
         return np.asarray(cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Take, filmed, take_of
 from kit.engines.film.kenburns.moves import MOVES, Room, Window, between, fitting, position
-from kit.engines.media import crops, stills
+from kit.engines.media import stills, subject
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.sizes import frame_size
@@ -297,29 +297,19 @@ def _bounded(pixels: Bytes, take: Take) -> Bytes:
     height, width = pixels.shape[:2]
     shape = take.width / take.height
     aspect = min(max(width / height, shape / _LONGEST), shape * _LONGEST)
-    return pixels if math.isclose(aspect, width / height) else crops.cut(pixels, aspect)
+    return pixels if math.isclose(aspect, width / height) else subject.crop(pixels, aspect)
 
 
 def _room(pixels: Bytes, values: Mapping[str, Any], take: Take) -> Room:
     height, width = pixels.shape[:2]
     wide = _largest(width, height, take)
     tall = wide * take.height / take.width
-    focus = _focus(pixels)
+    focus = subject.find(pixels).center
     asked = (values.get("focus_x"), values.get("focus_y"))
     x, y = (
         found if share is None else float(share) for share, found in zip(asked, focus, strict=True)
     )
     return Room(min(1.0, wide / width), min(1.0, tall / height), (x, y), take.motion)
-
-
-def _focus(pixels: Bytes) -> tuple[float, float]:
-    """Return the center of what stands out, in shares of the picture."""
-    drawn = crops.attention(pixels)
-    height, width = drawn.shape
-    # Blurred as wide as a subject is: one bright dot is not what a camera travels to.
-    calm = cv2.GaussianBlur(drawn, (0, 0), 0.12 * max(height, width))
-    row, column = divmod(int(calm.argmax()), width)
-    return (column + 0.5) / width, (row + 0.5) / height
 
 
 def _largest(width: int, height: int, take: Take) -> float:

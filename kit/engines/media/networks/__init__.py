@@ -1,0 +1,8 @@
+"""Networks that find faces and subjects; licenses and where they come from: README.md here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FACES = Path(__file__).with_name("face_detection_yunet_2023mar.onnx")
+SUBJECTS = Path(__file__).with_name("selfie_segmentation.tflite")

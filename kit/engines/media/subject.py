@@ -1,0 +1,195 @@
+"""The subject of a picture: where it is and how sure that is; faces first, then what stands out.
+
+Whatever crops, follows, cuts out or covers asks here, so that all of it keeps the same heads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import cv2
+import numpy as np
+
+from kit.engines.media import faces, networks
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.faces import Face
+
+__all__ = ["Subject", "crop", "find", "likely"]
+
+_SIDE = 96  # pixels of the map; where to look needs no detail
+_SEEN = 256  # pixels a side that the network sees
+_FACE, _COVER = 2.4, 1.0  # how much faces and what the network finds outweigh what is striking
+_HEADROOM = 0.9  # how far above and around a face still matters, in its own size
+_BESIDE = 0.4  # of the largest face's width: smaller faces may be left out
+#: From a face's middle to the ends of its head: to the left, up, to the right and down.
+_HEAD = (-0.7, -1.0, 0.7, 0.7)
+_TOP = (0.4, 1.6)  # how much the foot and the top of what the network finds count
+_BLUR = 0.12  # of the map: one bright dot is no subject
+# The network keeps its layers while it looks, so two threads must not use it at the same time.
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Where a picture's subject is.
+
+    Parameters
+    ----------
+    faces : tuple of Face
+        In pixels of the picture, the largest first.
+    attention : ndarray of float32
+        How much each place draws the eye, about 0 to 4, at most 96 pixels a side.
+    size : (width, height)
+        Of the picture.
+    certainty : float
+        How sure it is that there is a subject at all, 0 to 1; 1 with a face.
+    """
+
+    faces: tuple[Face, ...]
+    attention: Floats
+    size: tuple[int, int]
+    certainty: float
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle of what draws the eye most, in shares of the picture."""
+        height, width = self.attention.shape
+        reach = _BLUR * max(height, width)
+        calm = cv2.GaussianBlur(self.attention, (0, 0), reach, borderType=cv2.BORDER_CONSTANT)
+        row, column = divmod(int(calm.argmax()), width)
+        return (column + 0.5) / width, (row + 0.5) / height
+
+    def window(self, aspect: float) -> tuple[int, int, int, int]:
+        """Return the largest crop of an aspect, width over height, that keeps heads and subject.
+
+        Returns
+        -------
+        tuple of int
+            Left, top, width and height in pixels, inside the picture.
+        """
+        width, height = self.size
+        wide, high = (
+            min(width, max(1, round(height * aspect))),
+            min(height, max(1, round(width / aspect))),
+        )
+        return self._start(0, wide), self._start(1, high), wide, high
+
+    def _start(self, axis: int, length: int) -> int:
+        """Return where a stretch of a length holds most, in pixels; heads stay whole."""
+        whole = self.size[axis]
+        if length >= whole:
+            return 0
+        sums = np.concatenate([[0.0], np.cumsum(self.attention.sum(axis=axis), dtype=np.float64)])
+        knots = np.linspace(0.0, whole, len(sums))
+        starts = np.arange(whole - length + 1)
+        for count in (len(self.faces), 1):
+            heads = [self._head(face, axis) for face in self.faces[:count]]
+            first = min((head[0] for head in heads), default=whole)
+            last = max((head[1] for head in heads), default=0)
+            kept = starts[(starts <= first) & (starts + length >= last)]
+            if len(kept):
+                starts = kept
+                break
+        held = np.interp(starts + length, knots, sums) - np.interp(starts, knots, sums)
+        # Of equal stretches the middle one: a plain picture is cut in its center.
+        best = np.flatnonzero(held >= held.max() - 1e-6 * max(1.0, sums[-1]))
+        return int(starts[best[len(best) // 2]])
+
+    def _head(self, face: Face, axis: int) -> tuple[float, float]:
+        """Return where a head begins and ends along an axis, inside the picture."""
+        if face.width < _BESIDE * self.faces[0].width:
+            return float(self.size[axis]), 0.0
+        ends = (face.center[axis] + _HEAD[axis + side] * face.width for side in (0, 2))
+        first, last = (min(max(end, 0.0), float(self.size[axis])) for end in ends)
+        return first, last
+
+
+def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = None) -> Subject:
+    """Return the subject of a picture.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), RGB.
+    people : bool
+        Whether to look for faces, which takes most of the time.
+    found : sequence of Face, optional
+        The faces, where they are known; they are not looked for then.
+
+    Source: Hou and Zhang, "Saliency detection: a spectral residual approach" (CVPR 2007).
+    """
+    height, width = pixels.shape[:2]
+    scale = _SIDE / max(height, width)
+    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    cover = np.asarray(cv2.resize(likely(pixels), size, interpolation=cv2.INTER_AREA))
+    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
+    apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
+    striking = 0.1 + 0.6 * _residual(lab[..., 0]) + 0.6 * _unit(cv2.GaussianBlur(apart, (0, 0), 2))
+    rows, columns = np.mgrid[0 : size[1], 0 : size[0]].astype(np.float32)
+    across, down = (columns + 0.5) / size[0] - 0.5, (rows + 0.5) / size[1] - 0.48
+    center = np.exp(-((across / 0.42) ** 2) - (down / 0.45) ** 2)
+    weights = striking * (0.35 + 0.65 * center) + _COVER * np.maximum(cover - 0.2, 0.0) * _upper(
+        cover, rows
+    )
+    if found is None:
+        found = faces.find(pixels) if people else ()
+    for face in found:
+        x, y = (at * size[0] / width for at in face.center)
+        reach = _HEADROOM * face.width * size[0] / width
+        weights += _FACE * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / reach**2)
+    sure = 1.0 if found else float(cover[cover > 0.5].mean()) if (cover > 0.5).any() else 0.0
+    return Subject(tuple(found), np.asarray(weights, np.float32), (width, height), sure)
+
+
+def crop(pixels: Bytes, aspect: float) -> Bytes:
+    """Return the part of a picture in `Subject.window`, a view on it."""
+    height, width = pixels.shape[:2]
+    if (width, height) == (min(width, round(height * aspect)), min(height, round(width / aspect))):
+        return pixels
+    x, y, wide, high = find(pixels).window(aspect)
+    return pixels[y : y + high, x : x + wide]
+
+
+def likely(pixels: Bytes) -> Floats:
+    """Return how likely each place belongs to the subject, 0 to 1, shape (256, 256).
+
+    A network for people in front of a camera; it knows animals and single things as well.
+    """
+    blob = cv2.dnn.blobFromImage(pixels, 1 / 255, (_SEEN, _SEEN))
+    with _LOCK:
+        network = _network()
+        network.setInput(blob)
+        return np.array(network.forward()[0, 0], np.float32)
+
+
+@cache
+def _network() -> Any:
+    # Read here, not by OpenCV, which cannot open every path on Windows.
+    return cv2.dnn.readNetFromTFLite(np.fromfile(networks.SUBJECTS, np.uint8))
+
+
+def _upper(cover: Floats, rows: Floats) -> Floats:
+    """Return how much each row of a subject counts: heads are at the top, also of animals."""
+    inside = np.flatnonzero((cover > 0.5).any(axis=1))
+    if not len(inside):
+        return np.ones_like(rows)
+    low, high = _TOP
+    share = (rows - inside[0]) / max(1, inside[-1] - inside[0])
+    return np.asarray(high + (low - high) * np.clip(share, 0.0, 1.0), np.float32)
+
+
+def _residual(gray: Floats) -> Floats:
+    spectrum = np.fft.fft2(gray)
+    loud = np.log(np.abs(spectrum) + 1e-6).astype(np.float32)
+    rest = loud - cv2.blur(loud, (3, 3))
+    energy = np.abs(np.fft.ifft2(np.exp(rest + 1j * np.angle(spectrum)))) ** 2
+    return _unit(cv2.GaussianBlur(energy.astype(np.float32), (0, 0), 3))
+
+
+def _unit(weights: Floats) -> Floats:
+    return np.asarray(weights / max(float(weights.max()), 1e-6), np.float32)
