@@ -6,6 +6,8 @@ surface may be looked along, and light may fall on one place alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import cv2
 import numpy as np
 
@@ -106,3 +108,15 @@ def symmetric(picture: Plane) -> Plane:
     width = picture.shape[-1]
     half = picture[..., : (width + 1) // 2]
     return np.concatenate([half, half[..., ::-1][..., width % 2 :]], axis=-1)
+
+
+def framed(brief: Brief, table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return what a table says of a brief's words of composition, the first word first.
+
+    Parameters
+    ----------
+    table : mapping
+        Word -> values; what the empty word has holds where no other one says it.
+    """
+    rows = [table[word] for word in (*brief.composition, "") if word in table]
+    return {name: value for row in reversed(rows) for name, value in row.items()}

@@ -1,0 +1,64 @@
+"""A canvas: light and what is known of it, laid over one another from the back to the front."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from kit.engines.painting.noise import Plane
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """Planes that painters add to, in place.
+
+    Parameters
+    ----------
+    light : ndarray of float32
+        Shape (3, height, width).
+    depth : ndarray of float32
+        Meters from the camera; infinite in the sky.
+    sky, emitters : ndarray of float32
+        Share of each pixel that is sky, and that shines by itself.
+    """
+
+    light: Plane
+    depth: Plane
+    sky: Plane
+    emitters: Plane
+
+    @classmethod
+    def over(cls, light: Plane) -> Self:
+        """Return a canvas on which there is a sky alone."""
+        depth = np.full(light.shape[1:], np.inf, np.float32)
+        return cls(light, depth, np.ones_like(depth), np.zeros_like(depth))
+
+    def lay(
+        self,
+        at: tuple[slice, slice],
+        color: Plane,
+        cover: Plane,
+        depth: Plane | float,
+        shining: Plane | float = 0.0,
+    ) -> None:
+        """Lay a thing over a part of the canvas.
+
+        Parameters
+        ----------
+        cover, shining : ndarray of float32
+            Share of each pixel that it covers, and share of its own light.
+        """
+        below, emitters = self.light[:, *at], self.emitters[at]
+        below += (color - below) * cover
+        emitters += (shining - emitters) * cover
+        self.sky[at] *= 1.0 - cover
+        np.copyto(self.depth[at], np.asarray(depth, np.float32), where=cover > 0.5)
+
+
+def distances(shape: tuple[int, ...], x: float, y: float, unit: float = 1.0) -> tuple[Plane, Plane]:
+    """Return how far columns lie right of a place, and rows below it, in units of pixels."""
+    right = (np.arange(shape[1], dtype=np.float32)[None] - np.float32(x)) / np.float32(unit)
+    below = (np.arange(shape[0], dtype=np.float32)[:, None] - np.float32(y)) / np.float32(unit)
+    return right, below

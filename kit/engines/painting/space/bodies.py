@@ -1,0 +1,319 @@
+"""What a view of space shows: bodies, gas and stars, as words, camera and seed choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from kit.engines.painting.framing import focus, framed
+from kit.engines.painting.tints import Trio, asked, strength, three
+from kit.engines.prompt.brief import Brief
+
+Range: TypeAlias = tuple[float, float]
+Vector: TypeAlias = tuple[float, float, float]
+
+#: Subject -> how much of the sky is gas, and where its main body stands, aside and down; its radius
+#: as a share of the shorter side, its tilt and its opening. The first one that is named is painted.
+_SUBJECTS: dict[str, tuple[Range, ...]] = {
+    "hole": ((0.05, 0.22), (0.0, 0.07), (0.45, 0.55), (0.53, 0.55), (0.04, 0.34), (0.087, 0.19)),
+    "orbit": ((0.12, 0.5), (0.0, 0.12), (0.60, 0.70), (1.0, 1.0), (0.0, 0.4), (0.0, 0.0)),
+    "ringed": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.15, 0.19), (0.0, 0.5), (0.14, 0.34)),
+    "planet": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.22, 0.34), (0.0, 0.5), (0.0, 0.0)),
+    "galaxy": ((0.0, 0.06), (0.0, 0.06), (0.44, 0.56), (0.72, 0.92), (0.0, 0.7), (0.38, 0.9)),
+    "stars": ((0.12, 0.3),),
+    "nova": ((0.02, 0.1), (0.0, 0.12), (0.38, 0.62), (0.34, 0.34), (0.0, 0.0), (0.0, 0.0)),
+    "nebula": ((0.45, 0.95),),
+    "wormhole": ((0.45, 0.95), (0.0, 0.07), (0.45, 0.55), (0.78, 0.8), (0.0, 0.3), (0.1, 0.1)),
+}
+#: What the seed draws from where none is named, and how often.
+_DRAWN = {"nebula": 0.28, "planet": 0.22, "ringed": 0.18, "galaxy": 0.18, "orbit": 0.14}
+#: Kind of planet -> hues of the ground and of the air, and how often the seed draws it.
+PLANETS = {
+    "ocean": ((252.0, 240.0), 0.25), "moon": ((255.0, 250.0), 0.10), "lava": ((32.0, 30.0), 0.12),
+    "icy": ((225.0, 220.0), 0.15), "rocky": ((42.0, 40.0), 0.15), "banded": ((62.0, 70.0), 0.23),
+}  # fmt: skip
+#: What shines by itself -> hues of its parts.
+_SHINING = {
+    "hole": (62.0, 42.0), "wormhole": (225.0, 260.0), "nova": (28.0, 225.0),
+    "galaxy": (70.0, 255.0, 355.0),
+}  # fmt: skip
+#: Tints of gas that the seed draws from: body, hottest parts, second gas.
+_GASES: list[Trio] = [
+    ((352.0, 0.16), (55.0, 0.14), (215.0, 0.12)), ((298.0, 0.16), (345.0, 0.15), (255.0, 0.14)),
+    ((205.0, 0.12), (85.0, 0.13), (20.0, 0.14)), ((25.0, 0.16), (75.0, 0.14), (262.0, 0.14)),
+    ((262.0, 0.15), (205.0, 0.12), (320.0, 0.15)), ((235.0, 0.13), (60.0, 0.11), (285.0, 0.14)),
+]  # fmt: skip
+_LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
+#: Word -> factors on a main body and on bare gas, least radius of a planet as a share of the
+#: shorter side, factors on stars and flares, more gas, rise of a horizon, height of rocks.
+_SHOTS = {
+    "": {"near": 1.0, "bare": 1.0, "fill": 0.0, "stars": 1.0, "flares": 1.0, "gas": 0.0,
+         "alone": 0.0, "rise": 0.0, "rocks": 0.0},
+    "wide": {"near": 0.42, "bare": 0.55, "stars": 1.5, "alone": 0.42, "rise": -0.26},
+    "close": {"near": 2.0, "bare": 1.9, "fill": 0.66, "flares": 0.33, "rise": 0.19},
+    "minimal": {"near": 0.55, "bare": 0.8, "stars": 0.16, "flares": 0.0, "gas": -0.2,
+                "alone": 0.24, "rise": -0.4},
+    "dramatic": {"near": 1.6, "bare": 1.6, "fill": 0.52, "stars": 1.3, "gas": 0.35, "rise": 0.1},
+    "low": {"rocks": 0.24},
+    "high": {"fill": 1.15, "rise": 0.33},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CelestialBody:
+    """One body; places and lengths are pixels.
+
+    Parameters
+    ----------
+    kind : str
+        One of `PLANETS`, or galaxy, hole, wormhole, nova or comet, whose radius is its tail's.
+    tilt : float
+        Of its axis, rings or disk in the picture, in radians; of a comet where its tails point.
+    opening : float
+        How far rings or disk face the viewer: 0 is a line or no rings, 1 a circle.
+    sun : tuple of float
+        Unit vector toward the light: right, down, toward the viewer.
+    hues : tuple of float
+        Of ground and air, or of what shines within and without.
+    """
+
+    kind: str
+    x: float
+    y: float
+    radius: float
+    tilt: float = 0.0
+    opening: float = 0.0
+    sun: Vector = (0.0, 0.0, 1.0)
+    hues: tuple[float, ...] = (255.0, 250.0)
+    chroma: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sky:
+    """A view of space, in a frame of `width` by `height` pixels.
+
+    Parameters
+    ----------
+    hues : tuple of float
+        Of the main gas, of its hottest parts and of the second gas, in degrees.
+    amount, glow : float
+        How much of the sky gas fills, 0 (a breath) to 1, and a factor on its light.
+    core : tuple of float
+        Where the stars that light the gas stand, as shares of width and height.
+    zoom, alone : float
+        How many times nearer than usual the gas is, and the reach of a single cloud with nothing
+        around it, as a share of the shorter side; else 0.
+    main : CelestialBody or None
+        What the picture is of; of the gas without one.
+    others : tuple of CelestialBody
+        What accompanies it: a moon behind it, the rest before it.
+    sun : tuple of float or None
+        Where a sun rises over the main body, in pixels.
+    rocks : float
+        How high the ground stands from which one looks up, as a share of the height; else 0.
+    """
+
+    width: int
+    height: int
+    hues: Vector
+    chroma: float
+    amount: float
+    core: tuple[float, float]
+    zoom: float = 1.0
+    alone: float = 0.0
+    glow: float = 1.0
+    stars: float
+    flares: int
+    main: CelestialBody | None = None
+    others: tuple[CelestialBody, ...] = ()
+    sun: tuple[float, float] | None = None
+    rocks: float = 0.0
+
+    @property
+    def anchor(self) -> tuple[float, float]:
+        """Where the thing stands that the view is of, as shares of width and height."""
+        at = self.sun or ((self.main.x, self.main.y) if self.main else None)
+        return (at[0] / self.width, at[1] / self.height) if at else self.core
+
+    def moved(self, x: float, y: float) -> Sky:
+        """Return it with its anchor elsewhere, given as shares of width and height."""
+        aside, down = x - self.anchor[0], y - self.anchor[1]
+        over, under = aside * self.width, down * self.height
+        moved = self._each(lambda it: replace(it, x=it.x + over, y=it.y + under))
+        sun = (self.sun[0] + over, self.sun[1] + under) if self.sun else None
+        return replace(moved, core=(self.core[0] + aside, self.core[1] + down), sun=sun)
+
+    def scaled(self, factor: float) -> Sky:
+        """Return it seen from nearer."""
+        if not self.main:
+            return replace(self, zoom=self.zoom * factor)
+        x, y = self.main.x, self.main.y
+        return self._each(lambda it: replace(
+            it, x=x + (it.x - x) * factor, y=y + (it.y - y) * factor, radius=it.radius * factor
+        ))  # fmt: skip
+
+    def _each(self, change: Callable[[CelestialBody], CelestialBody]) -> Sky:
+        others = tuple(it if it.kind == "comet" else change(it) for it in self.others)
+        return replace(self, main=self.main and change(self.main), others=others)
+
+
+def sky_of(rng: np.random.Generator, brief: Brief) -> Sky:
+    """Return what a brief's sky shows."""
+    # Drawn in any case: the rest of the sky must not change when a word makes the choice.
+    drawn = str(rng.choice(list(_DRAWN), p=list(_DRAWN.values())))
+    drawn = "orbit" if brief.hour in ("dawn", "sunset") else drawn
+    subject = next((it for it in _SUBJECTS if f"subject_{it}" in brief.things), drawn)
+    if "wormhole" in brief.things and "closed_hole" not in brief.things:
+        subject = "wormhole"
+    tints = three(rng, brief, _GASES)
+    lively, starry = _LIVELY.get(brief.mood, 1.0), subject == "stars"
+    gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
+    more = 0.2 if brief.weather in ("mist", "fog") else 0.0
+    sky = Sky(
+        width=brief.width,
+        height=brief.height,
+        hues=(tints[0][0], tints[1][0], tints[2][0]),
+        chroma=strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15),
+        amount=min(1.0, lively * (more + gas)),
+        core=(float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6)),
+        stars=(1.7 if starry else 1.0) * (0.6 if brief.hour == "day" else 1.0),
+        flares=round((14 if starry else 7) * lively),
+    )
+    if len(_SUBJECTS[subject]) > 1:
+        sky = _with_main(rng.spawn(1)[0], brief, sky, subject)
+    if "comet" in brief.things:  # in the corner that the planet leaves free
+        side = -1.0 if sky.main and sky.anchor[0] > 0.5 else 1.0
+        turn, own = rng.uniform(-0.75, -0.35), asked(brief)
+        comet = CelestialBody(
+            kind="comet",
+            x=(0.5 + side * rng.uniform(0.02, 0.14)) * sky.width,
+            y=rng.uniform(0.24, 0.36) * sky.height,
+            radius=rng.uniform(0.40, 0.55) * min(sky.width, sky.height),
+            tilt=turn if side > 0 else np.pi - turn,
+            hues=(own[-1][0] if len(own) > 1 else 225.0,),
+        )
+        sky = replace(sky, others=(*sky.others, comet))
+    return _composed(sky, brief)
+
+
+def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -> Sky:
+    """Return a sky with its main body, and a moon or the sun that comes with it."""
+    _, aside, down, large, tilt, opening = _SUBJECTS[subject]
+    side, lean = (float(sign) for sign in rng.choice([-1, 1], 2))
+    high = -0.75 if brief.hour in ("dawn", "sunset", "dusk") else -0.4
+    kind, hues = _kind(rng, brief, sky, subject)
+    short = min(sky.width, sky.height)
+    upright = sky.height > 1.2 * sky.width and subject == "galaxy"
+    main = CelestialBody(
+        kind=kind,
+        x=(0.5 + side * rng.uniform(*aside)) * sky.width,
+        y=rng.uniform(*down) * sky.height,
+        radius=rng.uniform(*large) * short,
+        tilt=lean * rng.uniform(*tilt) + upright * np.pi / 2,
+        opening=rng.uniform(*opening),
+        sun=unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55)),
+        hues=hues,
+        chroma=strength(brief),
+    )
+    if subject in ("planet", "ringed") and rng.random() < 0.65:
+        moon = CelestialBody(
+            kind="moon",
+            x=main.x - side * main.radius * (rng.uniform(1.55, 2.0) + (subject == "ringed")),
+            y=main.y - main.radius * rng.uniform(0.35, 1.1),
+            radius=rng.uniform(0.022, 0.05) * short,
+            sun=main.sun,
+        )
+        sky = replace(sky, others=(moon,))
+    if subject == "orbit":  # so near that its rim is the horizon, over which the sun rises
+        radius = 1.25 * max(sky.width, sky.height)
+        off = rng.uniform(0.22, 0.78) * sky.width - main.x
+        rise = float(np.sqrt(radius**2 - off**2))
+        sky = replace(sky, sun=(main.x + off, main.y + radius - 1.002 * rise))
+        # The sun stands behind the planet: only a strip along the rim sees it.
+        behind = unit(0.36 * off / radius, -0.36 * rise / radius, -0.93)
+        sun = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35) if brief.hour == "day" else behind
+        main = replace(main, y=main.y + radius, radius=radius, sun=sun)
+    return replace(sky, main=main)
+
+
+def _kind(
+    rng: np.random.Generator, brief: Brief, sky: Sky, subject: str
+) -> tuple[str, tuple[float, ...]]:
+    """Return the kind and the hues of the main body."""
+    drawn = str(rng.choice(list(PLANETS), p=[often for _, often in PLANETS.values()]))
+    giant = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
+    own = tuple(hue for hue, _ in asked(brief))
+    if subject in _SHINING:
+        body, hot, other = sky.hues
+        gas = {"galaxy": (hot, body, other), "nova": (body, other)}
+        return subject, gas.get(subject, (own[0], own[-1])) if own else _SHINING[subject]
+    kind = next((it for it in PLANETS if f"planet_{it}" in brief.things), drawn)
+    kind, hues = "banded" if subject == "ringed" else kind, PLANETS[kind][0]
+    if kind == "banded":
+        hues = PLANETS[kind][0] if "amber_giant" in brief.things else (giant, giant)
+    if kind == "banded" and "blue_giant" in brief.things:
+        return kind, (240.0, 235.0)
+    return kind, (own[0], own[-1]) if own else hues
+
+
+def unit(x: float, y: float, z: float) -> Vector:
+    """Return a vector scaled to length 1."""
+    length = float(np.sqrt(x * x + y * y + z * z))
+    return x / length, y / length, z / length
+
+
+def _composed(sky: Sky, brief: Brief) -> Sky:
+    """Return a sky as the brief's mood and its words of composition change it."""
+    said, shot = brief.composition, framed(brief, _SHOTS)
+    calm = brief.mood == "calm"
+    sky = replace(
+        sky,
+        stars=sky.stars * shot["stars"] * (0.6 if calm else 1.0),
+        flares=min(round(sky.flares * shot["flares"]), 2 if calm else 99),
+        amount=min(1.0, sky.amount + shot["gas"]),
+        glow=0.0 if "minimal" in said and sky.main else 1.0,
+        rocks=shot["rocks"],
+    )
+    if "minimal" in said:
+        sky = replace(sky, others=tuple(it for it in sky.others if it.kind == "comet"))
+    x, y = sky.anchor
+    if sky.sun:
+        at = focus(brief, (x, 0.0))[0]
+        return sky.moved(at, float(np.clip(y - shot["rise"], 0.2, 0.84)))
+    if sky.main:
+        sky = _seen_from(sky, sky.main, brief, shot)
+        x, y = (0.5, sky.anchor[1]) if "high" in said else (x, y)
+    else:
+        sky = replace(sky.scaled(shot["bare"]), alone=shot["alone"])
+    if "close" in said:
+        x, y = 0.3 + 0.4 * x, 0.3 + 0.4 * y
+    sky = sky.moved(*focus(brief, (x, 0.34 if "low" in said else y)))
+    if "dramatic" in said:  # a small world before it shows how large it is
+        at, below, short = (0.76 if x < 0.5 else 0.24), 0.72, min(sky.width, sky.height)
+        tiny = CelestialBody(
+            kind="rocky", x=at * sky.width, y=below * sky.height, radius=0.035 * short, chroma=0.5,
+            hues=(45.0, 50.0), sun=unit(x - at, y - below, 0.2),
+        )  # fmt: skip
+        sky = replace(sky, others=(*sky.others, tiny))
+    return sky
+
+
+def _seen_from(sky: Sky, main: CelestialBody, brief: Brief, shot: dict[str, float]) -> Sky:
+    """Return a sky whose main body is as near, as open and as lit as words of the camera say."""
+    said, near = brief.composition, shot["near"]
+    if main.kind not in PLANETS or main.opening:
+        wide = {"hole": 0.79, "galaxy": 0.96, "banded": 0.72}.get(main.kind, main.opening)
+        main = replace(main, opening=wide if "high" in said else main.opening)
+    else:
+        near = max(shot["fill"] * min(sky.width, sky.height) / main.radius, min(near, 1.6))
+        if "high" in said:  # the top of a world below
+            y = 0.42 * sky.height + near * main.radius
+            main = replace(main, y=y, sun=unit(-0.35, -0.55, 0.75))
+    if "outline" in brief.tones:  # what stands before the light shows its rim alone
+        main = replace(main, sun=unit(*main.sun[:2], -0.8))
+    if "dramatic" in said:
+        main = replace(main, sun=unit(0.85 if main.x < sky.width / 2 else -0.85, -0.55, -0.30))
+    return replace(sky, main=main).scaled(near)

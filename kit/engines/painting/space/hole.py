@@ -1,0 +1,149 @@
+"""Black holes: light goes around them, so that the disk behind is seen over and under.
+
+Paths of light are worked out once as a table, from how far aside a ray passes and how far around
+the hole it has come to its distance from it; each pixel then looks up where its ray meets the disk.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Progress
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.canvas import Canvas, distances
+from kit.engines.painting.noise import Plane, sample, tile
+from kit.engines.painting.space.bodies import CelestialBody
+from kit.engines.painting.tone import gradient, light
+
+#: Lengths are in masses of the hole: its horizon is at 2, light circles at 3, matter down to 6.
+_INNER, _OUTER = 5.2, 19.0
+_CRITICAL = float(3 * np.sqrt(3))  # rays that pass nearer fall in
+_RING = 9.5  # the radius at which a star behind the hole is a ring
+_WIDEST = 30.0  # how far aside rays are followed
+_TURNS = 2.6 * np.pi  # how far around the hole they are followed
+_RAYS, _STEPS = 720, 900
+_IMAGES = 3  # of the disk, each nearer to the ring of light than the one before
+_DEPTH = 60.0
+
+
+def add_hole(
+    rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
+) -> None:
+    """Bend the sky around a hole, and paint the gas around it; a wormhole shows another sky."""
+    height, width = canvas.depth.shape
+    mass = it.radius / _OUTER
+    x, y = distances((height, width), it.x, it.y, mass)
+    cos, sin = np.float32(np.cos(it.tilt)), np.float32(np.sin(it.tilt))
+    aside, over = x * cos + y * sin, x * sin - y * cos
+    away = np.maximum(np.sqrt(x * x + y * y), np.float32(1e-3))
+    picture, emitters = canvas.light.copy(), canvas.emitters.copy()
+    bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
+    outside = smooth_step(_CRITICAL - 0.05, _CRITICAL + 0.35, away)
+    places = it.x + bent * x, it.y + bent * y
+    for plane, sheet in zip((*canvas.light, canvas.emitters), (*picture, emitters), strict=True):
+        plane[...] = _remapped(sheet, *places) * outside
+    every = slice(0, height), slice(0, width)
+    if it.kind == "wormhole":
+        # Toward the rim of the mouth all directions crowd together; another sky has other colors.
+        share = away / np.float32(_CRITICAL)
+        reach = 0.36 * max(height, width) / _CRITICAL / np.sqrt(np.maximum(1.06 - share**2, 0.02))
+        places = 0.5 * width - reach * aside, 0.5 * height - reach * over
+        beyond = np.stack([_remapped(picture[plane], *places) for plane in (2, 0, 1)])
+        glow = light((0.62, 0.10 * it.chroma, it.hues[1])) * (0.10 + 0.55 * share**6)
+        canvas.lay(every, 1.5 * beyond + glow, 1.0 - outside, _DEPTH)
+        _add_ring(canvas.light, it, mass, 0.4, aside / away, away)
+        return
+    canvas.lay(every, canvas.light, 1.0 - outside, _DEPTH)
+    rows = slice(max(0, int(it.y - 1.16 * it.radius)), int(max(0, it.y + 1.16 * it.radius)) + 1)
+    columns = slice(max(0, int(it.x - 1.16 * it.radius)), int(max(0, it.x + 1.16 * it.radius)) + 1)
+    at = rows, columns
+    gas = tile(rng, cells=4, octaves=octaves, gain=0.62), tile(rng, cells=32, octaves=5, gain=0.7)
+    for order in reversed(range(_IMAGES)):
+        if not order:
+            _add_ring(canvas.light[:, *at], it, mass, 0.75, (aside / away)[at], away[at])
+        color, cover = _image(it, gas, (aside[at], over[at], away[at]), order)
+        canvas.lay(at, color, cover, _DEPTH)
+        progress.report(1.0 - order / _IMAGES)
+
+
+def _image(
+    it: CelestialBody, gas: tuple[Plane, Plane], at: tuple[Plane, Plane, Plane], order: int
+) -> tuple[Plane, Plane]:
+    """Return light and cover of one image of the disk.
+
+    The first image is the disk itself, its far side lifted over the hole; light of the next one has
+    come from below and around, and so on.
+
+    Source: J.-P. Luminet, "Image of a spherical black hole with thin accretion disk" (1979).
+    """
+    aside, over, away = at
+    cos, sin = aside / away, over / away
+    tall, flat = np.float32(it.opening), np.float32(np.sqrt(1.0 - it.opening**2))
+    turn = np.arctan2(tall, -flat * sin)
+    inverse = _remapped(
+        _paths(),
+        away * np.float32((_RAYS - 1) / _WIDEST),
+        (turn + np.float32(order * np.pi)) * np.float32((_STEPS - 1) / _TURNS),
+        cv2.BORDER_CONSTANT,
+    )
+    far = 1.0 / np.maximum(inverse, np.float32(1e-3))
+    swung = -1.0 if order % 2 else 1.0
+    right = np.sin(turn) * cos * swung
+    around = np.arctan2((np.sin(turn) * sin * tall - np.cos(turn) * flat) * swung, right)
+    # Gas that comes toward the viewer is brighter and hotter; see the source for the shift.
+    slowed = np.sqrt(np.maximum(1.0 - 3.0 / np.maximum(far, 3.2), 0.02))
+    shift = slowed / np.maximum(1.0 + far ** np.float32(-1.5) * flat * aside, 0.2)
+    # The inner gas turns faster: clumps become spirals.
+    spun = (around + 5.0 * np.sqrt(_INNER / np.maximum(far, 1.0))) * np.float32(512 / (2 * np.pi))
+    broad, fine = sample(gas[0], spun, far * 14.0), sample(gas[1], spun, far * 34.0)
+    dense = smooth_step(_INNER, _INNER + 0.9, far)
+    dense *= smooth_step(_OUTER, 0.48 * _OUTER, far + 0.9 * broad + 0.35 * fine)
+    dense *= np.clip(0.62 + 0.30 * broad + 0.24 * fine, 0.06, 1.5)
+    inward = _INNER / np.maximum(far, _INNER)
+    inner, outer = it.hues
+    tones = (
+        (0.0, 0.22, 0.09, outer), (0.3, 0.50, 0.155, outer), (0.58, 0.74, 0.145, inner),
+        (0.82, 0.92, 0.075, inner + 16), (1.0, 0.99, 0.015, inner + 30),
+    )  # fmt: skip
+    stops = [(place, (level, chroma * it.chroma, hue)) for place, level, chroma, hue in tones]
+    shine = gradient(stops, 1.02 * inward**0.85 * shift) * (dense * inward**1.7 * shift**2.3 * 3.0)
+    cover = np.clip(dense * 1.35, 0.0, 0.96)
+    return shine / np.maximum(cover, 1e-3), cover
+
+
+def _add_ring(
+    part: Plane, it: CelestialBody, mass: float, power: float, aside: Plane, away: Plane
+) -> None:
+    """Add the light that has gone around the hole many times, a thread at the rim of the dark."""
+    thread = np.exp(-(((away - (_CRITICAL + 0.12)) / max(0.06, 0.75 / mass)) ** 2))
+    side = np.clip(1.0 - 0.6 * aside, 0.2, 1.8)
+    part += light((0.93, 0.06 * it.chroma, it.hues[0]), power) * (thread * side)
+
+
+def _remapped(plane: Plane, x: Plane, y: Plane, border: int = cv2.BORDER_REFLECT_101) -> Plane:
+    x, y = (np.asarray(place, np.float32) for place in (x, y))
+    return np.asarray(cv2.remap(plane, x, y, cv2.INTER_LINEAR, borderMode=border))
+
+
+@lru_cache(1)
+def _paths() -> Plane:
+    """Tabulate 1 / distance by angle (down) and by how far aside a ray passes (right)."""
+    aside = np.maximum(np.linspace(0.0, _WIDEST, _RAYS), 1e-2)
+    step = _TURNS / (_STEPS - 1)
+    inverse, change = np.zeros(_RAYS), 1.0 / aside
+    table = np.zeros((_STEPS, _RAYS), np.float32)
+    moving = np.ones(_RAYS, bool)
+    for row in table:
+        row[...] = inverse
+        # The middle of the step, then the step: u'' = 3 u^2 - u.
+        middle = inverse + 0.5 * step * change
+        slope = change + 0.5 * step * (3.0 * inverse**2 - inverse)
+        change = change + step * (3.0 * middle**2 - middle) * moving
+        # What has fallen in stays at the horizon, what has left stays away.
+        inverse = np.clip(inverse + step * slope * moving, 0.0, 0.5)
+        moving &= (inverse > 0.0) & (inverse < 0.5)
+    table.flags.writeable = False
+    return table
