@@ -91,9 +91,9 @@ class LipSync(Engine):
         description=(
             "Makes the face in a picture or a video speak a recording, by rule: lips and chin"
             " are bent with the loudness and tone of the voice, not with its words, so single"
-            " sounds are approximate. Steady noise and soft music behind a voice are left aside;"
-            " while only noise or music is heard the mouth stays nearly shut, though a tune on"
-            " one instrument may pass for a voice. Only the face is found by a network (YuNet,"
+            " sounds are approximate. Steady noise behind a voice is left aside; while only noise"
+            " is heard the mouth stays shut, but melodies, drums and claps may pass for a voice,"
+            " and a whisper for noise. Only the face is found by a network (YuNet,"
             " on the processor). It needs a face seen about from the front with nothing over the"
             " mouth, in a video one that hardly speaks; profiles are refused, full beards look"
             " wrong, and eyes that are not clear do not blink. Show nobody without consent."

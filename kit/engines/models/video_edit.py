@@ -7,8 +7,12 @@ from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.video.captionwords import LONGEST_TEXT, caption_problems
-from kit.engines.editing.video.extent import edit_faults, edit_seconds
+from kit.engines.editing.video.checks import (
+    LONGEST_TEXT,
+    caption_problems,
+    edit_faults,
+    edit_seconds,
+)
 from kit.engines.models.film_settings import (
     amount,
     by_value,
@@ -111,6 +115,6 @@ class Edit(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Edit the job's video."""
-        from kit.engines.editing.video.cutting import edited
+        from kit.engines.editing.video.edit import edit
 
-        return edited(job, progress)
+        return edit(job, progress)

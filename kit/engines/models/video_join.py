@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
-from kit.engines.editing.video.extent import join_faults
+from kit.engines.editing.video.checks import join_faults
 from kit.engines.models.film_settings import (
     amount,
     choice,
@@ -108,6 +108,6 @@ class Join(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Join the job's clips."""
-        from kit.engines.editing.video.joining import joined
+        from kit.engines.editing.video.join import join
 
-        return joined(job, progress)
+        return join(job, progress)

@@ -1,31 +1,58 @@
 """Drawing a speaker: one look-up takes every pixel from where head, lids and mouth put it.
 
-The three moves are chained as maps and the picture is sampled once, so that it stays as sharp as
-it was and, away from the face, is not touched at all.
+The moves are chained as maps and the picture is sampled once, so that it stays as sharp as it was
+and, away from the face, is not touched at all. Lids are skin from below the eye, mirrored: above it
+brows and lashes are in the way. Eyes of which it is not sure that a lid would look right stay open.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.editing.lipsync.head import REACH as HEAD_REACH
-from kit.engines.editing.lipsync.head import Posture, carried
-from kit.engines.editing.lipsync.lids import Eye, closable, find_eyes, lashes, shut
+from kit.engines.editing.lipsync.face import Box, Pose, cut
 from kit.engines.editing.lipsync.lips import Colors, Lips, colors_of
-from kit.engines.editing.lipsync.mouth import Shape, inner_reach_of, inside, pull, reach_of
-from kit.engines.editing.lipsync.pose import Box, Pose, filled, step_for
+from kit.engines.editing.lipsync.mouth import (
+    Shape,
+    filled,
+    inside,
+    pull,
+    reach_of,
+    smooth,
+    step_for,
+)
+from kit.engines.editing.lipsync.voice import Speech
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Point
 
 #: Rows and columns of a picture.
 Area: TypeAlias = tuple[slice, slice]
 
-#: Room for what the head may carry into a part of the picture, in face units.
+#: What a moving head may touch, in face units, and room for what it may carry along.
+_REACH: Box = (-260.0, -250.0, 260.0, 330.0)
 _SWAY = 18.0
+#: Middle and radii of the head, where its moves have faded out, and those of the face.
+_HEAD, _RADII, _FADED = (0.0, 40.0), (112.0, 160.0), (255.0, 285.0)
+_FACE, _FACE_RADII, _NECK = (0.0, 60.0), (98.0, 135.0), 235.0
+#: A head's moves at full motion: tilt in radians; sway, lift, turn and nod in face units.
+_MOVES = (0.030, 4.0, 2.2, 6.0, 5.0)
+#: Half the width of an eye, its edges above and below the middle, lashes round it included.
+_HALF, _UPPER, _LOWER = 27.0, 11.5, 10.5
+#: How far a lid fades out at its rim, how much lower than its edge the skin on it begins, and how
+#: much darker it is at its fold.
+_FADE, _BELOW, _SHADE = 3.0, 3.5, 0.08
+#: What eyes must be like to be closed: how much darker than the skin an iris is; how much of the
+#: skin that becomes a lid may be dark, and how much it may vary; how high the dark of an eye may
+#: be, and how many times the other eye's; how far one may lie above the other.
+_IRIS, _CONTRAST, _DARK, _ROUGH = 4.0, 0.35, 0.12, 0.25
+_TALL, _TALLER, _UNEVEN = 34, 2.4, 7.5
+_CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16  # seconds
+_FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +61,26 @@ class Speaker:
 
     Parameters
     ----------
-    eyes : tuple of Eye
+    eyes : tuple of points
         Those that can blink without looking odd: two or none.
     """
 
     lips: Lips
     colors: Colors
-    eyes: tuple[Eye, ...] = ()
-
-    def lowered(self, by: float) -> Speaker:
-        """Return the speaker with its mouth lower by some face units."""
-        lips = replace(
-            self.lips,
-            upper=(self.lips.upper[0] + by, *self.lips.upper[1:]),
-            lower=(self.lips.lower[0] + by, *self.lips.lower[1:]),
-        )
-        return replace(self, lips=lips)
+    eyes: tuple[Point, ...] = ()
 
 
-def speaker_of(
-    pixels: Bytes, pose: Pose, lips: Lips, eyes: tuple[Point, Point] | None = None
-) -> Speaker:
-    """Return the speaker in a picture; eyes are in pixels."""
-    found = None if eyes is None else find_eyes(pixels, pose, eyes)
-    sure = found is not None and closable(pixels, pose, found)
-    return Speaker(lips, colors_of(pixels, pose, lips), (found or ()) if sure else ())
+def speaker_of(pixels: Bytes, pose: Pose, lips: Lips, *, apart: float = 0.0) -> Speaker:
+    """Return the speaker in a picture, with eyes that blink where it is sure to look right.
+
+    Parameters
+    ----------
+    apart : float
+        Between the eyes, in face units; 0 where they were not seen.
+    """
+    eyes = tuple(_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
+    closable = bool(eyes) and _closable(pixels, pose, eyes)
+    return Speaker(lips, colors_of(pixels, pose, lips), eyes if closable else ())
 
 
 class Portrait:
@@ -72,48 +94,91 @@ class Portrait:
 
     def __init__(self, pixels: Bytes, pose: Pose, speaker: Speaker) -> None:
         self._pixels, self._pose, self._speaker = pixels, pose, speaker
-        self._area = area_of(pose, HEAD_REACH, pixels.shape)
-        self._x, self._y = units_of(pose, self._area)
+        self._area = _area(pose, _REACH, pixels.shape)
+        self._x, self._y = _units(pose, self._area)
 
-    def frame(self, shape: Shape, posture: Posture, lids: float) -> Bytes:
-        """Return the picture at one moment; lids from 0, open, to 1, shut."""
-        if not self._x.size:
-            return self._pixels.copy()
+    def frame(self, shape: Shape, moves: Sequence[float], lids: float) -> Bytes:
+        """Return the picture at one moment.
 
-        def moves(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-            return carried(x, y, posture)
+        Parameters
+        ----------
+        moves : sequence of float
+            A row of `head_moves`.
+        lids : float
+            From 0, open, to 1, shut.
+        """
+        roll, sway, lift, turn, nod = moves
+
+        def fields(x: Floats, y: Floats) -> Sequence[Floats]:
+            weight, depth = _weights(x, y)
+            across, along = sway + roll * (_NECK - y), lift + roll * x
+            return -weight * across - depth * turn, -weight * along - depth * nod
 
         # A head is a larger thing than a mouth, and its moves are smoother.
-        step = step_for(2 * self._pose.unit)
-        across, along = filled(moves, self._x, self._y, step)
+        across, along = filled(fields, self._x, self._y, step_for(2 * self._pose.unit))
         places = (self._x + across, self._y + along)
         return _drawn(self._pixels, self._pose, self._speaker, self._area, places, shape, lids)
 
 
 def spoken(pixels: Bytes, pose: Pose, speaker: Speaker, shape: Shape) -> Bytes:
     """Return a picture, such as a frame of a video, with only its mouth moved."""
-    area = area_of(pose, reach_of(speaker.lips), pixels.shape)
-    x, y = units_of(pose, area)
-    if not x.size:
-        return pixels.copy()
-    return _drawn(pixels, pose, speaker, area, (x, y), shape, 0.0)
+    area = _area(pose, reach_of(speaker.lips), pixels.shape)
+    return _drawn(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
 
 
-def area_of(pose: Pose, box: Box, shape: tuple[int, ...]) -> Area:
+def head_moves(
+    speech: Speech, fps: int, motion: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return how the head is held in each frame, shape (frames, 5): tilt, sway, lift, turn, nod.
+
+    The first frames grow out of the picture.
+    """
+    seconds = np.arange(len(speech)) / fps
+    amount = motion * smooth(seconds / 0.8)
+    lively = amount * (0.55 + 0.45 * np.clip(speech.stress * 1.5, 0, 1))
+    waves = []
+    for speed in (0.9, 0.7, 1.1, 1.0, 1.3):
+        phases = zip((1.0, 1.73, 2.91), (1.0, 0.55, 0.3), rng.uniform(0, 2 * np.pi, 3), strict=True)
+        waves.append(sum(w * np.sin(seconds * speed * rate + at) for rate, w, at in phases) / 1.4)
+    stress = speech.stress - 0.5 * float(speech.stress.mean())
+    waves[4] = 0.45 * waves[4] + 0.9 * stress
+    amounts = (lively, lively, amount, lively, amount)
+    rows = [most * share * wave for most, share, wave in zip(_MOVES, amounts, waves, strict=True)]
+    return np.stack(rows, axis=1)
+
+
+def blinks(frames: int, fps: int, rng: np.random.Generator) -> Floats:
+    """Return how far the lids are down in each frame, 0 to 1, a blink every few seconds."""
+    seconds, lids = np.arange(frames) / fps, np.zeros(frames, np.float32)
+    moment = rng.uniform(*_FIRST)
+    while moment < frames / fps:
+        since = seconds - moment
+        down, up = since / _CLOSING, 1 - (since - _CLOSING - _SHUT) / _OPENING
+        lids = np.maximum(lids, smooth(np.minimum(down, up)))
+        moment += rng.uniform(*_NEXT)
+    return lids
+
+
+def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return how much of the head's moves a place has, and how far the face stands out there."""
+    across, along = x - _HEAD[0], y - _HEAD[1]
+    inner = np.hypot(across / _RADII[0], along / _RADII[1])
+    outer = np.hypot(across / _FADED[0], along / _FADED[1])
+    weight = smooth((1 - outer) / np.maximum(inner - outer, 1e-6))
+    far = ((x - _FACE[0]) / _FACE_RADII[0]) ** 2 + ((y - _FACE[1]) / _FACE_RADII[1]) ** 2
+    return np.where(inner <= 1, np.float32(1), weight), np.clip(1 - far, 0, 1) ** 1.5
+
+
+def _area(pose: Pose, box: Box, shape: tuple[int, ...]) -> Area:
     """Return the rows and columns of a picture that hold a box in face units; they may be none."""
     left, top, right, bottom = box
-    corners = [(x, y) for x in (left, right) for y in (top, bottom)]
-    places = np.array([pose.to_pixels(corner) for corner in corners])
-    low, high = np.floor(places.min(axis=0)).astype(int), np.ceil(places.max(axis=0)).astype(int)
-    height, width = shape[:2]
-    columns, rows = (
-        slice(min(max(int(a), 0), most), min(max(int(b) + 1, 0), most))
-        for a, b, most in zip(low, high, (width, height), strict=True)
-    )
-    return rows, columns
+    corners = [pose.to_pixels((x, y)) for x in (left, right) for y in (top, bottom)]
+    low, high = np.floor(np.min(corners, axis=0)), np.ceil(np.max(corners, axis=0)) + 1
+    first, last = (np.clip(edge, 0, shape[1::-1]).astype(int).tolist() for edge in (low, high))
+    return slice(first[1], last[1]), slice(first[0], last[0])
 
 
-def units_of(pose: Pose, area: Area) -> tuple[Floats, Floats]:
+def _units(pose: Pose, area: Area) -> tuple[Floats, Floats]:
     """Return where the pixels of an area are, in face units."""
     rows, columns = area
     back = cv2.invertAffineTransform(pose.matrix()).astype(np.float32)
@@ -132,36 +197,40 @@ def _drawn(
     shape: Shape,
     lids: float,
 ) -> Bytes:
-    x, y = places
+    out, (x, y), lips = pixels.copy(), places, speaker.lips
+    if not x.size:
+        return out
+
+    def part_of(box: Box) -> Area:
+        left, top, right, bottom = box
+        room = (left - _SWAY, top - _SWAY, right + _SWAY, bottom + _SWAY)
+        rows, columns = (
+            slice(max(own.start - whole.start, 0), max(own.stop - whole.start, 0))
+            for own, whole in zip(_area(pose, room, pixels.shape), area, strict=True)
+        )
+        return rows, columns
+
     source_x, source_y = x.copy(), y.copy()
-    part = _part(pose, reach_of(speaker.lips), area, pixels.shape)
-    source_x[part], source_y[part] = pull(
-        source_x[part], source_y[part], speaker.lips, shape, step=step_for(pose.unit)
-    )
-    out = pixels.copy()
+    part = part_of(reach_of(lips))
+    source_x[part], source_y[part] = pull(x[part], y[part], lips, shape, step_for(pose.unit))
     out[area] = _sampled(pixels, pose, source_x, source_y)
     for eye in speaker.eyes if lids > 0 else ():
-        part = _part(pose, eye.reach(), area, pixels.shape)
-        _close(pixels, pose, out[area][part], (x[part], y[part]), eye, lids)
-        cover = lashes(x[part], y[part], eye, lids, sharp=pose.unit)
-        _paint(out[area][part], speaker.colors.dark, cover)
-    part = _part(pose, inner_reach_of(speaker.lips), area, pixels.shape)
-    painted = inside(x[part], y[part], speaker.lips, shape, speaker.colors, sharp=pose.unit)
+        part = part_of(_eye_box(eye))
+        at = (x[part], y[part])
+        _close(pixels, pose, out[area][part], at, eye, lids, speaker.colors.dark)
+    part = part_of(reach_of(lips, inner=True))
+    painted = inside(x[part], y[part], lips, shape, speaker.colors, pose.unit)
     if painted is not None:
-        _paint(out[area][part], painted.color, painted.cover)
+        _paint(out[area][part], *painted)
     return out
 
 
-def _close(
-    pixels: Bytes, pose: Pose, under: Bytes, places: tuple[Floats, Floats], eye: Eye, lids: float
-) -> None:
-    """Lay the skin of a lid over part of a picture, in place."""
-    if not under.size:
-        return
-    x, y = places
-    lid = shut(x, y, eye, lids)
-    skin = _sampled(pixels, pose, np.ascontiguousarray(x), lid.source_y) * lid.light
-    _paint(under, skin, lid.cover)
+def _sampled(pixels: Bytes, pose: Pose, x: Floats, y: Floats) -> Bytes:
+    columns, rows = (
+        cv2.addWeighted(x, float(a), y, float(b), float(c)) for a, b, c in pose.matrix()
+    )
+    edge = cv2.BORDER_REPLICATE
+    return np.asarray(cv2.remap(pixels, columns, rows, cv2.INTER_CUBIC, borderMode=edge))
 
 
 def _paint(under: Bytes, color: Floats, cover: Floats) -> None:
@@ -170,29 +239,74 @@ def _paint(under: Bytes, color: Floats, cover: Floats) -> None:
     under[:] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
 
-def _part(pose: Pose, box: Box, area: Area, shape: tuple[int, ...]) -> Area:
-    """Return the part of an area that holds a box, with room for the head's moves."""
-    left, top, right, bottom = box
-    room = (left - _SWAY, top - _SWAY, right + _SWAY, bottom + _SWAY)
-    found = area_of(pose, room, shape)
-    rows, columns = (
-        slice(
-            min(max(part.start, whole.start), whole.stop) - whole.start,
-            min(max(part.stop, whole.start), whole.stop) - whole.start,
-        )
-        for part, whole in zip(found, area, strict=True)
-    )
-    return rows, columns
+def _eye_box(eye: Point) -> Box:
+    x, y = eye
+    return x - _HALF, y - _UPPER - _FADE, x + _HALF, y + _LOWER + _FADE
 
 
-def _sampled(pixels: Bytes, pose: Pose, x: Floats, y: Floats) -> Bytes:
-    (a, b, c), (d, e, f) = pose.matrix()
-    return np.asarray(
-        cv2.remap(
-            pixels,
-            cv2.addWeighted(x, float(a), y, float(b), float(c)),
-            cv2.addWeighted(x, float(d), y, float(e), float(f)),
-            cv2.INTER_CUBIC,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
-    )
+def _close(
+    pixels: Bytes,
+    pose: Pose,
+    under: Bytes,
+    places: tuple[Floats, Floats],
+    eye: Point,
+    amount: float,
+    dark: Floats,
+) -> None:
+    """Lay a lid with its lashes over part of a picture, in place."""
+    if not under.size:
+        return
+    x, y = places
+    u = (x - eye[0]) / _HALF
+    bow = np.clip(1 - u * u, 0, 1)
+    upper, height = eye[1] - _UPPER * bow, amount * (_UPPER + _LOWER) * bow
+    edge = upper + height
+    # At the corners of the eye and while it is nearly open a lid is too thin for a wide rim.
+    fade = np.clip(0.5 * height, 0.5, _FADE)
+    cover = np.minimum((y - upper) / fade + 1, (edge - y) / np.minimum(fade, 1.2) + 0.5)
+    cover = np.clip(cover, 0, 1) * np.clip(height / _FADE, 0, 1)
+    above = np.clip(edge - y, 0, None)
+    source = np.asarray(eye[1] + _LOWER * bow + _BELOW + 0.8 * above, np.float32)
+    skin = _sampled(pixels, pose, np.ascontiguousarray(x), source)
+    light = 1 - _SHADE * np.clip(above / np.maximum(height, 1e-3), 0, 1)
+    _paint(under, np.asarray(skin * light[:, :, None], np.float32), np.asarray(cover, np.float32))
+    thick = max(1.5, 0.9 / pose.unit)
+    lashes = np.clip((1 - np.abs(u)) * 5, 0, 1) * min(1.0, amount * 2.5)
+    _paint(under, dark, 0.62 * lashes * np.exp(-(((y - edge) / thick) ** 2)))
+
+
+def _gray(pixels: Bytes, pose: Pose, box: Box) -> Floats:
+    return np.asarray(cv2.cvtColor(cut(pixels, pose, box), cv2.COLOR_RGB2GRAY), np.float32)
+
+
+def _iris(pixels: Bytes, pose: Pose, side: float) -> Point:
+    """Return the middle of an eye, moved to the dark of its iris."""
+    gray = _gray(pixels, pose, (side - 30, -26, side + 30, 26))
+    along, across = np.mgrid[-26:26, -30:30].astype(np.float32)
+    # Brows and lashes are dark too: farther from where the eye was found counts against a place.
+    far = 16 * ((across / 6) ** 2 + (along / 8) ** 2)
+    row, column = divmod(int(np.argmin(cv2.GaussianBlur(gray, (0, 0), _IRIS) + far)), 60)
+    return side + column - 30, float(row - 26)
+
+
+def _closable(pixels: Bytes, pose: Pose, eyes: tuple[Point, ...]) -> bool:
+    """Return whether lids over both eyes are sure to look right."""
+    if abs(eyes[0][1] - eyes[1][1]) > _UNEVEN:
+        return False
+    heights = [_height(pixels, pose, eye) for eye in eyes]
+    return 0 < max(heights) <= min(_TALL, _TALLER * min(heights))
+
+
+def _height(pixels: Bytes, pose: Pose, eye: Point) -> int:
+    """Return how high the dark of an eye is, in face units, or 0 where no lid should be laid."""
+    x, y = eye
+    around = _gray(pixels, pose, (x - 20, y - 20, x + 20, y + 20))
+    lid = _gray(pixels, pose, (x - 22, y + _LOWER + 2, x + 22, y + _LOWER + 23))
+    skin, iris = float(np.percentile(lid, 75)) + 1, cv2.GaussianBlur(around, (0, 0), _IRIS)[20, 20]
+    half = (skin + float(iris)) / 2
+    clear = (lid < half).mean() <= _DARK and lid.std() <= _ROUGH * skin
+    if skin - iris < _CONTRAST * skin or not clear:
+        return 0
+    # Along a column through the iris; what is light above and below it ends the eye.
+    light = np.flatnonzero(around[:, 15:25].mean(axis=1) > half)
+    return int(min(light[light > 20], default=40) - max(light[light < 20], default=0))

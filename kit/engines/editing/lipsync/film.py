@@ -1,11 +1,16 @@
-"""How a talking portrait is made: hear the voice, find the face, draw a mouth for every frame."""
+"""How a talking portrait is made: hear the voice, find the face, draw a mouth for every frame.
+
+In a video the face is looked for a few times a second; between, it is carried along by the motion
+of points on it, which is steadier than a detector is. After a cut, or when the face turns away,
+there is no place until it is found again.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +18,29 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.lipsync.drawing import Portrait, speaker_of, spoken
-from kit.engines.editing.lipsync.head import postures
-from kit.engines.editing.lipsync.lids import blinks
-from kit.engines.editing.lipsync.lips import Lips
+from kit.engines.editing.lipsync.drawing import Portrait, blinks, head_moves, speaker_of, spoken
+from kit.engines.editing.lipsync.face import (
+    Guess,
+    Placement,
+    Pose,
+    aside,
+    choose,
+    closer,
+    look,
+    mouth_of,
+    no_face,
+    place,
+    pose_of,
+)
+from kit.engines.editing.lipsync.lips import Lips, find_lips
 from kit.engines.editing.lipsync.mouth import Shape, shape_of
-from kit.engines.editing.lipsync.placing import no_face, place, told_of
-from kit.engines.editing.lipsync.track import Track, tracked
-from kit.engines.editing.lipsync.voice import Speech, heard
+from kit.engines.editing.lipsync.voice import Speech, hear
+from kit.engines.editing.video.output import write_film
 from kit.engines.media import sound, stills
-from kit.engines.media.clip import FORMATS, Clip, rgb_frame
-from kit.engines.media.color import Bytes
+from kit.engines.media.clip import rgb_frame
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.faces import find
 from kit.engines.media.footage import Footage
-from kit.engines.media.picture import write_thumbnail
 from kit.engines.sizes import LONGEST_VOICE as LONGEST
 from kit.engines.sizes import SLACK
 from kit.errors import EngineError
@@ -34,22 +49,18 @@ from kit.errors import EngineError
 _LEAST_IN_SIGHT = 0.2
 #: A picture is at most this much longer than wide, or wider than long; more of it gets smaller.
 _NARROWEST = 2.5
-#: No side of a clip is longer.
-_LARGEST = 2048
-#: What shows through where a picture is transparent.
-_BEHIND = 232
+#: No side of a picture is read larger, and what shows through where it is transparent.
+_LARGEST, _BEHIND = 2048, 232
 _POSTER = 0.4
-#: The longer side at which faces are tracked, and the frames of a short video that are kept.
-_TRACKED_SIDE, _KEPT = 480, 24
-
-
-@dataclass(frozen=True, slots=True)
-class Take:
-    """Frames to be encoded, drawn when they are asked for, and what is known of them."""
-
-    size: tuple[int, int]
-    frames: Iterator[Bytes]
-    facts: Mapping[str, Any]
+#: The longer side at which faces are tracked, seconds between looks for the face, how much each
+#: counts, for how long it may be missing, and points to carry it along by.
+_SIDE, _EVERY, _PULL, _PATIENCE, _LEAST_POINTS = 480, 0.24, 0.3, 0.8, 8
+_SMOOTH = 1.2  # frames
+_FLOW: dict[str, Any] = {
+    "winSize": (17, 17),
+    "maxLevel": 3,
+    "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 20, 0.03),
+}
 
 
 def film_speech(job: Job, progress: Progress) -> Asset:
@@ -59,13 +70,28 @@ def film_speech(job: Job, progress: Progress) -> Asset:
     kind, path = _source(job.media)
     voice = _voice(job.media)
     progress.report(0.02)
-    speech = heard(voice, values["fps"], progress.part(0.02, 0.06))
+    speech = hear(voice, values["fps"], progress.part(0.02, 0.06))
+
+    def written(
+        frames: Iterable[Bytes], size: tuple[int, int], facts: Mapping[str, Any], start: float
+    ) -> Asset:
+        return write_film(
+            job,
+            progress.part(start, 1.0),
+            map(rgb_frame, frames),
+            name="speech",
+            size=size,
+            fps=values["fps"],
+            count=len(speech),
+            sound=voice,
+            poster=int(_POSTER * len(speech)),
+            facts={"source": kind, **facts, "frames": len(speech), "seed": job.seed},
+        )
+
     if kind == "portrait":
-        take = _portrait(path, job, speech)
-        return _encoded(job, take, voice, len(speech), progress.part(0.06, 1.0))
+        return written(*_portrait(path, job, speech), 0.06)
     with Footage(path) as footage:
-        take = _video(footage, job, speech, progress.part(0.06, 0.35))
-        return _encoded(job, take, voice, len(speech), progress.part(0.35, 1.0))
+        return written(*_video(footage, job, speech, progress.part(0.06, 0.35)), 0.35)
 
 
 def frame_size(width: int, height: int, resolution: str) -> tuple[int, int]:
@@ -74,16 +100,6 @@ def frame_size(width: int, height: int, resolution: str) -> tuple[int, int]:
     scale = min(side / min(width, height), _NARROWEST * side / max(width, height))
     across, along = (max(2, 2 * round(value * scale / 2)) for value in (width, height))
     return across, along
-
-
-def shapes(speech: Speech, lips: Lips, intensity: float) -> list[Shape]:
-    """Return the mouth in each frame."""
-    columns = (speech.jaw, speech.spread, speech.hiss, speech.closure)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [
-        shape_of(lips, jaw=jaw, spread=spread, hiss=hiss, closure=closure, intensity=intensity)
-        for jaw, spread, hiss, closure in rows
-    ]
 
 
 def _source(media: Mapping[str, Any]) -> tuple[str, Path]:
@@ -103,77 +119,83 @@ def _voice(media: Mapping[str, Any]) -> sound.Sound:
     if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
         raise EngineError(sentence, code="too_long")
-    if not voice.samples.size:
+    if not voice.count:
         raise EngineError("the audio is empty", code="no_sound")
     return voice
 
 
-def _portrait(path: Path, job: Job, speech: Speech) -> Take:
+def _shapes(speech: Speech, lips: Lips, intensity: float) -> list[Shape]:
+    rows = np.stack([speech.jaw, speech.spread, speech.hiss, speech.closure], axis=1)
+    return [shape_of(lips, row, intensity) for row in rows.tolist()]
+
+
+def _portrait(
+    path: Path, job: Job, speech: Speech
+) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
+    """Return the frames of a picture that speaks, their size, and what is known of it."""
     values = job.parameters
-    pixels = _on_gray(stills.opened(path, most=_LARGEST))
+    still = stills.opened(path, most=_LARGEST)
+    pixels = still.pixels
+    if still.alpha is not None:
+        share = still.alpha[:, :, None].astype(np.float32) / 255
+        pixels = (_BEHIND + (pixels.astype(np.float32) - _BEHIND) * share + 0.5).astype(np.uint8)
     height, width = pixels.shape[:2]
     size = frame_size(width, height, values["resolution"])
-    pixels = _resized(pixels, size)
-    spot = place(pixels, told_of(values))
-    speaker = speaker_of(pixels, spot.pose, spot.lips, spot.eyes)
-    portrait = Portrait(pixels, spot.pose, speaker)
+    way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC
+    pixels = np.asarray(cv2.resize(pixels, size, interpolation=way))
+    pose, guess, apart = place(pixels, Placement.of(values))
+    lips = find_lips(pixels, pose, guess)
+    speaker = speaker_of(pixels, pose, lips, apart=apart)
+    portrait = Portrait(pixels, pose, speaker)
     ways = np.random.default_rng([job.seed, 1]), np.random.default_rng([job.seed, 2])
-    moves = postures(speech, values["fps"], values["head_motion"], ways[0])
+    moves = head_moves(speech, values["fps"], values["head_motion"], ways[0]).tolist()
     lids = blinks(len(speech), values["fps"], ways[1]) * float(values["blink"])
-    mouths = shapes(speech, spot.lips, values["intensity"])
+    mouths = _shapes(speech, lips, values["intensity"])
     frames = itertools.starmap(portrait.frame, zip(mouths, moves, lids.tolist(), strict=True))
-    facts = {**spot.facts(size), "blinks": bool(values["blink"] and speaker.eyes)}
-    return Take(size, frames, {"source": "portrait", **facts})
-
-
-def _video(footage: Footage, job: Job, speech: Speech, progress: Progress) -> Take:
-    values = job.parameters
-    fps = values["fps"]
-    size = frame_size(footage.width, footage.height, values["resolution"])
-    track, small = _tracked(footage, job, len(speech), progress)
-    scale = size[0] / small[0]
-    mouths = shapes(speech, track.lips, values["intensity"])
-    frames = _spoken(footage, fps, size, track, scale, mouths)
+    x, y = pose.to_pixels((lips.x, lips.y))
     facts = {
-        "source": "video",
-        "face_in_sight": round(_in_sight(track), 3),
-        "teeth": track.lips.toothy,
-        "video_frames": len(track.poses),
+        "mouth_x": round(x / size[0], 4),
+        "mouth_y": round(y / size[1], 4),
+        "mouth_width": round(2 * lips.half * pose.unit / size[0], 4),
+        "teeth": lips.toothy,
+        "blinks": bool(values["blink"] and speaker.eyes),
     }
-    return Take(size, frames, facts)
+    return frames, size, facts
 
 
-def _tracked(
-    footage: Footage, job: Job, count: int, progress: Progress
-) -> tuple[Track, tuple[int, int]]:
-    """Return the track of a video's face, and the size of the frames in which it was found."""
-    fps = job.parameters["fps"]
-    scale = min(1.0, _TRACKED_SIDE / max(footage.width, footage.height))
+def _video(
+    footage: Footage, job: Job, speech: Speech, progress: Progress
+) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
+    """Return the frames of a video that speaks, their size, and what is known of it."""
+    fps, count = job.parameters["fps"], len(speech)
+    size = frame_size(footage.width, footage.height, job.parameters["resolution"])
+    scale = min(1.0, _SIDE / max(footage.width, footage.height))
     small = max(2, round(footage.width * scale)), max(2, round(footage.height * scale))
     expected = min(count, max(1, round(footage.seconds * fps)))
-    frames = footage.frames(fps, end=count / fps, size=small)
-    track = tracked(_reported(frames, expected, progress), fps, told_of(job.parameters))
+
+    def reported() -> Iterator[Bytes]:
+        frames = footage.frames(fps, end=count / fps, size=small)
+        for number, pixels in enumerate(frames, start=1):
+            yield pixels
+            progress.report(number / expected)
+
+    track = tracked(reported(), fps, Placement.of(job.parameters))
     if track is None:
         raise no_face("video")
-    seen = _in_sight(track)
+    seen = sum(pose is not None for pose in track.poses) / len(track.poses)
     if seen < _LEAST_IN_SIGHT:
         raise EngineError(
             f"a face from the front is seen in only {seen:.0%} of the video; trim it to where"
             " somebody looks at the camera, or set mouth_x, mouth_y and mouth_width",
             code="no_face",
         )
-    return track, small
-
-
-def _in_sight(track: Track) -> float:
-    """Return in which share of the frames the face is seen."""
-    return sum(pose is not None for pose in track.poses) / len(track.poses)
-
-
-def _reported(frames: Iterator[Bytes], expected: int, progress: Progress) -> Iterator[Bytes]:
-    for number, pixels in enumerate(frames, start=1):
-        yield pixels
-        progress.report(number / expected)
+    mouths = _shapes(speech, track.lips, job.parameters["intensity"])
+    facts = {
+        "face_in_sight": round(seen, 3),
+        "teeth": track.lips.toothy,
+        "video_frames": len(track.poses),
+    }
+    return _spoken(footage, fps, size, track, size[0] / small[0], mouths), size, facts
 
 
 def _spoken(
@@ -182,65 +204,141 @@ def _spoken(
     size: tuple[int, int],
     track: Track,
     scale: float,
-    mouths: list[Shape],
+    mouths: Sequence[Shape],
 ) -> Iterator[Bytes]:
-    speaker = None
-    pictures = _repeated(footage, fps, size, len(track.poses))
-    for number, (shape, pixels) in enumerate(zip(mouths, pictures, strict=False)):
-        at = number % len(track.poses)
-        pose = track.poses[at]
-        if pose is None:
-            yield pixels
-            continue
-        pose = pose.scaled(scale)
-        speaker = speaker or speaker_of(pixels, pose, track.lips)
-        moved = speaker.lowered(float(track.levels[at]))
-        yield spoken(pixels, pose, moved, shape)
+    speaker, waiting = None, iter(mouths)
+    while True:  # a video that is shorter than the voice starts over
+        frames = footage.frames(fps, end=len(track.poses) / fps, size=size)
+        for pixels, pose, level in zip(frames, track.poses, track.levels.tolist(), strict=False):
+            if (shape := next(waiting, None)) is None:
+                return
+            if pose is None:
+                yield pixels
+                continue
+            pose = pose.scaled(scale)
+            speaker = speaker or speaker_of(pixels, pose, track.lips)
+            lowered = replace(speaker, lips=track.lips.lowered(level))
+            yield spoken(pixels, pose, lowered, shape)
 
 
-def _repeated(footage: Footage, fps: int, size: tuple[int, int], count: int) -> Iterator[Bytes]:
-    """Yield the first frames of a video over and over; a very short one is decoded once."""
-    if count <= _KEPT:
-        few = list(itertools.islice(footage.frames(fps, end=count / fps, size=size), count))
-        yield from itertools.cycle(few)
-    while True:
-        yield from itertools.islice(footage.frames(fps, end=count / fps, size=size), count)
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Poses by frame, in pixels of the frames that were looked at, and the mouth they share.
+
+    Parameters
+    ----------
+    poses : list of Pose or None
+        None where the face is not in sight.
+    lips : Lips
+        The mouth as it mostly is.
+    levels : ndarray of float32
+        How far the mouth is lower than that in each frame, in face units.
+    """
+
+    poses: list[Pose | None]
+    lips: Lips
+    levels: Floats
 
 
-def _encoded(job: Job, take: Take, voice: sound.Sound, count: int, progress: Progress) -> Asset:
-    values = job.parameters
-    content_type, ending, codec = FORMATS[values["format"]]
-    path, thumbnail = job.folder / f"speech{ending}", None
-    width, height = take.size
-    beat = partial(progress.report, 0.0)
-    beat()
-    with Clip(path, width, height, fps=values["fps"], codec=codec, sound=voice, check=beat) as clip:
-        for number, pixels in enumerate(take.frames):
-            if number == int(_POSTER * count):
-                thumbnail = write_thumbnail(pixels, job.folder)
-            clip.add(rgb_frame(pixels))
-            progress.report((number + 1) / count)
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=width,
-        height=height,
-        duration_seconds=count / values["fps"],
-        thumbnail=thumbnail,
-        metadata={**take.facts, "frames": count, "seed": job.seed},
+def tracked(frames: Iterable[Bytes], fps: float, given: Placement) -> Track | None:
+    """Return where the face is in each frame, or None if there is none in any."""
+    stride, patience = max(1, round(fps * _EVERY)), round(fps * _PATIENCE)
+    poses: list[Pose | None] = []
+    mouths: dict[int, Lips] = {}
+    pose: Pose | None = None
+    before: Bytes | None = None
+    marks: Any = None
+    seen = 0
+    for number, pixels in enumerate(frames):
+        gray = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
+        if pose is not None and before is not None:
+            pose, marks = _carried(before, gray, pose, marks)
+        if number % stride == 0:
+            pose, guess = _sought(pixels, pose, given, first=number == 0)
+            if pose and guess:
+                mouths[number] = find_lips(pixels, pose, guess)
+                marks, seen = _marks(gray, pose), number
+            elif number - seen > patience and None in astuple(given):
+                pose = None
+        before = gray
+        poses.append(pose)
+    return _track(poses, mouths, stride) if mouths else None
+
+
+def _sought(
+    pixels: Bytes, pose: Pose | None, given: Placement, *, first: bool
+) -> tuple[Pose | None, Guess | None]:
+    """Return where the face is, and its mouth unless it is only taken to be where it was."""
+    size = (pixels.shape[1], pixels.shape[0])
+    alone = given.alone(size)
+    # What is given holds for the first frame; later the face may be anywhere.
+    given = given if first else Placement()
+    points = look(pixels, pose) if pose else choose(find(pixels), given, size)
+    if points is not None and pose is None:
+        points = closer(pixels, points)
+    if points is None or aside(points):
+        # A mouth carried along a face of which half is hidden would hang beside it.
+        kept = pose if points is None or alone else None
+        return alone if first and alone else (kept, None)
+    found = pose_of(points)
+    pose = found if pose is None else _between(pose, found)
+    return pose, given.corrected(mouth_of(points, pose), pose, size)
+
+
+def _track(poses: Sequence[Pose | None], mouths: Mapping[int, Lips], stride: int) -> Track:
+    """Return poses without their tremble, and the mouth that stands for all that were found."""
+    toothy = 2 * sum(lips.toothy for lips in mouths.values()) > len(mouths)
+    alike = [lips for lips in mouths.values() if lips.toothy == toothy]
+    x, half = (float(np.median([getattr(lips, name) for lips in alike])) for name in ("x", "half"))
+    upper, lower = (
+        tuple(np.median([getattr(lips, name) for lips in alike], axis=0).tolist())
+        for name in ("upper", "lower")
     )
+    usual = replace(alike[0], x=x, half=half, upper=upper, lower=lower)
+    lower_by = np.clip([lips.y - usual.y for lips in mouths.values()], -8, 8)
+    levels = np.interp(np.arange(len(poses)), list(mouths), lower_by).astype(np.float32)
+    levels = cv2.GaussianBlur(levels[None], (0, 0), stride * 0.7)[0]
+    steady = list(poses)
+    for seen, group in itertools.groupby(enumerate(poses), lambda each: each[1] is not None):
+        stretch = [(number, astuple(pose)) for number, pose in group if pose is not None]
+        if seen and len(stretch) > 2:
+            values = np.array([row for _, row in stretch], np.float32)
+            edge = cv2.BORDER_REPLICATE
+            soft = cv2.GaussianBlur(values, (0, 0), sigmaX=1e-3, sigmaY=_SMOOTH, borderType=edge)
+            for (number, _), row in zip(stretch, soft.tolist(), strict=True):
+                steady[number] = Pose(*row)
+    return Track(steady, usual, np.asarray(levels))
 
 
-def _on_gray(still: stills.Still) -> Bytes:
-    if still.alpha is None:
-        return still.pixels
-    share = still.alpha[:, :, None].astype(np.float32) / 255
-    mixed = _BEHIND + (still.pixels.astype(np.float32) - _BEHIND) * share
-    return np.asarray(mixed + 0.5, np.uint8)
+def _carried(before: Bytes, now: Bytes, pose: Pose, marks: Any) -> tuple[Pose | None, Any]:
+    """Return the pose after the motion between two frames, None after a cut, and its points."""
+    if marks is None or len(marks) < _LEAST_POINTS:
+        marks = _marks(before, pose)
+    if marks is None or len(marks) < _LEAST_POINTS:
+        return pose, marks
+    moved, found, _ = cv2.calcOpticalFlowPyrLK(before, now, marks, None, **_FLOW)
+    kept = found.ravel() == 1
+    if kept.sum() < _LEAST_POINTS:
+        return None, None
+    matrix, good = cv2.estimateAffinePartial2D(marks[kept], moved[kept], ransacReprojThreshold=1.5)
+    if matrix is None or good.mean() < 0.4:
+        return None, None
+    x, y = matrix @ (pose.x, pose.y, 1.0)
+    size, turn = math.hypot(matrix[0, 0], matrix[1, 0]), math.atan2(matrix[1, 0], matrix[0, 0])
+    moved_pose = Pose(float(x), float(y), pose.unit * size, pose.angle + turn)
+    return moved_pose, moved[kept][good.ravel() == 1]
 
 
-def _resized(pixels: Bytes, size: tuple[int, int]) -> Bytes:
-    height, width = pixels.shape[:2]
-    smaller = size[0] * size[1] < width * height
-    way = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(pixels, size, interpolation=way))
+def _marks(gray: Bytes, pose: Pose) -> Any:
+    """Return points that can be followed: on brows, eyes and nose, which speech moves little."""
+    mask = np.zeros(gray.shape, np.uint8)
+    center = tuple(round(value) for value in pose.to_pixels((0.0, 15.0)))
+    axes = (max(1, round(85 * pose.unit)), max(1, round(62 * pose.unit)))
+    cv2.ellipse(mask, center, axes, math.degrees(pose.angle), 0, 360, 255, -1)
+    return cv2.goodFeaturesToTrack(gray, 60, 0.01, max(2.0, 6 * pose.unit), mask=mask)
+
+
+def _between(one: Pose, other: Pose) -> Pose:
+    """Return a pose pulled a little toward another one."""
+    mixed = (a + (b - a) * _PULL for a, b in zip(astuple(one), astuple(other), strict=True))
+    return Pose(*mixed)

@@ -2,32 +2,44 @@
 
 Loudness between 250 and 1000 Hz is how far the jaw is down, the balance of the bands above it
 tells spread lips from round ones, hiss brings the teeth together, and a short drop between two
-louder moments is a closure. It hears how a mouth moves, not which letter is spoken. What goes on
-behind the voice all the time is taken off before, and where no voice is heard the mouth stays shut.
+louder moments is a closure. It hears how a mouth moves, not which letter is spoken. Sound without
+the syllables and the coming and going pitch of a voice, such as noise, keeps the mouth shut.
 
 Source: the ranges of the first two formants and of frication, G. E. Peterson and H. L. Barney,
-"Control methods used in a study of the vowels" (1952).
+"Control methods used in a study of the vowels" (1952); modulation as a mark of speech, E. Scheirer
+and M. Slaney, "Construction and evaluation of a robust speech/music discriminator" (1997).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.editing.lipsync.speech import MOMENTS, moments_of, soft, voiced
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.sound import Sound
+from kit.engines.media.sound import RATE, Sound
 
-#: Nothing softer than this is taken for a voice, in dB of full scale.
-_FAINTEST = -52.0
-#: Sound lies behind a voice that is there again in this percentage of the seconds about a moment;
-#: noise is louder than its softest moments by the second figure, and the share of the sound that
-#: the third says is always left, so that bands can be compared.
-_SHARE, _WITHIN, _OVER, _LEFT = 10, 3.0, 1.5, 0.02
+#: Moments a second at which the sound is looked at, and samples of each look.
+_MOMENTS = 100
+_HOP, _SPAN, _FFT, _BATCH = RATE // _MOMENTS, 1920, 2048, 500
+#: Bands in Hz of which mouths are made: voicing, jaw, round, spread, hiss; and edges of those by
+#: which voices are known, about as wide as hearing has them.
+_BANDS = ((80, 250), (250, 950), (950, 1600), (1600, 3200), (3600, 7900))
+_EDGES = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150)
+#: Lines of the spectrum in which a pitch is looked for, points of its autocorrelation, and how
+#: short and long a period of a voice is in them: 500 and 70 Hz.
+_PERIODIC, _CIRCLE, _PERIODS = (3, 150), 680, (32, 228)
+#: From how deep syllables are and how much periodicity changes to the logarithm of the odds of a
+#: voice; below the last but one figure it is none, above the last it is one.
+_DEPTH, _CHANGE, _BIAS, _NOISE, _VOICE = 2.75, 38.0, -8.9, -1.5, -0.3
+_AROUND, _VERDICT = 0.35, 0.8  # seconds, as deviations
+#: Nothing softer than this is taken for a voice, in dB of full scale; and loud moments decide.
+_FAINTEST, _RANGE = -52.0, 45.0
 #: What a mouth takes to open and to close, and how much earlier it moves than it sounds, seconds.
 _OPENING, _CLOSING, _AHEAD = 0.028, 0.060, 0.045
 
@@ -60,113 +72,112 @@ class Speech:
         return len(self.jaw)
 
 
-def heard(sound: Sound, fps: int, progress: Progress | None = None) -> Speech:
+def hear(sound: Sound, fps: int, progress: Progress) -> Speech:
     """Return what a mouth does to a sound, one value for each frame of its length, at least one."""
     count = max(1, int(np.ceil(sound.seconds * fps - 1e-6)))
-    moments = moments_of(sound.samples.mean(axis=0), progress or Progress())
-    sure = voiced(moments)
-    tracks = _tracks(_foreground(moments.mouth), sure)
+    mouth, heard, periodic = _moments(sound.samples.mean(axis=0), progress)
+    tracks = _tracks(mouth, _voiced(heard, periodic))
     at = (np.arange(count) + 0.5) / fps + _AHEAD
-    times = np.arange(len(moments)) / MOMENTS
-    sampled = (np.interp(at, times, track).astype(np.float32) for track in tracks)
-    return Speech(*sampled)
+    times = np.arange(len(periodic)) / _MOMENTS
+    return Speech(*(np.interp(at, times, track).astype(np.float32) for track in tracks))
 
 
-def _foreground(bands: Floats) -> Floats:
-    """Return the energy of each band without what sounds behind the voice all the time."""
-    behind = _lowest(soft(bands, 0.03))
-    return np.asarray(np.maximum(bands - _OVER * behind, _LEFT * bands), np.float32)
+def _moments(samples: Floats, progress: Progress) -> tuple[Floats, Floats, Floats]:
+    """Return the energy of both kinds of bands, and how much each moment repeats itself, 0 to 1."""
+    # Silence at the end lets the mouth close before the clip ends, were it longer than the sound.
+    padded = np.pad(samples, (_SPAN // 2, _SPAN + 20 * _HOP))
+    window = np.hanning(_SPAN).astype(np.float32)
+    spans = np.lib.stride_tricks.sliding_window_view(padded, _SPAN)[::_HOP]
+    frequencies = np.fft.rfftfreq(_FFT, 1 / RATE)
+    sums = np.array(
+        [(frequencies >= low) & (frequencies < high) for low, high in (*_BANDS, *pairwise(_EDGES))],
+        np.float32,
+    )
+    scale = np.float32((2.0 / float(window.sum())) ** 2 / 2)  # a full sine is about 0 dB
+    first, last = _PERIODIC
+    energies, periodic = [], []
+    for start in progress.over(range(0, len(spans), _BATCH)):
+        lines = np.fft.rfft(spans[start : start + _BATCH] * window, _FFT, axis=1)
+        power = (np.abs(lines) ** 2 * scale).astype(np.float32)
+        energies.append(sums @ power.T)
+        # Roots of the energies keep a single strong resonance from looking like a pitch.
+        roots = np.pad(np.sqrt(power[:, first:last]), ((0, 0), (first, 0)))
+        likeness = np.fft.irfft(roots, _CIRCLE, axis=1)
+        periodic.append(likeness[:, slice(*_PERIODS)].max(axis=1) / (likeness[:, 0] + 1e-9))
+    energy = np.concatenate(energies, axis=1) + np.float32(1e-10)
+    return energy[: len(_BANDS)], energy[len(_BANDS) :], np.concatenate(periodic).astype(np.float32)
 
 
-def _lowest(bands: Floats) -> Floats:
-    """Return the energy to which each band falls again and again within some seconds."""
-    step = MOMENTS // 10
-    coarse, half = bands[:, ::step], round(_WITHIN * 10)
-    # At the ends there is less to look at; what would lie beyond them is left out.
-    padded = np.pad(coarse, ((0, 0), (half, half)), constant_values=np.nan)
-    views = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1)
-    low = np.nanpercentile(views, _SHARE, axis=2)
-    moments = np.arange(bands.shape[1])
-    rows = [np.interp(moments, moments[::step], row) for row in low]
-    return np.asarray(rows, np.float32)
+def _voiced(heard: Floats, periodic: Floats) -> Floats:
+    """Return how sure each moment belongs to a voice, 0 to 1."""
+    loudness = _decibels(heard.sum(axis=0))
+    top = float(np.percentile(loudness, 95))
+    weight = _soft(np.clip((loudness - (top - 35)) / 10, 0, 1), 0.03) + 0.02
+
+    def mean(track: Floats) -> Floats:
+        return np.asarray(_soft(track * weight, _AROUND) / _soft(weight, _AROUND))
+
+    bands = _decibels(heard)
+    tops = np.percentile(bands, 95, axis=1, keepdims=True)
+    bands = np.maximum(bands, tops - _RANGE)
+    syllables = np.sqrt(mean((_soft(bands, 0.02) - _soft(bands, 0.11)) ** 2)).mean(axis=0)
+    changing = np.sqrt(np.maximum(mean(periodic**2) - mean(periodic) ** 2, 0))
+    verdict = _DEPTH * np.log(syllables + 0.3) + _CHANGE * changing + _BIAS
+    verdict = np.clip(verdict, -5, 5)
+    smooth = _soft(verdict * weight, _VERDICT) / _soft(weight, _VERDICT)
+    return smooth_step(_NOISE, _VOICE, smooth) * (top > _FAINTEST)
 
 
 def _tracks(bands: Floats, sure: Floats) -> tuple[Floats, ...]:
+    # What sounds behind the voice all the time is taken off; some is left, to compare bands by.
+    behind = cv2.erode(_soft(bands, 0.05), np.ones((1, 4 * _MOMENTS), np.uint8))
+    bands = np.maximum(bands - 1.5 * _soft(behind, 0.5), 0.02 * bands)
     voicing, low, middle, high, hissing = bands
     total = bands.sum(axis=0)
-    loudness = _own(_decibels(total), sure)
-    level = _own(_decibels(low + middle + 0.3 * voicing), sure)
-    gate = _gate(loudness, level)
-    hiss = smooth_step(0.25, 0.7, hissing / total) * np.clip(1.6 * _above(loudness, 26), 0, 1)
-    spread = _spread(np.log(high / middle), gate) * gate * (1 - hiss)
+    loudness, level = _decibels(total), _decibels(low + middle + 0.3 * voicing)
+    spoken = sure > 0.5
+    gate = sure * smooth_step(_FAINTEST, _FAINTEST + 5, level)
+    top = _top(loudness, spoken)
+    gate *= smooth_step(top - 30, top - 25, loudness)
+    hiss = smooth_step(0.25, 0.7, hissing / total)
+    hiss *= np.clip(1.6 * (1 + (loudness - top) / 26), 0, 1)
+    # The balance of the bands differs from voice to voice as well.
+    balance = np.log(high / middle)
+    usual = float(np.clip(np.median(balance[gate > 0.5]), -2.5, 2.0)) if (gate > 0.5).any() else 0.0
+    spread = np.clip(0.4 * (balance + 0.105 - 0.65 * usual), -1, 1) * gate * (1 - hiss)
     # Open vowels have their lowest resonance high, closed ones and hums next to the voicing.
-    openness = low / (low + voicing)
-    jaw = _above(level, 26) ** 1.35 * (0.3 + 0.7 * openness) * (1 - 0.7 * hiss) * gate
+    above = np.clip(1 + (level - _top(level, spoken)) / 26, 0, 1.1)
+    jaw = above**1.35 * (0.3 + 0.7 * low / (low + voicing)) * (1 - 0.7 * hiss) * gate
     # Sounds between "ee" and "oo" aside: a spread mouth is never wide open, nor is a round one.
     jaw *= 1 - 0.35 * np.abs(spread) ** 1.5
-    opened = (jaw > 0.05) & (sure > 0.5)
-    jaw /= max(0.25, float(np.percentile(jaw[opened], 92)) if opened.any() else 1.0)
-    closure = _soft(smooth_step(7, 15, _dip(loudness)) * (hiss < 0.3), 0.012)
-    jaw = _eased(np.clip(jaw, 0, 1.15) * sure, _OPENING, _CLOSING) * (1 - closure)
+    opened = jaw[(jaw > 0.05) & spoken]
+    jaw /= max(0.25, float(np.percentile(opened, 92)) if len(opened) else 1.0)
+    # By how much each moment is softer than the loudest 30 to 110 ms before, and after it.
+    views = np.lib.stride_tricks.sliding_window_view(np.pad(loudness, 11, mode="edge"), 23)
+    dip = np.minimum(views[:, :8].max(axis=1), views[:, -8:].max(axis=1)) - loudness
+    closure = _soft(smooth_step(7, 15, dip) * (hiss < 0.3), 0.012) * sure
     return (
-        np.asarray(jaw, np.float32),
-        _soft(_eased(spread * sure, 0.05, 0.07), 0.015),
-        _soft(hiss * sure, 0.02),
-        np.asarray(closure * sure, np.float32),
-        _soft(_above(level, 30) * gate * sure, 0.22),
+        _eased(np.clip(jaw, 0, 1.15), _OPENING, _CLOSING) * (1 - closure),
+        _soft(_eased(spread, 0.05, 0.07), 0.015),
+        _soft(hiss * gate, 0.02),
+        closure,
+        _soft(np.clip(1 + (level - _top(level, spoken)) / 30, 0, 1.1) * gate, 0.22),
     )
 
 
-def _own(level: Floats, sure: Floats) -> Floats:
-    """Return a level in which nothing is louder than the voice, as music before it may be."""
-    spoken = level[sure > 0.5]
-    return np.minimum(level, np.percentile(spoken, 97) + 2) if len(spoken) else level
-
-
-def _spread(balance: Floats, gate: Floats) -> Floats:
-    """Return -1 to 1 from the balance of bands, which also differs from voice to voice."""
-    spoken = balance[gate > 0.5]
-    usual = float(np.clip(np.median(spoken), -2.5, 2.0)) if len(spoken) else 0.0
-    return np.asarray(np.clip(0.4 * (balance + 0.3 - 0.65 * (usual + 0.3)), -1, 1), np.float32)
+def _top(level: Floats, spoken: NDArray[np.bool_]) -> float:
+    """Return how loud a voice gets; what is louder beside it, such as music, does not count."""
+    return max(float(np.percentile(level[spoken] if spoken.any() else level, 95)), _FAINTEST + 20)
 
 
 def _decibels(energy: Floats) -> Floats:
     return np.asarray(10 * np.log10(energy), np.float32)
 
 
-def _top(level: Floats) -> float:
-    return max(float(np.percentile(level, 95)), _FAINTEST + 20)
-
-
-def _above(level: Floats, span: float) -> Floats:
-    """Return where a level is between its top less a span (0) and its top (1)."""
-    return np.asarray(np.clip((level - _top(level)) / span + 1, 0, 1.1), np.float32)
-
-
-def _gate(loudness: Floats, level: Floats) -> Floats:
-    """Return 0 where there is nothing but the room, 1 where somebody speaks."""
-    room = float(np.percentile(loudness, 8))
-    least = min(max(_top(loudness) - 30, room + 3, _FAINTEST), _top(loudness) - 14)
-    return np.asarray(
-        smooth_step(least, least + 5, loudness) * smooth_step(_FAINTEST, _FAINTEST + 5, level),
-        np.float32,
-    )
-
-
-def _dip(loudness: Floats) -> Floats:
-    """Return by how many dB each moment is softer than the loudest just before and just after."""
-    # 30 to 110 ms away: longer than a pitch period, shorter than a pause between words.
-    padded = np.pad(loudness, 11, mode="edge")
-    views = np.lib.stride_tricks.sliding_window_view(padded, 23)
-    before, after = views[:, :8].max(axis=1), views[:, -8:].max(axis=1)
-    return np.asarray(np.minimum(before, after) - loudness, np.float32)
-
-
 def _eased(track: Floats, rise: float, fall: float) -> Floats:
     """Return a track that follows with one time constant upward and another downward, seconds."""
-    up, down = (1 - float(np.exp(-1 / (MOMENTS * seconds))) for seconds in (rise, fall))
-    out = np.empty(len(track), np.float32)
-    value = 0.0
+    up, down = (1 - float(np.exp(-1 / (_MOMENTS * seconds))) for seconds in (rise, fall))
+    out, value = np.empty(len(track), np.float32), 0.0
     for number, wanted in enumerate(track.tolist()):
         value += (wanted - value) * (up if wanted > value else down)
         out[number] = value
@@ -174,5 +185,8 @@ def _eased(track: Floats, rise: float, fall: float) -> Floats:
 
 
 def _soft(track: Floats, seconds: float) -> Floats:
-    smooth = cv2.GaussianBlur(track[None].astype(np.float32), (0, 0), seconds * MOMENTS)
-    return np.asarray(smooth[0])
+    """Return tracks smoothed over a deviation in time, the last axis; its ends are held."""
+    rows, edge = np.atleast_2d(track).astype(np.float32), cv2.BORDER_REPLICATE
+    kernel = cv2.getGaussianKernel(int(6 * seconds * _MOMENTS) | 1, seconds * _MOMENTS)
+    smooth = cv2.sepFilter2D(rows, -1, kernel, np.ones((1, 1)), borderType=edge)
+    return np.asarray(smooth.reshape(np.shape(track)))

@@ -1,40 +1,72 @@
-"""Framing: a picture of one shape comes into a frame of another, sharp and without black bars.
+"""Framing: a picture of one shape comes into a frame of another, steady, on what draws the eye.
 
-Frames are moved in their three planes, luma with more care than chroma: half the work of moving
-them in color.
+A first, small look at every frame tells how the camera shakes, where to look and where shots
+change; only what needs it pays for it. Frames are moved in their three planes, luma with more care
+than chroma: half the work of moving them in color.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.editing.video.survey import Moves, Survey, shots
+from kit.engines.base import Progress
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.footage import Footage
+from kit.engines.media.subject import find
 
-_TINY = 16  # the blurred copy is worked out at so many times smaller a size
-_DIM, _FADE = 0.6, 0.9  # brightness and color of the blurred copy
+Line: TypeAlias = NDArray[np.float64]
+#: From the number of a frame to its matrix, from the whole picture to the window; None where
+#: pictures are taken as they are.
+Motion: TypeAlias = Callable[[int], Line] | None
+
+#: How much smaller the blurred copy is worked out, and its brightness and color.
+_TINY, _DIM, _FADE = 16, 0.6, 0.9
 #: Shapes that differ by less than this are the same; the picture is stretched by a hair.
 _SAME = 0.012
+_SIDE = 320  # pixels of the first look
+#: Mean difference of two small gray frames above which a new shot may begin, and how many times
+#: larger than the differences around it that of a cut is.
+_CUT, _SUDDEN = 22.0, 3.0
+_LOOK_EVERY = 0.5  # seconds between two looks for what draws the eye
+_NOT_ALIKE = 4.0  # steps of gray; a place that differs by more says no more than that it differs
+_CALM = 0.65  # seconds over which a steadied camera averages its way
+#: How far the picture may be enlarged to hide the edges that steadying lays bare, and the largest
+#: corrections: shifts in shares of the width, turn in radians, logarithm of the scale.
+_LEAST, _MOST = 1.04, 1.14
+_LARGEST = np.array([0.06, 0.06, 0.035, 0.04])
+#: Seconds over which a crop averages its way: the first that leaves it by less than a share of the
+#: crop's length, as whoever runs to and fro is soon out of a crop that turns slowly.
+_GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
+_PLACES = 49  # where a crop may stand
+_LAZY = 0.3  # what a move over the whole way costs, against looking at the best place
+#: How softly a place draws the crop's middle, in shares of the crop's length; and what it counts
+#: to hold it anywhere, against holding it in the middle.
+_SOFT, _ANYWHERE = 0.3, 0.3
+_CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How a picture comes into a frame.
+    """How a picture comes into a frame; all sizes are (width, height) and even.
 
     Parameters
     ----------
-    whole : (width, height)
-        Of the picture at the scale at which it is shown; even.
-    window : (width, height)
-        Of the part that is shown; even.
-    size : (width, height)
+    whole : tuple of int
+        Of the picture at the scale at which it is shown.
+    window : tuple of int
+        Of the part that is shown.
+    size : tuple of int
         Of the whole frame; where it is larger than the window, a blurred copy fills the rest.
-    read : (width, height)
+    read : tuple of int
         Size at which the picture is to be read: smaller than the whole where only a part of it is
         enlarged, which then costs no more than the part.
     """
@@ -48,11 +80,6 @@ class Frame:
     def room(self) -> tuple[int, int]:
         """Pixels by which the window can move, across and down."""
         return self.whole[0] - self.window[0], self.whole[1] - self.window[1]
-
-    @property
-    def filled(self) -> bool:
-        """Whether there is something to fill."""
-        return self.window != self.size
 
 
 def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
@@ -74,7 +101,7 @@ def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
     return Frame(whole, window, size, read)
 
 
-def framed(planes: Bytes, how: Frame, matrix: NDArray[np.float64] | None) -> Bytes:
+def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
     """Return an I420 frame of the whole size.
 
     Parameters
@@ -82,62 +109,29 @@ def framed(planes: Bytes, how: Frame, matrix: NDArray[np.float64] | None) -> Byt
     planes : ndarray of uint8
         The picture as it was read, I420.
     matrix : ndarray or None
-        Shape (2, 3), from places in the whole picture to places in the window; None leaves it
-        where the two have the same size.
+        Shape (2, 3), from places in the whole picture to places in the window.
     """
     shown = planes if matrix is None else _moved(planes, how, matrix)
-    return _filled(shown, how) if how.filled else shown
+    return shown if how.window == how.size else _filled(shown, how)
 
 
-def shifted(left: float, top: float) -> NDArray[np.float64]:
-    """Return the matrix for a window whose corner is at a place."""
-    return np.array([[1.0, 0.0, -left], [0.0, 1.0, -top]])
-
-
-def turned(
-    how: Frame, correction: NDArray[np.float64], zoom: float, left: float, top: float
-) -> NDArray[np.float64]:
-    """Return the matrix that steadies a picture and moves a window over it.
-
-    Parameters
-    ----------
-    correction : ndarray
-        Shift across and down in shares of the width, turn, logarithm of the scale.
-    zoom : float
-        Enlargement about the window's middle; the shift is held back so that no edge shows.
-    """
-    scale = zoom * float(np.exp(correction[3]))
-    cos, sin = scale * np.cos(correction[2]), scale * np.sin(correction[2])
-    middle = np.array([left + how.window[0] / 2, top + how.window[1] / 2])
-    linear = np.array([[cos, -sin], [sin, cos]])
-    half = np.array(how.window) / 2
-    spare = np.maximum(0.0, [(zoom - 1) / 2 * how.window[0], (zoom - 1) / 2 * how.window[1]])
-    shift = _held(correction[:2] * how.whole[0] * zoom, spare)
-    offset = half + shift - linear @ middle
-    return np.column_stack([linear, offset])
-
-
-def _held(shift: NDArray[np.float64], spare: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Hold shifts back softly before they reach the edge; small ones stay as they are."""
-    free, rest = 0.7 * spare, np.maximum(0.3 * spare, 1e-9)
-    over = np.maximum(np.abs(shift) - free, 0.0)
-    held = np.minimum(np.abs(shift), free) + rest * np.tanh(over / rest)
-    return np.asarray(np.sign(shift) * held)
-
-
-def _moved(planes: Bytes, how: Frame, matrix: NDArray[np.float64]) -> Bytes:
-    if how.read != how.whole:
-        matrix = matrix @ np.vstack([_enlarging(how), [0.0, 0.0, 1.0]])
-    elif np.array_equal(matrix[:, :2], np.eye(2)):
-        whole = np.rint(matrix[:, 2] / 2) * 2
-        if np.abs(matrix[:, 2] - whole).max() < 1e-3:
-            return _sliced(planes, how, int(-whole[0]), int(-whole[1]))
+def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
     out = np.empty((how.window[1] * 3 // 2, how.window[0]), np.uint8)
-    sources, targets = views(planes, *how.read), views(out, *how.window)
+    pairs = list(zip(views(planes, *how.read), views(out, *how.window), strict=True))
+    if how.read != how.whole:
+        scale = np.array(how.whole) / np.array(how.read)
+        enlarging = np.column_stack([np.diag(scale), (scale - 1) / 2])
+        matrix = matrix @ np.vstack([enlarging, [0.0, 0.0, 1.0]])
+    corner = -np.rint(matrix[:, 2] / 2) * 2
+    if np.array_equal(matrix[:, :2], np.eye(2)) and np.abs(matrix[:, 2] + corner).max() < 1e-3:
+        for number, (source, target) in enumerate(pairs):
+            x, y = (int(place) // (2 if number else 1) for place in corner)
+            target[:] = source[y : y + target.shape[0], x : x + target.shape[1]]
+        return out
     half = matrix.copy()
     # Pixel centers stand at halves, so that chroma stays under its luma.
     half[:, 2] = (matrix[:, 2] + matrix[:, :2] @ (0.5, 0.5) - 0.5) / 2
-    for number, (source, target) in enumerate(zip(sources, targets, strict=True)):
+    for number, (source, target) in enumerate(pairs):
         cv2.warpAffine(
             source,
             half if number else matrix,
@@ -149,141 +143,205 @@ def _moved(planes: Bytes, how: Frame, matrix: NDArray[np.float64]) -> Bytes:
     return out
 
 
-def _enlarging(how: Frame) -> NDArray[np.float64]:
-    """Return the matrix from the picture as it was read to the whole one."""
-    scale = np.array(how.whole) / np.array(how.read)
-    return np.column_stack([np.diag(scale), (scale - 1) / 2])
-
-
-def _sliced(planes: Bytes, how: Frame, left: int, top: int) -> Bytes:
-    out = np.empty((how.window[1] * 3 // 2, how.window[0]), np.uint8)
-    sources, targets = views(planes, *how.read), views(out, *how.window)
-    for number, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        x, y = (left // 2, top // 2) if number else (left, top)
-        target[:] = source[y : y + target.shape[0], x : x + target.shape[1]]
-    return out
-
-
 def _filled(shown: Bytes, how: Frame) -> Bytes:
     """Lay the window over a blurred, darker copy of itself that fills the frame."""
     width, height = how.size
     out = np.empty((height * 3 // 2, width), np.uint8)
     left, top = (width - how.window[0]) // 4 * 2, (height - how.window[1]) // 4 * 2
-    places = views(shown, *how.window)
-    for number, (source, target) in enumerate(zip(places, views(out, *how.size), strict=True)):
-        target[:] = _blurred(source, target.shape, how)
-        _dimmed(target, *((128, _FADE) if number else (16, _DIM)))
+    scale = max(width / how.window[0], height / how.window[1]) / _TINY
+    pairs = zip(views(shown, *how.window), views(out, *how.size), strict=True)
+    for number, (source, target) in enumerate(pairs):
+        high, wide = target.shape
+        small = [max(4, round(side * scale)) for side in source.shape[::-1]]
+        tiny = cv2.resize(source, small, interpolation=cv2.INTER_AREA)
+        across, down = max(2, round(wide / _TINY)), max(2, round(high / _TINY))
+        x, y = max(0, (small[0] - across) // 2), max(0, (small[1] - down) // 2)
+        tiny = cv2.GaussianBlur(tiny[y : y + down, x : x + across], (0, 0), 1.6)
+        zero, share = (128, _FADE) if number else (16, _DIM)
+        cv2.convertScaleAbs(tiny, dst=tiny, alpha=share, beta=zero * (1 - share))
+        cv2.resize(tiny, (wide, high), dst=target, interpolation=cv2.INTER_CUBIC)
         x, y = (left // 2, top // 2) if number else (left, top)
         target[y : y + source.shape[0], x : x + source.shape[1]] = source
     return out
-
-
-def _blurred(plane: Bytes, shape: tuple[int, ...], how: Frame) -> Bytes:
-    """Return a plane enlarged to cover a shape and blurred beyond recognition."""
-    height, width = shape
-    scale = max(how.size[0] / how.window[0], how.size[1] / how.window[1]) / _TINY
-    small = (max(4, round(plane.shape[1] * scale)), max(4, round(plane.shape[0] * scale)))
-    tiny = cv2.resize(plane, small, interpolation=cv2.INTER_AREA)
-    across, down = max(2, round(width / _TINY)), max(2, round(height / _TINY))
-    x, y = max(0, (small[0] - across) // 2), max(0, (small[1] - down) // 2)
-    tiny = cv2.GaussianBlur(tiny[y : y + down, x : x + across], (0, 0), 1.6)
-    return np.asarray(cv2.resize(tiny, (width, height), interpolation=cv2.INTER_CUBIC))
-
-
-def _dimmed(plane: Bytes, zero: int, share: float) -> None:
-    cv2.convertScaleAbs(plane, dst=plane, alpha=share, beta=zero * (1 - share))
 
 
 def _even(value: float) -> int:
     return max(2, 2 * round(value / 2))
 
 
-_CALM = 0.65  # seconds over which a steadied camera averages its way
-#: Seconds over which a crop averages its way: the first that leaves it by less than a share of the
-#: crop's length, as whoever runs to and fro is soon out of a crop that turns slowly.
-_GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
-#: How far the picture may be enlarged to hide the edges that steadying lays bare.
-_LEAST, _MOST = 1.04, 1.14
-_LARGEST = np.array([0.06, 0.06, 0.035, 0.04])  # of the corrections
-_PLACES = 49  # where a crop may stand
-_LAZY = 0.3  # what a move over the whole way costs, against looking at the best place
-#: How softly a place draws the crop's middle, in shares of the crop's length; and what it counts
-#: to hold it anywhere, against holding it in the middle.
-_SOFT, _ANYWHERE = 0.3, 0.3
-_CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
-
-Line = NDArray[np.float64]
-
-
-def steadied(seen: Survey, fps: float, frame: Frame) -> tuple[Moves, float]:
-    """Return the correction of each frame and by how much to enlarge the picture.
+def motion_of(
+    footage: Footage,
+    frame: Frame,
+    progress: Progress,
+    *,
+    span: tuple[float, float],
+    reading: float,
+    fps: float,
+    frames: int,
+    steady: bool = False,
+) -> Motion:
+    """Return how the pictures of a part of a video are moved, which takes a look at all of them.
 
     Parameters
     ----------
-    frame : Frame
-        The picture's size and that of the part which is shown.
-
-    Returns
-    -------
-    corrections : ndarray
-        Shape (frames, 4), in the units of `Moves`.
-    zoom : float
-        1.04 to 1.14.
+    span : (start, end)
+        Seconds of the video.
+    reading, fps : float
+        Frames that are taken from a second of it, and that are shown in a second.
+    frames : int
+        How many there are.
+    steady : bool
+        Whether to take the shake out.
     """
-    corrections = np.zeros_like(seen.moves)
-    for shot in shots(seen.cuts):
-        way = np.cumsum(seen.moves[shot], axis=0)
+    if not steady and frame.room == (0, 0):
+        return None
+    scale = _SIDE / max(footage.width, footage.height)
+    size = (max(16, round(footage.width * scale)), max(16, round(footage.height * scale)))
+    check = partial(progress.report, 0.0)
+    small = footage.frames(reading, start=span[0], end=span[1], size=size, check=check)
+    moves, changes = np.zeros((frames, 4)), np.zeros(frames)
+    looks: list[tuple[int, Floats]] = []
+    before: Bytes | None = None
+    every = max(1, round(_LOOK_EVERY * fps))
+    for number, pixels in zip(range(frames), small, strict=False):
+        gray = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
+        if before is not None:
+            changes[number] = _change(before, gray)
+            moves[number] = _move(before, gray) if steady else 0.0
+        if frame.room != (0, 0) and (number % every == 0 or changes[number] > _CUT):
+            looks.append((number, find(pixels).attention))
+        before = gray
+        progress.report((number + 1) / frames)
+    shots = _shots(changes)
+    moves[[shot.start for shot in shots]] = 0.0
+    corners = np.zeros((frames, 2))
+    for axis, room in enumerate(frame.room):
+        if room:
+            share = frame.window[axis] / frame.whole[axis]
+            way = room * _followed(looks, shots, share, axis, fps)
+            # A crop that hardly moves stands still, on whole pixels: that is sharper.
+            corners[:, axis] = 2 * np.rint(way.mean() / 2) if np.ptp(way) < 2.0 else way
+    if not steady:
+        return lambda number: np.column_stack([np.eye(2), -corners[number]])
+    corrections, zoom = _steadied(moves, shots, frame, fps)
+    return lambda number: _turned(frame, corrections[number], zoom, corners[number])
+
+
+def _change(one: Bytes, other: Bytes) -> float:
+    small = [cv2.resize(gray, (48, 27), interpolation=cv2.INTER_AREA) for gray in (one, other)]
+    return float(cv2.absdiff(*small).mean())
+
+
+def _shots(changes: Line) -> list[slice]:
+    """Return the stretches between cuts: changes larger than those before and after as well."""
+    count, padded = len(changes), np.pad(changes, 2, mode="edge")
+    around = np.max([padded[:count], padded[1 : count + 1], padded[3 : count + 3]], axis=0)
+    cuts = np.flatnonzero((changes > _CUT) & (changes > _SUDDEN * around)).tolist()
+    return [slice(a, b) for a, b in pairwise([*sorted({0, *cuts}), count])]
+
+
+def _move(before: Bytes, after: Bytes) -> Line:
+    """Return how a picture moved, in the units of corrections; zeros where nothing is followed."""
+    points = cv2.goodFeaturesToTrack(before, 140, 0.01, 8)
+    if points is None or len(points) < 8:
+        return np.zeros(4)
+    found, state, _ = cv2.calcOpticalFlowPyrLK(
+        before, after, points, None, winSize=(17, 17), maxLevel=3
+    )
+    good = state.ravel() == 1
+    if good.sum() < 8:
+        return np.zeros(4)
+    matrix, inside = cv2.estimateAffinePartial2D(
+        points[good], found[good], method=cv2.RANSAC, ransacReprojThreshold=1.5
+    )
+    if matrix is None or inside.mean() < 0.3:
+        return np.zeros(4)
+    height, width = before.shape
+    middle = matrix @ np.array([width / 2, height / 2, 1.0]) - (width / 2, height / 2)
+    turn = np.arctan2(matrix[1, 0], matrix[0, 0])
+    size = np.log(max(1e-3, float(np.hypot(matrix[0, 0], matrix[1, 0]))))
+    move = np.array([middle[0] / width, middle[1] / width, turn, size])
+    # Points can only be followed where it is sharp: before a ground out of focus all of them may
+    # lie on somebody who walks by. The camera's own move makes more of the one out of the other
+    # than standing still does.
+    one, other = (cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (before, after))
+    stood, moved = (
+        np.minimum(cv2.absdiff(guess, other), _NOT_ALIKE).sum()
+        for guess in (one, _carried(np.asarray(one), move))
+    )
+    return move if moved < stood else np.zeros(4)
+
+
+def _carried(gray: Bytes, move: Line) -> Bytes:
+    """Return a picture after a move, its edges drawn out."""
+    height, width = gray.shape
+    turn, size = float(-np.degrees(move[2])), float(np.exp(move[3]))
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), turn, size)
+    matrix[:, 2] += move[:2] * width
+    edge = cv2.BORDER_REPLICATE
+    return np.asarray(cv2.warpAffine(gray, matrix, (width, height), borderMode=edge))
+
+
+def _steadied(moves: Line, shots: list[slice], frame: Frame, fps: float) -> tuple[Line, float]:
+    """Return the correction of each frame and by how much to enlarge the picture."""
+    corrections = np.zeros_like(moves)
+    for shot in shots:
+        way = np.cumsum(moves[shot], axis=0)
         smooth = np.stack([_smoothed(line, _CALM * fps) for line in way.T], axis=1)
         # A large correction is held back softly, so that it never runs into a wall.
         corrections[shot] = _LARGEST * np.tanh((smooth - way) / _LARGEST)
     wide, high = frame.window
     across, down, turn, size = np.abs(corrections).T
-    width = frame.whole[0]
-    edges = (
-        2 * across * width / wide + turn * high / wide,
-        2 * down * width / high + turn * wide / high,
-    )
-    needed = 1 + float(np.maximum(*edges).max()) + float(size.max())
-    return corrections, float(np.clip(needed, _LEAST, _MOST))
+    shift = 2 * frame.whole[0]
+    needed = np.maximum((shift * across + turn * high) / wide, (shift * down + turn * wide) / high)
+    return corrections, float(np.clip(1 + needed.max() + size.max(), _LEAST, _MOST))
 
 
-def followed(seen: Survey, share: float, *, across: bool, fps: float) -> Line:
+def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
+    """Return the matrix that steadies a picture and moves a window over it; no edge shows."""
+    scale = zoom * float(np.exp(correction[3]))
+    cos, sin = scale * np.cos(correction[2]), scale * np.sin(correction[2])
+    linear, half = np.array([[cos, -sin], [sin, cos]]), np.array(how.window) / 2
+    # Shifts are held back softly before they reach the edge; small ones stay as they are.
+    shift, spare = correction[:2] * how.whole[0] * zoom, (zoom - 1) * half
+    free, rest = 0.7 * spare, np.maximum(0.3 * spare, 1e-9)
+    over = np.maximum(np.abs(shift) - free, 0.0)
+    held = np.sign(shift) * (np.minimum(np.abs(shift), free) + rest * np.tanh(over / rest))
+    return np.column_stack([linear, half + held - linear @ (corner + half)])
+
+
+def _followed(
+    looks: list[tuple[int, Floats]], shots: list[slice], share: float, axis: int, fps: float
+) -> Line:
     """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
 
     Parameters
     ----------
     share : float
         Length of the crop, in shares of the frame's.
-    across : bool
-        Whether it moves to the side or up and down.
+    axis : int
+        0 where it moves to the side, 1 up and down.
     """
-    frames = len(seen.cuts)
-    out = np.full(frames, 0.5)
-    for shot in shots(seen.cuts):
-        inside = [(n, m) for n, m in seen.looks if shot.start <= n < shot.stop]
+    out = np.full(shots[-1].stop, 0.5)
+    for shot in shots:
+        inside = [(n, look) for n, look in looks if shot.start <= n < shot.stop]
         if not inside:
             continue
-        held = np.stack([_paths_held(look, share, across=across) for _, look in inside])
-        places = _best_way(held) / (_PLACES - 1)
+        places = _best_way([_held(look, share, axis) for _, look in inside]) / (_PLACES - 1)
         if np.ptp(places) * (1 - share) < _CALMLY * share:
             places[:] = places.mean()
         at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
+        smooth, most = at, _OFF * share / max(1 - share, 1e-9)
+        for seconds in _GLIDES:
+            smooth = _smoothed(at, seconds * fps)
+            if np.abs(smooth - at).max() <= most:
+                break
         # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
-        out[shot] = np.clip(_gliding(at, _OFF * share / max(1 - share, 1e-9), fps), 0.0, 1.0)
+        out[shot] = np.clip(smooth, 0.0, 1.0)
     return out
 
 
-def _gliding(at: Line, most: float, fps: float) -> Line:
-    """Return a way averaged over as long as it is not left by more than `most`."""
-    smooth = at
-    for seconds in _GLIDES:
-        smooth = _smoothed(at, seconds * fps)
-        if np.abs(smooth - at).max() <= most:
-            break
-    return smooth
-
-
-def _paths_held(look: Floats, share: float, *, across: bool) -> Line:
+def _held(look: Floats, share: float, axis: int) -> Line:
     """Return how well a crop shows what draws the eye at each of its places, 0 to about 1.
 
     Whatever holds a thing holds as much of it at its edge as in its middle. To the side, what is
@@ -291,31 +349,30 @@ def _paths_held(look: Floats, share: float, *, across: bool) -> Line:
     body below it must not draw the crop.
     """
     starts = np.linspace(0.0, 1.0 - share, _PLACES)
-    line = look.sum(axis=0 if across else 1, dtype=np.float64)
-    sums = np.concatenate([[0.0], np.cumsum(line)])
+    sums = np.concatenate([[0.0], np.cumsum(look.sum(axis=axis, dtype=np.float64))])
     knots = np.linspace(0.0, 1.0, len(sums))
     inside = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
     inside /= max(sums[-1], 1e-9)
-    if not across:
+    if axis:
         return np.asarray(inside)
     striking = (np.maximum(look - np.float32(np.median(look)), 0.0) ** 2).sum(axis=0)
-    at = (np.arange(len(line)) + 0.5) / len(line)
+    at = (np.arange(len(striking)) + 0.5) / len(striking)
     away = (at - starts[:, None] - share / 2) / (_SOFT * share)
     centered = np.exp(-0.5 * away**2) @ striking / max(float(striking.sum()), 1e-9)
     return np.asarray(centered + _ANYWHERE * inside)
 
 
-def _best_way(held: Line) -> Line:
+def _best_way(held: list[Line]) -> Line:
     """Return the place at each look that holds most while moving little, over all looks at once."""
     places = np.arange(_PLACES) / (_PLACES - 1)
     cost = _LAZY * np.abs(places[:, None] - places[None, :])
     # Equal places are all as good as the middle one.
-    score = held[0] - 1e-4 * np.abs(places - 0.5)
-    back = []
+    middle = 1e-4 * np.abs(places - 0.5)
+    score, back = held[0] - middle, []
     for look in held[1:]:
         reached = score[None, :] - cost
         back.append(reached.argmax(axis=1))
-        score = reached.max(axis=1) + look - 1e-4 * np.abs(places - 0.5)
+        score = reached.max(axis=1) + look - middle
     way = [int(score.argmax())]
     for choice in reversed(back):
         way.append(int(choice[way[-1]]))

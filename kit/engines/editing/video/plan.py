@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from kit.engines.editing.video.extent import edit_faults
+from kit.engines.editing.video.checks import edit_faults
 from kit.engines.media.footage import Footage
 from kit.engines.sizes import SHAPES, SIDES
 from kit.errors import EngineError
@@ -16,17 +16,14 @@ _RATES = (
     *map(Fraction, ("25/2", "24000/1001", "24", "25", "30000/1001")),
     *map(Fraction, ("30", "48", "50", "60000/1001", "60")),
 )
-#: Frames per second below which slow motion would look like a slide show.
-_SMOOTH = 23
-_SMALLEST, _LARGEST = 64, 1080
+#: Frames per second below which slow motion would look like a slide show, and below which a varying
+#: rate is taken as it is.
+_SMOOTH, _SLOW = 23, 20
+#: Pixels of the shorter side, and of the longer side; encoders take no side below the smallest.
+_SMALLEST, _LARGEST, _LONGEST_SIDE = 64, 1080, 4096
 #: Processor seconds for a million pixels: read, drawn and encoded, and moved to steady them. They
 #: are rough, but a job refused at once is better than one that is stopped after a quarter hour.
-_READING, _DRAWING, _MOVING = 0.005, 0.02, 0.015
-_MOST_WORK = 1300
-#: Pixels of the longer side; encoders take no side below the smallest.
-_LONGEST_SIDE = 4096
-#: Frames per second below which a varying rate is taken as it is.
-_SLOW = 20
+_READING, _DRAWING, _MOVING, _MOST_WORK = 0.005, 0.02, 0.015, 1300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +46,11 @@ class Plan:
     fps: Fraction
     width: int
     height: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the result."""
+        return self.width, self.height
 
     @property
     def frames(self) -> int:
@@ -79,64 +81,48 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
     for fault in edit_faults(values, whole):
         raise EngineError(fault.sentence, code=fault.code)
     asked, speed = values.get("end"), float(values["speed"])
-    start, end = float(values["start"]), whole if asked is None else min(float(asked), whole)
     width, height = frame_size(values, [(footage.width, footage.height)])
     plan = Plan(
-        start=start,
-        end=end,
+        start=float(values["start"]),
+        end=whole if asked is None else min(float(asked), whole),
         speed=speed,
-        fps=slowed(common_rate([smooth_rate(footage)]), speed),
+        fps=_slowed(common_rate([smooth_rate(footage)]), speed),
         width=width,
         height=height,
     )
     if plan.frames * width * height / 1e6 * (_DRAWING + _MOVING) <= _MOST_WORK:
         return plan
     # Smooth everywhere is too much: the mean of a varying rate may still do.
-    return replace(plan, fps=slowed(common_rate([footage.fps]), speed))
+    return replace(plan, fps=_slowed(common_rate([footage.fps]), speed))
 
 
 def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
-    """Return the seconds of the fades from and to black, as long as a clip of a length allows.
-
-    Of fades that do not fit both are shortened alike: between them it is as bright as it is.
-    """
+    """Return the seconds of the fades from and to black, shortened alike where they do not fit."""
     rise, fall = float(values["fade_in"]), float(values["fade_out"])
     share = min(1.0, seconds / max(rise + fall, 1e-9))
     return rise * share, fall * share
 
 
-def check_work(plan: Plan, footage: Footage, *, passes: int, steady: bool) -> None:
-    """Refuse an edit that would take too long on two processors.
+def check_work(
+    read: Sequence[tuple[Footage, float]], frames: int, size: tuple[int, int], *, steady: bool
+) -> None:
+    """Refuse what would take too long on two processors (``too_much_work``).
 
     Parameters
     ----------
-    passes : int
-        How often the video is read.
-
-    Raises
-    ------
-    EngineError
-        With code ``too_much_work``.
+    read : sequence of (footage, seconds)
+        How much of which video is decoded, all passes together.
+    steady : bool
+        Whether frames are moved to steady them.
     """
-    shown = plan.frames * plan.width * plan.height / 1e6
-    read = (plan.end - plan.start) * footage.fps * footage.width * footage.height / 1e6
-    refuse_work(_READING * read * passes + shown * (_DRAWING + _MOVING * steady))
-
-
-def refuse_work(seconds: float) -> None:
-    """Refuse what takes more processor seconds than a job may."""
-    if seconds > _MOST_WORK:
+    pixels = sum(s * film.fps * film.width * film.height for film, s in read)
+    drawing = frames * size[0] * size[1] * (_DRAWING + _MOVING * steady)
+    if (_READING * pixels + drawing) / 1e6 > _MOST_WORK:
         raise EngineError(
             "this is too much for one job: choose less video, a lower resolution or frame rate, or"
             " fewer effects",
             code="too_much_work",
         )
-
-
-def joining_work(frames: int, size: tuple[int, int], films: Sequence[Footage]) -> float:
-    """Return about how many processor seconds it takes to join videos."""
-    read = sum(film.seconds * film.fps * film.width * film.height for film in films) / 1e6
-    return float(_READING * read + _DRAWING * frames * size[0] * size[1] / 1e6)
 
 
 def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -147,10 +133,11 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
     values : mapping
         With ``aspect_ratio`` and ``resolution``; what names no shape or size takes the inputs'.
     sizes : sequence of (width, height)
-        Of the inputs; of shapes that are as frequent the first one counts, of sizes in that shape
-        the largest, so that nothing loses detail.
+        Of the inputs; of shapes that are as frequent that of the largest one counts, of sizes in
+        that shape the largest, so that nothing loses detail.
     """
-    ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in sizes])
+    ordered = sorted(sizes, key=lambda size: -size[0] * size[1])
+    ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in ordered])
     shape = next((w / h for w, h in sizes if round(w / h, 2) == ratio), ratio)
     if not _SMALLEST / _LONGEST_SIDE <= shape <= _LONGEST_SIDE / _SMALLEST:
         raise EngineError(
@@ -182,19 +169,14 @@ def smooth_rate(footage: Footage) -> float:
     return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.quick)))
 
 
-def slowed(rate: Fraction, speed: float) -> Fraction:
+def _slowed(rate: Fraction, speed: float) -> Fraction:
     """Return the frame rate at which every frame of a slowed video is shown equally long.
 
     Slow motion of a fast camera then needs no frame twice, and that of a usual one shows each
     frame two or more times, evenly.
     """
-    if speed >= 1:
-        return rate
     slow = rate * Fraction(speed).limit_denominator(1000)
-    times = 1
-    while slow * times < _SMOOTH:
-        times += 1
-    return slow * times
+    return rate if speed >= 1 else slow * max(1, -(-_SMOOTH // slow))
 
 
 def _most(values: Sequence[float]) -> Any:

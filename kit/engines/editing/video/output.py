@@ -1,16 +1,21 @@
-"""What a result sounds like: the inputs' own sound, a voice and music, brought together."""
+"""What an edit becomes: a sound of what was there, a voice and music, and the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kit.engines.base import Job
+from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.video.plan import Plan, fades
+from kit.engines.media.clip import FORMATS, Clip, rgb_of
+from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
+from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import (
     RATE,
     Sound,
@@ -32,6 +37,42 @@ _CUT = 0.005  # seconds in which a sound that was cut into comes up, so that it 
 Check = Callable[[], None]
 
 
+def write_film(
+    job: Job,
+    progress: Progress,
+    frames: Iterable[Bytes],
+    *,
+    name: str,
+    size: tuple[int, int],
+    fps: int | Fraction,
+    count: int,
+    sound: Sound | None,
+    poster: int,
+    facts: Mapping[str, Any],
+    quality: int = 20,
+) -> Asset:
+    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview."""
+    content_type, ending, codec = FORMATS[job.parameters["format"]]
+    path, thumbnail = job.folder / f"{name}{ending}", None
+    check = partial(progress.report, 0.0)
+    check()
+    with Clip(path, *size, fps=fps, quality=quality, codec=codec, sound=sound, check=check) as clip:
+        for number, frame in enumerate(frames):
+            if number == poster:
+                thumbnail = write_thumbnail(rgb_of(frame), job.folder)
+            clip.add(frame)
+            progress.report((number + 1) / count)
+    return Asset(
+        path=path,
+        content_type=content_type,
+        width=size[0],
+        height=size[1],
+        duration_seconds=round(float(clip.frames / fps), 3),
+        thumbnail=thumbnail,
+        metadata=facts,
+    )
+
+
 def check_media(job: Job) -> None:
     """Refuse sound files that the settings leave no use for, and settings that need one."""
     given = [name for name in ("voice", "music") if job.media.get(name)]
@@ -50,27 +91,30 @@ def check_media(job: Job) -> None:
         )
 
 
-def of_edit(
+def edit_sound(
     job: Job, footage: Footage, plan: Plan, check: Check
 ) -> tuple[Sound | None, Sound | None]:
     """Return the sound of an edit, and the speech in it that captions go by.
 
     The speech is the voice where there is one, else the video's own sound where it is kept.
     """
-    values = job.parameters
-    way = values["sound"]
-    own = _own(job, plan, check) if way == "keep" and footage.has_sound else None
+    values, folder = job.parameters, job.folder
+    own: Sound | None = None
+    if values["sound"] == "keep" and footage.has_sound:
+        whole = opened(job.media["video"][0], seconds=plan.end, folder=folder, check=check)
+        part = cut(whole, plan.start, plan.end)
+        part = stretched(part, plan.speed, folder=folder, check=check)
+        own = cut(part, 0.0, plan.seconds)
     voice = _file(job, "voice", plan.seconds, check)
-    spoken = voice if voice is not None else own
-    base = own if voice is None else voice
+    spoken = base = own if voice is None else voice
     if own is not None and voice is not None:
         base = mixed(_even(voice, values, check), _even(own, values, check), check=check)
-    whole = with_music(base, job, plan.seconds, check)
-    if whole is None:
+    both = with_music(base, job, plan.seconds, check)
+    if both is None:
         return None, spoken
     rise, fall = fades(values, plan.seconds)
     rise, fall = max(rise, _CUT if plan.start else 0.0), max(fall, 0.01)
-    return fitted(whole, plan.seconds, fade_in=rise, fade_out=fall), spoken
+    return fitted(both, plan.seconds, fade_in=rise, fade_out=fall), spoken
 
 
 def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
@@ -90,7 +134,7 @@ def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> So
     return _even(both, values, check)
 
 
-def in_order(
+def sound_in_order(
     clips: Sequence[tuple[Path, Footage, float]], joints: Sequence[float], job: Job, check: Check
 ) -> Sound:
     """Return the sounds of several videos one after another.
@@ -102,26 +146,20 @@ def in_order(
     joints : sequence of float
         Seconds for which a sound overlaps the one before it; negative: fades out and in instead.
     """
-    total = sum(seconds for _, _, seconds in clips) - sum(max(joint, 0) for joint in joints)
     sounds: list[tuple[int, Sound]] = []
-    at = 0.0
-    for number, (path, footage, seconds) in enumerate(clips):
-        before, after = (abs(j) for j in ([0.0, *joints, 0.0][number : number + 2]))
+    end = 0.0
+    edges = [0.0, *joints, 0.0]
+    for (path, footage, seconds), before, after in zip(clips, edges, edges[1:], strict=False):
+        start = end - max(before, 0.0)
+        end = start + seconds
         if footage.has_sound:
             own = opened(path, seconds=seconds, folder=job.folder, check=check)
             own = _even(own, job.parameters, check)
             # Equal power through both fades, so that a crossfade has no dip.
-            own = fitted(own, seconds, fade_in=max(before, 0.01), fade_out=max(after, 0.01))
-            sounds.append((round(at * RATE), own))
-        at += seconds - max([*joints, 0.0][number], 0.0)
-    return laid(sounds, total)
-
-
-def _own(job: Job, plan: Plan, check: Check) -> Sound:
-    path, folder = job.media["video"][0], job.folder
-    whole = opened(path, seconds=plan.end, folder=folder, check=check)
-    part = cut(whole, plan.start, plan.end)
-    return cut(stretched(part, plan.speed, folder=folder, check=check), 0.0, plan.seconds)
+            rise, fall = (max(abs(joint), 0.01) for joint in (before, after))
+            own = fitted(own, seconds, fade_in=rise, fade_out=fall)
+            sounds.append((round(start * RATE), own))
+    return laid(sounds, end)
 
 
 def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = False) -> Sound | None:

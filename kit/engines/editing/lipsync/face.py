@@ -1,0 +1,258 @@
+"""The face that speaks: found or placed by settings, and how it is turned, in face units.
+
+A face unit is a hundredth of the distance between the eyes, so one set of numbers fits all faces:
+the origin lies between the eyes, y goes down along the nose, the mouth is near (0, 112).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.faces import Face, Point, find
+from kit.errors import EngineError
+
+#: Left, top, right and bottom in face units.
+Box: TypeAlias = tuple[float, float, float, float]
+#: Where the lips of an average face meet, how wide its mouth is, and how far below its corners.
+MOUTH, MOUTH_WIDTH, _BELOW_CORNERS = 112.0, 82.0, 3.0
+#: How far apart eyes are at least, in distances from between them to between the mouth's corners:
+#: those of a head that is turned aside look closer together than they are.
+_DROP = 0.95
+#: The middle of a face, the reaches of two closer looks at it, and their side in pixels.
+_MIDDLE, _REACHES, _SIDE = 29.0, (210.0, 290.0), 192
+#: How far the nose is aside, in distances between the eyes, before half of the mouth is hidden.
+_ASIDE = 0.55
+#: How far from a face's usual mouth a given one may be, and how far from the mouth that is seen to
+#: be taken as a correction of it.
+_ON_FACE, _CORRECTION = (60.0, 38.0), 26.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """How a face stands in a picture.
+
+    Parameters
+    ----------
+    x, y : float
+        The middle between the eyes, in pixels.
+    unit : float
+        Pixels per face unit.
+    angle : float
+        Tilt in radians; positive is clockwise as one sees it.
+    """
+
+    x: float
+    y: float
+    unit: float
+    angle: float = 0.0
+
+    def matrix(self) -> Any:
+        """Return the 2 x 3 matrix that takes face units to pixels."""
+        cos, sin = self.unit * math.cos(self.angle), self.unit * math.sin(self.angle)
+        return np.array([[cos, -sin, self.x], [sin, cos, self.y]])
+
+    def to_pixels(self, point: Sequence[float]) -> Point:
+        """Return where a point in face units is in the picture."""
+        x, y = self.matrix() @ (point[0], point[1], 1.0)
+        return float(x), float(y)
+
+    def to_units(self, point: Sequence[float]) -> Point:
+        """Return a point of the picture in face units."""
+        x, y = cv2.invertAffineTransform(self.matrix()) @ (point[0], point[1], 1.0)
+        return float(x), float(y)
+
+    def scaled(self, factor: float) -> Pose:
+        """Return the pose in the same picture of another size."""
+        return replace(self, x=self.x * factor, y=self.y * factor, unit=self.unit * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A mouth as far as it is known, in face units: its middle and half its width.
+
+    Parameters
+    ----------
+    given : (bool, bool, bool)
+        Which of the three are not to be changed any more; the height is looked at more exactly.
+    """
+
+    x: float
+    y: float
+    half: float
+    given: tuple[bool, bool, bool] = (False, False, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A mouth in fractions of the picture's width, height and width; None is not given."""
+
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Placement:
+        """Return what a model's settings give."""
+        return cls(*(values.get(name) for name in ("mouth_x", "mouth_y", "mouth_width")))
+
+    def alone(self, size: tuple[int, int]) -> tuple[Pose, Guess] | None:
+        """Return the upright face that has exactly this mouth, or None if it is not all given."""
+        if self.x is None or self.y is None or self.width is None:
+            return None
+        unit = max(self.width * size[0], 4.0) / MOUTH_WIDTH
+        pose = Pose(self.x * size[0], self.y * size[1] - MOUTH * unit, unit)
+        return pose, Guess(0.0, MOUTH, MOUTH_WIDTH / 2, (True, True, True))
+
+    def offset(self, pose: Pose, size: tuple[int, int]) -> Point:
+        """Return how far it is from the usual mouth of a face, in face units."""
+        x, y = pose.to_pixels((0.0, MOUTH))
+        place = x if self.x is None else self.x * size[0], y if self.y is None else self.y * size[1]
+        across, along = pose.to_units(place)
+        return across, along - MOUTH
+
+    def corrected(self, seen: Guess, pose: Pose, size: tuple[int, int]) -> Guess:
+        """Return a mouth that was seen, with what is given in its place.
+
+        What lies far beside it, unless all is given, is only meant to choose among faces.
+        """
+        across, along = self.offset(pose, size)
+        most = _CORRECTION if None in (self.x, self.y, self.width) else math.inf
+        use_x = self.x is not None and abs(across - seen.x) <= most
+        use_y = self.y is not None and abs(along + MOUTH - seen.y) <= most
+        half = seen.half if self.width is None else self.width * size[0] / pose.unit / 2
+        return Guess(
+            across if use_x else seen.x,
+            along + MOUTH if use_y else seen.y,
+            half,
+            (use_x, use_y, self.width is not None),
+        )
+
+
+def cut(pixels: Bytes, pose: Pose, box: Box, scale: float = 1.0) -> Bytes:
+    """Return what a box shows, upright, with so many pixels a face unit."""
+    left, top, right, bottom = box
+    matrix = pose.matrix()
+    way = np.column_stack([matrix[:, :2] / scale, matrix @ (left, top, 1.0)])
+    size = round((right - left) * scale), round((bottom - top) * scale)
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return np.asarray(
+        cv2.warpAffine(pixels, way, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    )
+
+
+def points_of(face: Face) -> Floats:
+    """Return eyes, corners of the mouth and nose, shape (5, 2), each pair from left to right."""
+    return np.array([*face.sight(), *(face.mouth or ()), face.nose], np.float32)
+
+
+def pose_of(points: Floats) -> Pose:
+    """Return the pose of a face."""
+    (ax, ay), (bx, by), *mouth = points[:4].tolist()
+    middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
+    apart = max(math.hypot(bx - ax, by - ay), _DROP * math.hypot(*middle), 1.0)
+    return Pose((ax + bx) / 2, (ay + by) / 2, apart / 100, math.atan2(by - ay, bx - ax))
+
+
+def mouth_of(points: Floats, pose: Pose) -> Guess:
+    """Return the mouth of a face between the corners that were found."""
+    (ax, ay), (bx, by) = (pose.to_units(point) for point in points[2:4].tolist())
+    return Guess((ax + bx) / 2, (ay + by) / 2 + _BELOW_CORNERS, math.hypot(bx - ax, by - ay) / 2)
+
+
+def aside(points: Floats) -> bool:
+    """Return whether a face is seen so much from the side that half of its mouth is hidden."""
+    left, right, _, _, nose = (pose_of(points).to_units(point) for point in points.tolist())
+    return abs(nose[0]) > _ASIDE * (right[0] - left[0])
+
+
+def look(pixels: Bytes, pose: Pose, reach: float = _REACHES[1]) -> Floats | None:
+    """Return the five points of the face that is about in a pose; None where there is none."""
+    scale = _SIDE / (2 * reach)
+    if pose.unit > 2 * scale:  # few samples of a large face would be single pixels of it
+        factor = scale / pose.unit
+        small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        found = look(np.asarray(small), pose.scaled(factor), reach)
+        return None if found is None else found / np.float32(factor)
+    left, top = -reach, _MIDDLE - reach
+    square = cut(pixels, pose, (left, top, left + 2 * reach, top + 2 * reach), scale)
+    middle = (_SIDE / 2, _SIDE / 2)
+    face = min(find(square), key=lambda face: math.dist(face.center, middle), default=None)
+    if face is None or math.dist(face.center, middle) > _SIDE / 6:
+        return None
+    units = points_of(face) / np.float32(scale) + np.array([left, top], np.float32)
+    return np.asarray(cv2.transform(units[None], pose.matrix())[0], np.float32)
+
+
+def closer(pixels: Bytes, points: Floats) -> Floats:
+    """Return the points of a face, placed more exactly by looking at it alone and upright."""
+    looks = [look(pixels, pose_of(points), reach) for reach in _REACHES]
+    found = [each for each in looks if each is not None]
+    return np.asarray(np.mean(found, axis=0), np.float32) if found else points
+
+
+def place(pixels: Bytes, given: Placement) -> tuple[Pose, Guess, float]:
+    """Return the face that speaks, its mouth, and how far apart its eyes are, 0 if not seen.
+
+    Raises
+    ------
+    EngineError
+        There is none, and not enough is given (``no_face``); it is seen from the side (``aside``);
+        or what is given lies on no face and is not enough by itself (``off_face``).
+    """
+    size = (pixels.shape[1], pixels.shape[0])
+    alone, points = given.alone(size), choose(find(pixels), given, size)
+    if points is not None:
+        points = closer(pixels, points)
+        pose = pose_of(points)
+        if not aside(points):
+            apart = math.dist(*points[:2].tolist()) / pose.unit
+            return pose, given.corrected(mouth_of(points, pose), pose, size), apart
+        if alone is None:
+            raise EngineError(
+                "the face is seen from the side; use a picture that shows it from the front, or"
+                " set mouth_x, mouth_y and mouth_width",
+                code="aside",
+            )
+    if alone is None:
+        raise no_face("picture")
+    return *alone, 0.0
+
+
+def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Floats | None:
+    """Return the points of the face that has its mouth where it is given, or of the clearest one.
+
+    Raises
+    ------
+    EngineError
+        The given place lies on none of the faces and is not complete (``off_face``).
+    """
+    found = [points_of(face) for face in faces]
+    if given.x is None and given.y is None:
+        return found[0] if found else None
+    offsets = [given.offset(pose_of(points), size) for points in found]
+    fits = [
+        n for n, (x, y) in enumerate(offsets) if abs(x) <= _ON_FACE[0] and abs(y) <= _ON_FACE[1]
+    ]
+    if found and not fits and given.alone(size) is None:
+        raise EngineError(
+            "the mouth lies outside the face that was found; correct mouth_x and mouth_y, or set"
+            " mouth_width too to place it anywhere",
+            code="off_face",
+        )
+    return found[min(fits, key=lambda n: math.hypot(*offsets[n]))] if fits else None
+
+
+def no_face(medium: str) -> EngineError:
+    """Return the error for a picture or a video in which no face was found."""
+    return EngineError(
+        f"no face was found in the {medium}; use one that shows a face from the front, or set"
+        " mouth_x, mouth_y and mouth_width",
+        code="no_face",
+    )

@@ -1,0 +1,157 @@
+"""What can be told of an edit before anything is paid: how long it is, and what its captions say.
+
+Loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kit.engines.media.breaking import pieces
+from kit.engines.media.fonts import able, with_letters
+from kit.engines.media.fonts.wording import Wording, wording
+from kit.engines.sizes import LONGEST
+from kit.engines.text import speech
+from kit.errors import EngineError
+from kit.parameters import Problem
+
+#: Style of captions -> face.
+CAPTION_FACES = {"bold": "anton", "clean": "inter", "karaoke": "inter-bold"}
+#: Characters of captions: more than anybody says in the longest clip.
+LONGEST_TEXT = 30_000
+#: What is longer by this much is let pass: files are not exact about their length.
+_SLACK = 0.5
+_FASTEST = 2.6  # times faster than usual that a text may be said
+_LONGEST_WORD = 44  # letters; what is longer is shown in parts, one after another
+_SPACES = re.compile(r"[^\S\u00a0\u202f]+")  # those that are no part of a number or a sign
+_READ = frozenset("&@#%*/")  # signs that are read as words
+_OPENING = ("Ps", "Pi")  # categories of signs that belong to the word behind them
+
+
+class Fault(NamedTuple):
+    """What is wrong with an order: a parameter or a medium, a sentence, and a code."""
+
+    field: str
+    sentence: str
+    code: str
+
+
+def edit_faults(values: Mapping[str, Any], whole: float | None) -> Iterator[Fault]:
+    """Yield what is wrong with the part that is asked for of so many seconds, None if unknown."""
+    start, end = float(values["start"]), values.get("end")
+    if whole is not None and whole > LONGEST + _SLACK:
+        sentence = f"the video lasts {whole:,.0f} s; at most {LONGEST} s can be edited"
+        yield Fault("video", sentence, "too_long")
+    elif whole is not None and start >= whole:
+        sentence = f"the part begins at {start:g} s, but the video lasts only {whole:.3g} s"
+        yield Fault("start", sentence, "bad_range")
+    elif end is not None and end <= start:
+        sentence = f"the part ends at {end:g} s, but begins at {start:g} s"
+        yield Fault("end", sentence, "bad_range")
+    elif whole is not None and (seconds := edit_seconds(values, whole)) > LONGEST + _SLACK:
+        sentence = (
+            f"at this speed the result would last {seconds:,.0f} s; at most {LONGEST} s are"
+            " possible: choose a shorter part or a higher speed"
+        )
+        yield Fault("speed", sentence, "too_long")
+
+
+def edit_seconds(values: Mapping[str, Any], whole: float) -> float:
+    """Return how long the result of an edit is, of a video of so many seconds."""
+    start, end = float(values["start"]), values.get("end")
+    return (min(whole if end is None else end, whole) - start) / float(values["speed"])
+
+
+def join_faults(lengths: Sequence[float]) -> Iterator[Fault]:
+    """Yield that clips of such lengths, in seconds, are too much for one join."""
+    if (total := sum(lengths)) > LONGEST + _SLACK:
+        sentence = f"the clips last {total:,.0f} s together; at most {LONGEST} s can be joined"
+        yield Fault("clips", sentence, "too_long")
+
+
+def caption_words(text: str, style: str) -> Wording:
+    """Return captions as they are set, without the symbols that no font has.
+
+    Raises
+    ------
+    EngineError
+        They have letters that no font has, or nothing but symbols (``no_letters``); or there are
+        too many (``captions_too_long``).
+    """
+    if not text.strip():
+        return Wording("")
+    if len(text) > LONGEST_TEXT:
+        sentence = f"the captions have {len(text):,} characters, at most {LONGEST_TEXT:,} are"
+        raise EngineError(f"{sentence} possible", code="captions_too_long")
+    face = CAPTION_FACES[style]
+    found = wording(text, face, together=False)
+    # What one font has as a whole it has word by word.
+    for word, _ in () if able(found.text, face) else spoken_words(found.text):
+        with_letters(word, face)
+    return found
+
+
+def caption_problems(
+    name: str, text: str, style: str, seconds: float | None = None
+) -> Iterator[Problem]:
+    """Yield that captions, the value of `name`, cannot be set, or not be read in the time."""
+    try:
+        words = spoken_words(caption_words(text, style).text)
+        if seconds is not None:
+            check_pace(sum(saying(word) for word, _ in words), seconds)
+    except EngineError as error:
+        yield name, str(error)
+
+
+def saying(word: str) -> float:
+    """Return how long a word takes to say, in seconds."""
+    parts = speech.words(word)
+    return sum(map(speech.syllables, parts)) / speech.RATE if parts else 0.05
+
+
+def check_pace(needed: float, there: float) -> None:
+    """Refuse captions that take much longer to say than there is time, in seconds."""
+    if needed > _FASTEST * there:
+        # Two figures at least: a part of a second is no 0 s.
+        long, short = (f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in (needed, there))
+        raise EngineError(
+            f"the captions take about {long} s to say, but there is only time for {short} s:"
+            " shorten them or choose a longer part",
+            code="captions_too_long",
+        )
+
+
+def spoken_words(text: str) -> list[tuple[str, bool]]:
+    r"""Return the words of a text that are shown as one, and whether a line ends with each.
+
+    Signs that stand alone, as before a French question mark, stay with the word beside them.
+
+    Examples
+    --------
+    >>> spoken_words("« Ça va ?\nOui")
+    [('« Ça', False), ('va ?', True), ('Oui', True)]
+    """
+    return [
+        (part, number == len(line) - 1)
+        for line in map(_line, text.splitlines())
+        for number, part in enumerate(line)
+    ]
+
+
+def _line(text: str) -> list[str]:
+    words: list[str] = []
+    ahead = ""
+    for token in filter(None, _SPACES.split(text)):
+        sign = all(unicodedata.category(s).startswith("P") and s not in _READ for s in token)
+        if sign and words and not ahead and unicodedata.category(token[-1]) not in _OPENING:
+            words[-1] += f" {token}"
+        elif sign:
+            ahead += f"{token} "
+        else:
+            word, ahead = f"{ahead}{token}", ""
+            long = len(word) > _LONGEST_WORD
+            words += [piece.text + piece.tail for piece in pieces(word)] if long else [word]
+    return [*words, ahead.strip()] if ahead else words

@@ -1,0 +1,157 @@
+"""One video edited: everything that was asked happens to a frame before the next one is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.editing.picture.grading import graded
+from kit.engines.editing.picture.looks import LOOKS
+from kit.engines.editing.video.captions import Captions, timed
+from kit.engines.editing.video.checks import caption_words
+from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
+from kit.engines.editing.video.output import check_media, edit_sound, write_film
+from kit.engines.editing.video.plan import Plan, check_work, fades, plan_of
+from kit.engines.media.clip import rgb_frame, views
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.footage import Footage
+from kit.engines.media.noise import smooth_step
+from kit.engines.sizes import QUALITIES
+
+_POSTER = 0.35  # the preview shows this moment of the result
+
+#: Of one plane: how much of the picture is left, the rest, and the plane's black or gray.
+_Shade: TypeAlias = tuple[Floats, Floats, Bytes]
+
+
+def edit(job: Job, progress: Progress) -> Asset:
+    """Render a job of the video editor."""
+    values = job.parameters
+    progress.report(0.0)
+    check_media(job)
+    with Footage(job.media["video"][0], check=progress.check) as footage:
+        plan = plan_of(values, footage)
+        frame = frame_of((footage.width, footage.height), plan.size, values["fit"])
+        steady = values["stabilize"]
+        looks = 2 if steady or frame.room != (0, 0) else 1
+        read = [(footage, looks * (plan.end - plan.start))]
+        check_work(read, plan.frames, plan.size, steady=steady)
+        sound, spoken = edit_sound(job, footage, plan, partial(progress.report, 0.01))
+        words = caption_words(values.get("captions") or "", values["caption_style"])
+        said = timed(words.text, plan.seconds, spoken, check=partial(progress.report, 0.03))
+        captions = Captions(said, values["caption_style"], values["caption_position"], plan.size)
+        done = 0.05 + 0.37 * (looks - 1)
+        motion = motion_of(
+            footage,
+            frame,
+            progress.part(0.05, done),
+            span=(plan.start, plan.end),
+            reading=plan.reading,
+            fps=float(plan.fps),
+            frames=plan.frames,
+            steady=steady,
+        )
+        asked = values.get("poster_time")
+        moment = plan.seconds * _POSTER if asked is None else float(asked)
+        writing = progress.part(done, 1.0)
+        return write_film(
+            job,
+            writing,
+            _frames(job, footage, plan, frame, motion, captions, partial(writing.report, 0.0)),
+            name="edited",
+            size=plan.size,
+            fps=plan.fps,
+            count=plan.frames,
+            sound=sound,
+            poster=min(plan.frames - 1, round(moment * plan.fps)),
+            facts={
+                "frames": plan.frames,
+                "fps": round(float(plan.fps), 3),
+                "start": plan.start,
+                "end": round(plan.end, 3),
+                "speed": plan.speed,
+                **({"left_out": list(words.left_out)} if words.left_out else {}),
+            },
+            quality=QUALITIES[values["quality"]],
+        )
+
+
+def _frames(
+    job: Job,
+    footage: Footage,
+    plan: Plan,
+    frame: Frame,
+    motion: Motion,
+    captions: Captions,
+    check: Callable[[], None],
+) -> Iterator[Bytes]:
+    grade = Grade(job.parameters["look"], plan.size)
+    fade_in, fade_out = fades(job.parameters, plan.seconds)
+    last = (plan.frames - 1) / float(plan.fps)
+    read = footage.frames(
+        plan.reading, start=plan.start, end=plan.end, size=frame.read, check=check
+    )
+    for number, pixels in zip(range(plan.frames), read, strict=False):
+        moment = float(number / plan.fps)
+        planes = rgb_frame(grade.colored(pixels))
+        shown = grade.shaded(framed(planes, frame, motion(number) if motion else None))
+        captions.draw(shown, moment)
+        rise = moment / fade_in if fade_in else 1.0
+        fall = (last - moment) / fade_out if fade_out else 1.0
+        yield faded(shown, min(rise, fall))
+
+
+class Grade:
+    """A look for one clip.
+
+    Parameters
+    ----------
+    name : str
+        One of `LOOKS`; any other leaves everything as it is.
+    size : (width, height)
+        Of the finished frames, of which the corners get darker.
+    """
+
+    def __init__(self, name: str, size: tuple[int, int]) -> None:
+        look = LOOKS.get(name)
+        self._size = size
+        self._look = replace(look, vignette=0.0) if look else None
+        self._shades: list[_Shade] = []
+        amount = np.float32(look.vignette if look else 0.0)
+        for step, zero in ((1, 16), (2, 128), (2, 128)) if amount else ():
+            wide, high = (side // step for side in size)
+            rows = np.linspace(-1, 1, high, dtype=np.float32)[:, None]
+            columns = np.linspace(-1, 1, wide, dtype=np.float32)
+            share = 1 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2)
+            self._shades.append((share, 1 - share, np.full((high, wide), zero, np.uint8)))
+
+    def colored(self, pixels: Bytes) -> Bytes:
+        """Return an RGB picture in the look's colors."""
+        return pixels if self._look is None else graded(pixels, self._look)
+
+    def shaded(self, frame: Bytes) -> Bytes:
+        """Return a finished I420 frame with the look's corners."""
+        if not self._shades:
+            return frame
+        out = np.empty_like(frame)
+        planes = zip(views(frame, *self._size), views(out, *self._size), self._shades, strict=True)
+        for source, target, (share, rest, dark) in planes:
+            cv2.blendLinear(source, dark, share, rest, dst=target)
+        return out
+
+
+def faded(frame: Bytes, light: float) -> Bytes:
+    """Return an I420 frame darkened toward black, in place; 1 leaves it as it is."""
+    if light < 1.0:
+        height = frame.shape[0] * 2 // 3
+        for rows, zero in ((slice(None, height), 16), (slice(height, None), 128)):
+            value = zero + (np.arange(256) - zero) * max(light, 0.0)
+            table = np.clip(np.rint(value), 0, 255).astype(np.uint8)
+            cv2.LUT(frame[rows], table, dst=frame[rows])
+    return frame

@@ -1,0 +1,207 @@
+"""Several videos in a row: while one ends the next is already being decoded, and no more than that.
+
+Time is counted in frames of the result, so that pictures and sounds meet at the same places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.editing.video.checks import join_faults
+from kit.engines.editing.video.edit import faded
+from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
+from kit.engines.editing.video.output import check_media, sound_in_order, with_music, write_film
+from kit.engines.editing.video.plan import check_work, common_rate, frame_size, smooth_rate
+from kit.engines.media.clip import rgb_frame, views
+from kit.engines.media.color import Bytes
+from kit.engines.media.footage import Footage
+from kit.engines.media.sound import Sound, fitted
+from kit.engines.sizes import QUALITIES
+from kit.errors import EngineError
+
+_FEATHER = 0.14  # of the width, over which a wipe is soft
+_POSTER = 0.35  # of the way; the clip whose middle is nearest gives the poster
+_LAST_FADE = 0.01
+
+#: From a plane of each frame, its chroma step, and how far the transition is, to the new plane.
+Blend: TypeAlias = Callable[[Bytes, Bytes, int, float], Bytes]
+
+
+def _crossfade(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
+    return np.asarray(cv2.addWeighted(one, 1 - share, other, share, 0.0))
+
+
+def _slide(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
+    """Return a plane pushed out to the left by the second one, by whole pixels of chroma."""
+    gone = round(one.shape[1] * step * _eased(share) / 2) * 2 // step
+    return np.hstack([one[:, gone:], other[:, :gone]])
+
+
+def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
+    """Return the second plane uncovered from left to right, behind a soft edge."""
+    place = (np.arange(one.shape[1], dtype=np.float32) + 0.5) / one.shape[1]
+    cover = np.clip(((1 + _FEATHER) * _eased(share) - place) / _FEATHER, 0.0, 1.0)
+    cover = np.broadcast_to(cover * cover * (3 - 2 * cover), one.shape)
+    cover = np.ascontiguousarray(cover, np.float32)
+    return np.asarray(cv2.blendLinear(other, one, cover, 1 - cover))
+
+
+#: Transitions in which both clips are seen at once; the others have none of it.
+_BLENDS: Mapping[str, Blend] = {"crossfade": _crossfade, "slide": _slide, "wipe": _wipe}
+
+
+def _eased(share: float) -> float:
+    return 0.5 - 0.5 * math.cos(math.pi * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One clip as it comes into the result.
+
+    Parameters
+    ----------
+    frames : int
+        Of the result that it is seen in.
+    before, after : int
+        Frames of the transitions at its two ends.
+    """
+
+    footage: Footage
+    frames: int
+    frame: Frame
+    before: int
+    after: int
+
+    def pictures(self, fps: Fraction, progress: Progress) -> Iterator[Bytes]:
+        """Yield its frames, I420, in the result's size."""
+        end, rate = float(self.frames / fps), float(fps)
+        motion = motion_of(
+            self.footage,
+            self.frame,
+            progress,
+            span=(0.0, end),
+            reading=rate,
+            fps=rate,
+            frames=self.frames,
+        )
+        read = self.footage.frames(rate, end=end, size=self.frame.read)
+        pixels = next(read)
+        for number in range(self.frames):
+            yield framed(rgb_frame(pixels), self.frame, motion(number) if motion else None)
+            pixels = next(read, pixels)
+
+
+def join(job: Job, progress: Progress) -> Asset:
+    """Render a job of the joining model."""
+    progress.report(0.0)
+    check_media(job)
+    with ExitStack() as stack:
+        films = [
+            stack.enter_context(Footage(path, check=progress.check)) for path in job.media["clips"]
+        ]
+        if len(films) < 2:
+            sentence = "there is only one clip; it takes two or more to join"
+            raise EngineError(sentence, code="too_few")
+        for fault in join_faults([film.seconds for film in films]):
+            raise EngineError(fault.sentence, code=fault.code)
+        return _joined(job, films, progress)
+
+
+def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
+    values = job.parameters
+    size = frame_size(values, [(film.width, film.height) for film in films])
+    fps = Fraction(values.get("fps") or common_rate([smooth_rate(film) for film in films]))
+    counts = [max(1, round(film.seconds * fps)) for film in films]
+    joints = [0, *_joints(counts, values, fps), 0]
+    shapes = [frame_of((film.width, film.height), size, values["fit"]) for film in films]
+    pieces = [Piece(*each) for each in zip(films, counts, shapes, joints, joints[1:], strict=False)]
+    blend = _BLENDS.get(values["transition"])
+    total = sum(counts) - (sum(joints) if blend else 0)
+    read = [(p.footage, p.footage.seconds * (2 if p.frame.room != (0, 0) else 1)) for p in pieces]
+    check_work(read, total, size, steady=False)
+    progress.report(0.05)
+    sound = _sound(job, pieces, fps, total, partial(progress.report, 0.05))
+    progress.report(0.08)
+    # A poster from the middle of the clip that is on show a third of the way.
+    middles, start = [], 0
+    for piece in pieces:
+        before, after = (piece.before, piece.after) if blend else (0, 0)
+        middles.append(start + before + max(0, piece.frames - before - after) // 2)
+        start += piece.frames - after
+    writing = progress.part(0.08, 1.0)
+    return write_film(
+        job,
+        writing,
+        _frames(pieces, fps, values["transition"], writing),
+        name="joined",
+        size=size,
+        fps=fps,
+        count=total,
+        sound=sound,
+        poster=min(min(middles, key=lambda at: abs(at - _POSTER * total)), total - 1),
+        facts={"clips": len(pieces), "frames": total, "fps": round(float(fps), 3)},
+        quality=QUALITIES[values["quality"]],
+    )
+
+
+def _joints(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> list[int]:
+    """Return the frames of each transition; a clip gives at most half of itself to each."""
+    wanted = max(1, round(values["transition_seconds"] * fps))
+    wanted = 0 if values["transition"] == "cut" else wanted
+    return [min(wanted, one // 2, other // 2) for one, other in pairwise(counts)]
+
+
+def _sound(
+    job: Job, pieces: Sequence[Piece], fps: Fraction, total: int, check: Callable[[], None]
+) -> Sound | None:
+    seconds, values = float(total / fps), job.parameters
+    base: Sound | None = None
+    if values["sound"] == "keep" and any(piece.footage.has_sound for piece in pieces):
+        rows = zip(job.media["clips"], pieces, strict=True)
+        clips = [(path, piece.footage, float(piece.frames / fps)) for path, piece in rows]
+        way = 1 if values["transition"] in _BLENDS else -0.5
+        joints = [float(way * piece.after / fps) for piece in pieces[:-1]]
+        base = sound_in_order(clips, joints, job, check)
+    whole = with_music(base, job, seconds, check)
+    return None if whole is None else fitted(whole, seconds, fade_out=_LAST_FADE)
+
+
+def _frames(
+    pieces: Sequence[Piece], fps: Fraction, transition: str, progress: Progress
+) -> Iterator[Bytes]:
+    """Yield the frames of the result, I420."""
+    blend = _BLENDS.get(transition)
+    running: Iterator[Bytes] = iter(())
+    for piece in pieces:
+        pictures = piece.pictures(fps, progress.part(0.0, 0.0))
+        before, after = piece.before, piece.after
+        if blend is not None:
+            for step in range(before):
+                share = (step + 1) / (before + 1)
+                yield _blended(blend, next(running), next(pictures), piece.frame.size, share)
+            yield from islice(pictures, piece.frames - before - after)
+        for place, shown in enumerate(() if blend else pictures):
+            # Half a transition from black, and half one to it.
+            rise = (place + 0.5) / (before / 2) if before else 1.0
+            fall = (piece.frames - place - 0.5) / (after / 2) if after else 1.0
+            yield faded(shown, min(rise, fall))
+        running = pictures
+
+
+def _blended(blend: Blend, one: Bytes, other: Bytes, size: tuple[int, int], share: float) -> Bytes:
+    out = np.empty_like(one)
+    planes = zip(views(one, *size), views(other, *size), views(out, *size), (1, 2, 2), strict=True)
+    for left, right, target, step in planes:
+        target[:] = blend(left, right, step, share)
+    return out
