@@ -79,6 +79,6 @@ class Poster(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's landscape in the size, shape and format that were asked for."""
-        from kit.engines.painting.poster.picture import paint_poster
+        from kit.engines.painting.poster.compose import paint_poster
 
         return paint_poster(job, progress)

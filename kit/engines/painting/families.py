@@ -27,7 +27,7 @@ FAMILIES = {
     "space": "kit.engines.painting.space:paint",
     "liquid": "kit.engines.painting.liquid:paint",
     "flow": "kit.engines.painting.flow:paint",
-    "poster": "kit.engines.painting.flat:paint",
+    "poster": "kit.engines.painting.poster.compose:paint",
 }
 
 

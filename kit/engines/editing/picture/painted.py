@@ -10,14 +10,12 @@ from kit.engines.base import Progress
 from kit.engines.editing.picture.framing import scaled
 from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.poster.compose import Look, compose, painted
-from kit.engines.painting.poster.plane import Stage
-from kit.engines.painting.poster.strips import Backdrop, printed, strips
+from kit.engines.painting.poster.compose import compose, painted
+from kit.engines.painting.poster.planes import Backdrop, Stage, printed, strips
 from kit.engines.prompt.backgrounds import background_of, no_ground
 from kit.engines.prompt.brief import Brief
 from kit.errors import EngineError
 
-_LOOK = Look(layers=7, mist=0.4, stars=True)
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
 _NARROWEST = 64  # pixels a side that a landscape needs; of a smaller strip the middle is taken
 _STRIP = 4  # how much longer one side may be than the other
@@ -46,7 +44,7 @@ def landscape(brief: Brief, width: int, height: int, progress: Progress) -> Byte
     wide, tall = max(1, round(width * scale)), max(1, round(height * scale))
     least = max(_NARROWEST, max(wide, tall) // _STRIP)
     stage = Stage(max(wide, least), max(tall, least))
-    composed = compose(brief, _LOOK, stage)
+    composed = compose(brief, stage)
     progress.check()
     picture = printed(stage, painted(composed))
     top, left = (stage.height - tall) // 2, (stage.width - wide) // 2

@@ -12,11 +12,12 @@ from kit.engines.film.filming import Take
 from kit.engines.film.living.life import turns
 from kit.engines.film.living.scroll import Scroll, Turns, sharpness
 from kit.engines.film.living.stage import Stage, add, around, inside
-from kit.engines.film.sheets import burn, tileable
+from kit.engines.film.weather import lay
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import painting as motion
+from kit.engines.painting.falling import tileable
 from kit.engines.painting.noise import tile
 from kit.engines.painting.painting import trails
 
@@ -153,7 +154,7 @@ class Fountain:
         shine = cv2.resize(shine, patch.shape[::-1], interpolation=cv2.INTER_LINEAR)
         cv2.addWeighted(patch, 1.0, shine, 0.9, 0.0, dst=patch)
         cv2.multiply(patch, self._shown, scale=1 / 255, dst=patch)
-        burn(inside(planes, self._window), patch)
+        lay(inside(planes, self._window), patch, "embers")
 
     def _throw(self, patch: Bytes, moment: float) -> None:
         stones = self._stones

@@ -13,10 +13,10 @@ import numpy as np
 
 from kit.engines.film.animate.relief import Relief
 from kit.engines.film.filming import Take
-from kit.engines.film.sheets import clouds, tileable
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting.falling import clouds, tileable
 
 _DRIFT = 0.018  # widths that clouds go in a second
 _PERIOD = 5.0  # seconds in which slow things come around

@@ -1,174 +1,239 @@
-"""Composition: a scene becomes planes, from the sky to the trees that frame the view."""
+"""Composition: a brief becomes planes, from the sky to the trees that frame the view."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
 
+import cv2
 import numpy as np
 
-from kit.engines.media.color import Floats
-from kit.engines.painting.poster import clouds, ridges, sky
-from kit.engines.painting.poster.framing import framed, ridges_of
-from kit.engines.painting.poster.palettes import Palette, palette_for
-from kit.engines.painting.poster.plane import Plane, Stage
-from kit.engines.painting.poster.recipes import RECIPES
-from kit.engines.painting.poster.strips import Strip, gathered, strips
-from kit.engines.painting.poster.water import Mirror, Water, water
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.media.color import Bytes, Floats, mix
+from kit.engines.media.noise import field, smooth_step
+from kit.engines.media.results import still
+from kit.engines.media.threads import one_thread
+from kit.engines.painting.falling import fallen, kind_of
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.poster import ridges, sky
+from kit.engines.painting.poster.palettes import palette_for
+from kit.engines.painting.poster.planes import Plane, Stage, Strip, fill, printed, solid, strips
+from kit.engines.painting.poster.recipes import recipe_for
+from kit.engines.painting.tone import Film, decoded
 from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.reading import read
 
-#: Weather -> how much mist there is at least.
-_LEAST_MIST = {
-    "clear": 0.0,
-    "overcast": 0.3,
-    "mist": 0.85,
-    "rain": 0.65,
-    "snow": 0.65,
-    "fog": 1.0,
-}
+_LAYERS = {"low": 5, "standard": 7, "high": 9}
+_GRAIN = 2.2
+_LEAST_MIST = {"overcast": 0.3, "mist": 0.85, "rain": 0.65, "snow": 0.65, "fog": 1.0}
+_SQUASH = 1.12  # a mirrored mountain looks shorter than the mountain
+_NARROW = 20  # columns that waves are computed in
+_DASHES = 190  # of light on the water
+_Grid: TypeAlias = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What the settings ask for beside the prompt.
+@dataclass(frozen=True, slots=True)
+class Water:
+    """A sheet of water from a shore down to the bottom of the stage.
+
+    Parameters
+    ----------
+    shore : int
+        Row where it begins.
+    waves : tuple of ndarray of float32
+        Two that moving water swings between: how far they shift each pixel of the mirror image,
+        in pixels, shape (rows, columns).
+    planes : tuple of Plane
+        What lies on the mirror image: the water's own color, haze at the shore, glitter.
+    """
+
+    shore: int
+    waves: tuple[Floats, Floats]
+    planes: tuple[Plane, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A composed landscape, ready to be painted or to be filmed.
+
+    Parameters
+    ----------
+    backdrop : Sky
+        The gradient with the light's glow.
+    back, front : tuple of Plane
+        What stands behind the water and before it; without water all is in `back`.
+    """
+
+    stage: Stage
+    backdrop: sky.Sky
+    back: tuple[Plane, ...]
+    front: tuple[Plane, ...]
+    water: Water | None
+
+
+def compose(
+    brief: Brief, stage: Stage, *, layers: int = 7, mist: float = 0.4, stars: bool = True
+) -> Picture:
+    """Return the planes of a scene.
+
+    Every part draws from its own stream of random numbers, so that a change of one setting leaves
+    the rest of the picture as it was.
 
     Parameters
     ----------
     layers : int
         Ridges from the horizon to the foreground.
     mist : float
-        0 for clear air, 1 for ridges that float in fog.
-    stars, birds : bool
+        0 for clear air, 1 for ridges that float in fog; the weather may ask for more.
+    stars : bool
         Whether they may appear where the scene suits them.
     """
-
-    layers: int = 7
-    mist: float = 0.4
-    stars: bool = True
-    birds: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A composed landscape, ready to be painted or to be flown through.
-
-    Parameters
-    ----------
-    heaven : Sky
-        The gradient with its glow.
-    back, front : tuple of Plane
-        What stands behind the water and before it; without water all is in `back`.
-    """
-
-    stage: Stage
-    palette: Palette
-    light: sky.Light
-    heaven: sky.Sky
-    back: tuple[Plane, ...]
-    front: tuple[Plane, ...]
-    water: Water | None
-
-    @property
-    def sky(self) -> Floats:
-        """The sky over the whole stage: encoded sRGB, 0 to 1, shape (3, rows, columns)."""
-        canvas = np.empty((3, self.stage.rows, self.stage.columns), np.float32)
-        self.heaven.fill(canvas, 0)
-        return canvas
+    rng = (np.random.default_rng([brief.seed, part]) for part in count())
+    recipe, size, number = recipe_for(brief, layers)
+    horizon, palette = stage.y(recipe.horizon), palette_for(brief)
+    light = sky.light_of(next(rng), stage, brief, horizon, size)
+    misty = max(mist, _LEAST_MIST.get(brief.weather, 0.0))
+    setting = sky.Setting(stage, palette, light, brief, recipe, horizon, misty)
+    hung = [*sky.heaven(rng, setting, starry=stars)]
+    far, near = ridges.ridges(next(rng), setting, number)
+    wet = None
+    if recipe.shore is not None:
+        wet = _water(next(rng), setting, round(stage.y(recipe.shore)))
+    return Picture(stage, sky.sky(setting), (*hung, *far), tuple(near), wet)
 
 
-def compose(brief: Brief, look: Look, stage: Stage) -> Picture:
-    """Return the planes of a scene.
-
-    Every part draws from its own stream of random numbers, so that a change of one setting leaves
-    the rest of the picture as it was.
-    """
-    rng = _streams(brief)
-    palette = palette_for(brief)
-    recipe = framed(RECIPES[brief.place], brief)
-    horizon = stage.y(recipe.horizon)
-    light = sky.light_of(next(rng), stage, brief, horizon)
-    glow = 0.7 if not brief.open else 0.5 if light.shadow else 1.0
-    heaven = sky.sky(stage, palette, light, horizon, glow)
-    back = [*_heaven(rng, stage, brief, look, palette, light, horizon)]
-    setting = ridges.Setting(stage, palette, light, brief, _mist(brief, look))
-    far, near = ridges.ridges(next(rng), setting, recipe, ridges_of(look.layers, brief.composition))
-    shore = round(stage.y(recipe.shore)) if recipe.shore else None
-    sheet = water(next(rng), stage, light, shore, recipe.rough) if shore else None
-    if sheet and not brief.open:  # a sun that is not seen does not glitter
-        sheet = replace(sheet, glitter=np.zeros_like(sheet.glitter))
-    return Picture(stage, palette, light, heaven, (*back, *far), tuple(near), sheet)
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a flat layered landscape; the brief's detail is the number of its ridges."""
+    pixels = _picture(brief, progress, layers=_LAYERS[brief.detail])
+    # Its colors are those of a print.
+    return Painting(light=decoded(pixels), film=Film(filmic=False, vignette=0.0, grain=0.0))
 
 
-def flat(picture: Picture) -> Floats:
-    """Paint a picture; return encoded sRGB, shape (3, rows, columns), 0 to 1."""
-    return gathered(picture.stage, painted(picture))
+@one_thread()
+def paint_poster(job: Job, progress: Progress) -> Asset:
+    """Render a job of the poster model."""
+    values = job.parameters
+    progress.report(0.0)
+    brief = read(job.prompt, values, job.seed, family="poster")
+    pixels = _picture(
+        brief,
+        progress.part(0.0, 0.7),
+        layers=values["layers"],
+        mist=values["mist"],
+        stars=values["stars"],
+        grain=_GRAIN if values["grain"] else 0.0,
+    )
+    facts = {**brief.facts(), "seed": job.seed}
+    # Its gradients and edges look the same with color at half the detail of light.
+    return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
-def painted(picture: Picture, falling: Sequence[Plane] = ()) -> Iterator[Strip]:
-    """Yield a picture strip by strip, from the top down.
+def _picture(
+    brief: Brief,
+    progress: Progress,
+    *,
+    layers: int,
+    mist: float = 0.4,
+    stars: bool = True,
+    grain: float = 0.0,
+) -> Bytes:
+    progress.report(0.0)
+    stage = Stage(brief.width, brief.height)
+    composed = compose(brief, stage, layers=layers, mist=mist, stars=stars)
+    progress.report(0.4)
+    kind = kind_of(brief)
+    air: tuple[Plane, ...] = ()
+    if kind:
+        mask = fallen(kind, np.random.default_rng([brief.seed, 97]), (stage.columns, stage.rows))
+        color = (0.93, 0.14, 105) if kind == "fireflies" else (0.97, 0.01, 250)
+        air = (Plane("weather", 1.0, 0, solid(color), mask),)
 
-    Parameters
-    ----------
-    falling : sequence of Plane
-        Weather before all else.
-    """
+    def reported(rows: Iterable[Strip]) -> Iterator[Strip]:
+        for start, strip in rows:
+            progress.report(0.5 + 0.5 * start / stage.rows)
+            yield start, strip
+
+    return printed(stage, reported(painted(composed, air)), grain=grain)
+
+
+def painted(picture: Picture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
+    """Yield a picture strip by strip, from the top down; `air` is before all else."""
     stage, wet = picture.stage, picture.water
     if wet is None:
-        yield from strips(stage, picture.heaven.fill, (*picture.back, *falling))
+        yield from strips(stage, picture.backdrop.fill, (*picture.back, *air))
         return
     above = np.empty((3, wet.shore, stage.columns), np.float32)
-    for _ in strips(stage, picture.heaven.fill, picture.back, until=wet.shore, into=above):
+    for _ in strips(stage, picture.backdrop.fill, picture.back, until=wet.shore, into=above):
         pass
-    mirror = Mirror(above, stage, wet, picture.palette)
-    yield from strips(stage, mirror.fill, (*picture.front, *falling))
+
+    def mirrored(canvas: Floats, first: int) -> None:
+        dry = int(np.clip(wet.shore - first, 0, canvas.shape[1]))
+        canvas[:, :dry] = above[:, first : first + dry]
+        if dry < canvas.shape[1]:
+            start = first + dry - wet.shore
+            swell = wet.waves[0][start : start + canvas.shape[1] - dry]
+            grid = mirror_grid(swell, wet.shore, first + dry)
+            for source, target in zip(above, canvas[:, dry:], strict=True):
+                mirror(source, grid, target)
+
+    yield from strips(stage, mirrored, (*wet.planes, *picture.front, *air))
 
 
-def _heaven(
-    rng: Iterator[np.random.Generator],
-    stage: Stage,
-    brief: Brief,
-    look: Look,
-    palette: Palette,
-    light: sky.Light,
-    horizon: float,
-) -> Iterator[Plane]:
-    """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
-    streams = [next(rng) for _ in range(6)]
-    clear = not brief.covered
-    if look.stars and brief.dark and (clear or "stars" in brief.lights):
-        if brief.hour == "night" and clear:
-            yield sky.milky_way(streams[0], stage, palette, horizon)
-        yield sky.stars(streams[1], stage, horizon, light, 1.0 if brief.hour == "night" else 0.65)
-    if "aurora" in brief.things and brief.dark:
-        yield from clouds.aurora(streams[2], stage, horizon)
-    if brief.open:
-        if "dramatic" in brief.composition and not sky.moonlit(brief):
-            yield sky.shafts(stage, palette, light, horizon)
-        shine = sky.moon(streams[3], stage, palette, light) if sky.moonlit(brief) else None
-        yield from shine or sky.sun(stage, palette, light)
-    if brief.weather != "fog" and (brief.covered or "minimal" not in brief.composition):
-        yield from clouds.CLOUDS[_clouds(brief)](streams[4], stage, palette, light, horizon)
-    if look.birds and _birds(brief):
-        yield sky.birds(streams[5], stage, palette, light, horizon)
+def mirror_grid(swell: Floats, shore: float, first: float) -> _Grid:
+    """Return where the pixels of rows from `first` on are mirrored from: columns and rows."""
+    rows, columns = swell.shape
+    down = np.arange(rows, dtype=np.float32)[:, None] + np.float32(first - shore)
+    at_y = np.multiply(swell, np.float32(0.6))
+    at_y += np.float32(shore - 1) - _SQUASH * down
+    return np.add(swell, np.arange(columns, dtype=np.float32)), np.asarray(at_y, np.float32)
 
 
-def _clouds(brief: Brief) -> str:
-    if brief.covered:
-        return "overcast"
-    return "cumulus" if brief.hour == "day" else "streaks"
+def mirror(source: Floats | Bytes, grid: _Grid, target: Floats | Bytes) -> None:
+    """Fill a target with what a grid shows of the source."""
+    cv2.remap(source, *grid, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT)
 
 
-def _birds(brief: Brief) -> bool:
-    """Return whether birds fly: where they are asked for, or an open sky by day has room."""
-    still = brief.mood == "calm" or "minimal" in brief.composition
-    empty = brief.dark or brief.covered or still
-    return "birds" in brief.things or not empty
+def _water(rng: np.random.Generator, setting: sky.Setting, shore: int) -> Water:
+    stage, palette = setting.stage, setting.palette
+    rows = stage.rows - shore
+    near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
+    # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective,
+    # while they are as narrow as their widest ripple lets them be.
+    deep = np.repeat((np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32), _NARROW, 1)
+    across = np.repeat(np.arange(_NARROW, dtype=np.float32)[None], rows, axis=0)
+    reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + setting.recipe.rough)
+    waves = []
+    for _ in range(2):
+        flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
+        wave = cv2.remap(flat, across, deep, cv2.INTER_LINEAR) * reach
+        size = (stage.columns, rows)
+        waves.append(np.asarray(cv2.resize(wave, size, interpolation=cv2.INTER_CUBIC)))
+    haze = smooth_step(0.012 * stage.height, 0.0, np.arange(rows, dtype=np.float32))[:, None] * 0.5
+    planes = []
+    for share, color in (
+        (0.14 + 0.34 * near, mix(palette.sky[1], palette.land[1], 0.5)),
+        (haze[: int(np.count_nonzero(haze))], palette.air[0]),
+    ):
+        alpha = np.repeat(np.rint(share * 255).astype(np.uint8), stage.columns, axis=1)
+        planes.append(Plane("water", 0.5, shore, solid(color), alpha))
+    if setting.brief.open:  # a sun that is not seen does not glitter
+        glitter = _glitter(rng, stage, setting.light, shore)
+        planes.append(Plane("glitter", 0.5, shore, solid(palette.light[0]), glitter))
+    return Water(shore, (waves[0], waves[1]), tuple(planes))
 
 
-def _mist(brief: Brief, look: Look) -> float:
-    return max(look.mist, _LEAST_MIST[brief.weather])
-
-
-def _streams(brief: Brief) -> Iterator[np.random.Generator]:
-    for part in range(64):
-        yield np.random.default_rng([brief.seed, part])
+def _glitter(rng: np.random.Generator, stage: Stage, light: sky.Light, shore: int) -> Bytes:
+    """Return dashes of light under the sun, a path that widens toward the viewer."""
+    mask = stage.blank(shore, stage.rows)
+    near = rng.random(_DASHES) ** 1.25
+    x = light.x + rng.normal(0.0, 0.55, _DASHES) * stage.unit * (0.020 + 0.075 * near)
+    half = stage.unit * (0.005 + 0.026 * near) * rng.uniform(0.35, 1.2, _DASHES)
+    thick = stage.unit * (0.0006 + 0.0016 * near)
+    values = (rng.uniform(60, 205, _DASHES) * (1 - 0.55 * near)).astype(int).tolist()
+    turn = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
+    across = x[:, None] + half[:, None] * np.cos(turn)
+    down = (near * len(mask))[:, None] + thick[:, None] * np.sin(turn)
+    fill(mask, np.stack([across, down], axis=2), values=values, convex=True)
+    return mask

@@ -4,303 +4,386 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.media.color import Bytes, Floats, mix, paint
-from kit.engines.media.noise import field, smooth_step
-from kit.engines.painting.poster import facets, trees
-from kit.engines.painting.poster.crests import KINDS, Crest, Rise, parted
-from kit.engines.painting.poster.framing import placed
+from kit.engines.media.color import Bytes, Floats, encode, linear, mix, oklab
+from kit.engines.media.noise import field, line, smooth_step
 from kit.engines.painting.poster.palettes import Color, Palette
-from kit.engines.painting.poster.plane import (
-    Plane,
-    Stage,
-    Touch,
-    enlarged,
-    fade,
-    fill,
-    outline,
-    solid,
-)
-from kit.engines.painting.poster.recipes import Band, Recipe
-from kit.engines.painting.poster.sky import Light
-from kit.engines.prompt.brief import Brief
+from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
+from kit.engines.painting.poster.recipes import KINDS, Array, Band, Crest, Rise, placed, raise_crest
+from kit.engines.painting.poster.sky import Setting
 
 _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
-_ROCK_STEP, _SOFT_STEP = 0.002, 0.005  # in units
-_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
 _LONELY = 0.6  # up to this depth other peaks give way to a lone one
-_WATER_FAR = 0.55  # ridges beyond this depth stand behind the water
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What every ridge of a picture shares."""
-
-    stage: Stage
-    palette: Palette
-    light: Light
-    brief: Brief
-    mist: float
+_WATER_FAR = 0.55  # ridges beyond this depth stand before the water
+_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
+_SLENDER = 6  # pixels: a narrower peak gets no facet
+_SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
+#: Plant -> half of the narrowest and the widest, how far corners stray across and up and down, and
+#: how thick snow lies on it, in shares of its height.
+PLANTS = {
+    "conifer": ((0.15, 0.215), (0.20, 0.012), 0.05),
+    "broadleaf": ((0.33, 0.41), (0.05, 0.02), 0.14),
+    "poplar": ((0.075, 0.105), (0.15, 0.0), 0.03),
+    "cactus": ((0.95, 1.05), (0.12, 0.09), 0.03),
+}
+_CACTUS = (
+    *((0.0, 1.0), (0.035, 0.985), (0.052, 0.95), (0.055, 0.53), (0.11, 0.53), (0.12, 0.55)),
+    *((0.12, 0.74), (0.13, 0.765), (0.16, 0.78), (0.19, 0.765), (0.2, 0.74), (0.2, 0.49)),
+    *((0.185, 0.45), (0.15, 0.435), (0.055, 0.435), (0.06, 0.0)),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ridge:
-    """One ridge before it is painted."""
-
+    rng: np.random.Generator
     depth: float
     band: Band
     crest: Crest
     foot: float
-    rows: tuple[int, int]
+    top: int
+    bottom: int
+    body: Color
 
 
 def ridges(
-    rng: np.random.Generator, setting: Setting, recipe: Recipe, count: int
+    rng: np.random.Generator, setting: Setting, count: int
 ) -> tuple[list[Plane], list[Plane]]:
     """Return the planes of all ridges, those behind the water and those before it."""
-    streams = rng.spawn(2 * count + 1)
-    hero = _hero(streams[-1], setting, recipe)
+    hero, stage, light = None, setting.stage, setting.light
+    *streams, own = rng.spawn(count + 1)
+    if setting.recipe.hero:  # across the frame from the light, or beside one that is asked for
+        share = 0.36 + own.uniform(-0.05, 0.04)
+        share = share if light.x > stage.x(0.5) else 1.0 - share
+        hero = stage.x(placed(share, () if light.named else setting.brief.composition))
     depths = [number / (count - 1) for number in range(count)]
     tallest = min(depths, key=lambda depth: abs(depth - _HERO_DEPTH))
     rows = [
-        _ridge(stream, setting, recipe, depth, hero if depth == tallest else None)
-        for stream, depth in zip(streams, depths, strict=False)
+        _ridge(stream, setting, depth, hero if depth == tallest else None)
+        for stream, depth in zip(streams, depths, strict=True)
     ]
-    rows = [*(_hidden(*pair, stage=setting.stage) for pair in pairwise(rows)), rows[-1]]
+    # A ridge ends where the next one hides it at every column.
+    for number, (ridge, nearer) in enumerate(pairwise(rows)):
+        hidden = int(nearer.crest.y.max()) + 4 + 2 * stage.margin_y
+        rows[number] = replace(ridge, bottom=max(ridge.top + 1, min(ridge.bottom, hidden)))
     far: list[Plane] = []
     near: list[Plane] = []
-    for number, ridge in enumerate(rows):
-        behind = recipe.shore is not None and ridge.depth > _WATER_FAR
-        target = near if behind else far
-        stream = streams[count + number]
-        target.append(_painted(stream, setting, recipe, ridge))
+    for ridge in rows:
+        target = near if setting.recipe.shore and ridge.depth > _WATER_FAR else far
+        target.append(_paint(setting, ridge))
         if setting.mist > 0.05 and ridge.depth < 0.9:
-            target.append(_bank(stream, setting, ridge))
+            target.append(_bank(setting, ridge))
     return far, near
 
 
-def _hidden(ridge: _Ridge, nearer: _Ridge, *, stage: Stage) -> _Ridge:
-    """Cut a ridge off where the next one hides it at every column."""
-    top, bottom = ridge.rows
-    sight = int(nearer.crest.y.max()) + 4 + 2 * stage.margin_y
-    return replace(ridge, rows=(top, max(top + 1, min(bottom, sight))))
-
-
-def _hero(rng: np.random.Generator, setting: Setting, recipe: Recipe) -> float | None:
-    """Return the column of the towering peak: across the frame from the light."""
-    if not recipe.hero:
-        return None
-    left = setting.light.x > setting.stage.x(0.5)
-    share = 0.36 + rng.uniform(-0.05, 0.04)
-    # A light that is asked for is the subject: then the peak stands beside it.
-    words = () if setting.light.named else setting.brief.composition
-    return setting.stage.x(placed(share if left else 1 - share, words))
-
-
-def _ridge(
-    rng: np.random.Generator, setting: Setting, recipe: Recipe, depth: float, hero: float | None
-) -> _Ridge:
-    stage = setting.stage
-    band, along = _band(recipe, depth)
-    first, last = band.height
-    bold = _BOLD.get(setting.brief.mood, 1.0) if depth < 0.5 else 1.0
-    height = stage.unit * (first + (last - first) * along) * bold
-    foot = _foot(stage, recipe, depth)
-    spacing = stage.unit * band.spacing * rng.uniform(0.85, 1.15)
-    lone = recipe.lone if depth < _LONELY else 0.0
-    crest = KINDS[band.kind](rng, stage, Rise(foot, height, spacing, hero, lone))
-    if setting.light.named:
-        light = setting.light
-        crest = parted(crest, light.x, light.y, light.radius)
-    plants = 1.3 * max(band.tall, recipe.framing_tall if depth == 1.0 and recipe.framing else 0.0)
-    top = int(np.clip(crest.y.min() - plants * stage.unit - 3, 0, stage.rows - 2))
+def _ridge(rng: np.random.Generator, setting: Setting, depth: float, hero: float | None) -> _Ridge:
+    stage, light, recipe = setting.stage, setting.light, setting.recipe
+    start, band = 0.0, recipe.bands[0]
+    for nearer in recipe.bands[1:]:
+        if depth >= band.until:
+            start, band = band.until, nearer
+    (first, last), (far, near), shore = band.height, recipe.feet, recipe.shore
+    height = first + (last - first) * (depth - start) / (band.until - start)
+    height *= _BOLD.get(setting.brief.mood, 1.0) if depth < 0.5 else 1.0
     bottom = stage.rows
-    if recipe.shore is not None and depth <= _WATER_FAR:
-        bottom = round(stage.y(recipe.shore))
-    return _Ridge(depth, band, crest, foot, (top, max(top + 1, bottom)))
+    if not shore:
+        foot = stage.y(far + (near - far) * depth**1.08)
+    elif depth > _WATER_FAR:
+        foot = stage.y(0.93 + (near - 0.93) * (depth - _WATER_FAR) / (1 - _WATER_FAR))
+    else:
+        foot = stage.y(far + (shore + 0.012 - far) * depth / _WATER_FAR)
+        bottom = round(stage.y(shore))
+    spacing = stage.unit * band.spacing * rng.uniform(0.85, 1.15)
+    rise = Rise(foot, stage.unit * height, spacing, hero, recipe.lone if depth < _LONELY else 0.0)
+    crest = raise_crest(rng, stage, KINDS[band.kind], rise)
+    if light.named:  # a saddle before a light that is asked for, so that it is seen
+        beside = np.abs(np.arange(stage.columns) - light.x) - _SADDLE * light.radius
+        free = light.y + _CLEAR * light.radius - _STEEP * np.maximum(beside, 0.0)
+        crest = crest._replace(y=np.maximum(crest.y, free).astype(np.float32))
+    plants = 1.3 * max(band.tall, recipe.framing[1] if depth == 1.0 else 0.0)
+    top = int(np.clip(crest.y.min() - plants * stage.unit - 3, 0, stage.rows - 2))
+    bottom, body = max(top + 1, bottom), _tone(setting.palette, depth)
+    return _Ridge(rng, depth, band, crest, foot, top, bottom, body)
 
 
-def _foot(stage: Stage, recipe: Recipe, depth: float) -> float:
-    first, last = recipe.feet
-    if recipe.shore is None:
-        return stage.y(first + (last - first) * depth**1.08)
-    if depth <= _WATER_FAR:
-        return stage.y(first + (recipe.shore + 0.012 - first) * depth / _WATER_FAR)
-    return stage.y(0.93 + (last - 0.93) * (depth - _WATER_FAR) / (1 - _WATER_FAR))
-
-
-def _band(recipe: Recipe, depth: float) -> tuple[Band, float]:
-    """Return the band that a depth falls into, and how far along it lies."""
-    start = 0.0
-    for band in recipe.bands:
-        if depth < band.until:
-            return band, (depth - start) / (band.until - start)
-        start = band.until
-    return recipe.bands[-1], 1.0
-
-
-def _painted(rng: np.random.Generator, setting: Setting, recipe: Recipe, ridge: _Ridge) -> Plane:
-    stage = setting.stage
-    top, bottom = ridge.rows
-    mask = stage.blank(top, bottom)
-    # Edges a pixel long come out ragged: a crest is drawn in steps of a few.
-    share = _ROCK_STEP if ridge.band.kind == "mountains" else _SOFT_STEP
-    columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
-    columns = np.append(columns, stage.columns - 1)
-    heights, beyond = ridge.crest.y[columns], stage.columns + 8
-    start = np.array([-8]), heights[:1]
-    corners = np.array([beyond, beyond, -8]), np.array([heights[-1], bottom + 8, bottom + 8])
-    fill(mask, outline(start, (columns, heights), corners), top=top)
-    touches = [*_warmth(setting, ridge), *_relief(rng, setting, ridge)]
-    snow = stage.blank(top, bottom) if setting.brief.season == "winter" else None
-    _plant(rng, setting, recipe, ridge, trees.Ground(mask, top, snow))
-    if snow is not None:
-        touches = [*_snowed(setting, ridge, mask, snow), *touches]
-    return Plane("ridge", ridge.depth, top, _ground(setting, ridge), mask, tuple(touches))
-
-
-def _ground(setting: Setting, ridge: _Ridge) -> Floats:
-    """Paint the air's perspective: pale far away, dark near by, and mist at the foot."""
-    palette, depth = setting.palette, ridge.depth
-    body = tone(palette, depth)
-    haze = mix(palette.mist, palette.sky[3], 0.35)
-    share = (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75
-    quarter = len(ridge.crest.y) // 4
-    high = float(np.partition(ridge.crest.y, quarter)[quarter])
-    reach = 0.24 * setting.stage.height * (1 - 0.3 * depth)
-    rows = np.clip((np.arange(*ridge.rows) - high) / reach, 0.0, 1.0)
-    return fade(body, mix(body, haze, min(0.95, share)), rows)[:, :, None]
-
-
-def _warmth(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
-    """Yield the light's glow on ridges far away."""
-    warm = 0.42 * (1 - ridge.depth) ** 2.2
-    if warm > 0.03:
-        stage = setting.stage
-        away = (np.arange(stage.columns) - setting.light.x) / (0.30 * stage.unit)
-        weights = (warm * np.exp(-(away**2))).astype(np.float32)[None]
-        yield Touch(solid(paint(setting.palette.glow)), lambda rows, columns: weights[:, columns])
-
-
-def tone(palette: Palette, depth: float) -> Color:
+def _tone(palette: Palette, depth: float) -> Color:
     """Return the body color of a ridge at a depth."""
     far, middle, near = palette.land
     if depth < 0.5:
         return mix(far, middle, depth / 0.5)
-    return mix(middle, near, ((depth - 0.5) / 0.5) ** 0.85)
+    return mix(middle, near, ((min(1.0, depth) - 0.5) / 0.5) ** 0.85)
 
 
-def _relief(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
-    """Yield the snow and shadow on rock, and the light and shadow on dunes."""
-    stage, brief, kind = setting.stage, setting.brief, ridge.band.kind
-    if kind == "dunes" or (kind == "hills" and ridge.band.plant != "conifer"):
-        yield _lit(setting, ridge)
-    if kind == "mesas":
-        layers = facets.strata(rng, stage, ridge.crest, ridge.rows)
-        color = solid(paint(tone(setting.palette, ridge.depth + 0.3)))
-        yield Touch(color, lambda rows, columns: layers[rows])
-    if kind not in ("mountains", "islands", "dunes"):
-        return
-    air = 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
-    if kind == "mountains" and ridge.band.plant is None and _snowy(brief):
-        amount = 0.85 if brief.season == "winter" else 0.42
-        caps = facets.snow(rng, stage, ridge.crest, ridge.rows, amount)
-        white = mix(
-            setting.palette.snow, tone(setting.palette, ridge.depth), 0.10 + 0.35 * ridge.depth
-        )
-        yield facets.masked(white, caps, 0.92 * air)
-    draw = facets.curved_shadows if kind == "dunes" else facets.shadows
-    dark = draw(rng, stage, ridge.crest, ridge.rows, setting.light.x)
-    deep = mix(
-        tone(setting.palette, min(1.0, ridge.depth + 0.34)),
-        tone(setting.palette, ridge.depth),
-        0.25,
-    )
-    rows = np.arange(*ridge.rows, dtype=np.float32)
-    base = ridge.foot
-    fading = smooth_step(base, base - 0.85 * (base - float(ridge.crest.y.min())), rows)[:, None]
-    yield facets.masked(deep, dark, (0.72 if kind == "dunes" else 0.62) * air, fading)
+def _paint(setting: Setting, ridge: _Ridge) -> Plane:
+    stage, palette, brief = setting.stage, setting.palette, setting.brief
+    depth, band, top, bottom = ridge.depth, ridge.band, ridge.top, ridge.bottom
+    mask = stage.blank(top, bottom)
+    # Edges a pixel long come out ragged: a crest is drawn in steps of a few.
+    share = 0.002 if band.kind == "mountains" else 0.005
+    columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
+    columns = np.append(columns, stage.columns - 1)
+    heights, beyond = ridge.crest.y[columns], stage.columns + 8
+    corners = [beyond, beyond, -8, -8], [heights[-1], bottom + 8, bottom + 8, heights[0]]
+    fill(mask, outline((columns, heights), corners), top=top)
+    snow = stage.blank(top, bottom) if brief.season == "winter" else None
+    touches = [*_relief(setting, ridge)]
+    _plant(setting, ridge, mask, snow)
+    if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has its caps
+        # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
+        white = mix(ridge.body, palette.air[1], palette.sky[3][0] * (1.0 - 0.1 * depth))
+        touches.insert(0, _masked(white, cv2.min(snow, mask), 0.94))
+        if band.kind != "mesas":
+            touches.insert(0, _below(white, ridge, 0.92, 0.5 * stage.unit, 0.6))
+    # Pale far away, dark near by, and mist at the foot.
+    haze = mix(palette.air[0], palette.sky[3], 0.35)
+    share = min(0.95, (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75)
+    high = float(np.percentile(ridge.crest.y[::8], 25))
+    reach = 0.24 * stage.height * (1 - 0.3 * depth)
+    rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
+    start, end = oklab(ridge.body), oklab(mix(ridge.body, haze, share))
+    color = encode(linear(start + (end - start) * rows[:, None])).T
+    return Plane("ridge", depth, top, color, mask, tuple(touches))
 
 
-def _snowed(setting: Setting, ridge: _Ridge, mask: Bytes, snow: Bytes) -> Iterator[Touch]:
-    """Yield the snow on the ground and on every bough; bare rock has its caps."""
-    palette, unit = setting.palette, setting.stage.unit
-    if ridge.band.kind == "mountains" and ridge.band.plant is None:
-        return
-    body = tone(palette, ridge.depth)
-    # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
-    white = mix(body, palette.snow, palette.sky[3][0] * (1.0 - 0.1 * ridge.depth))
-    if ridge.band.kind != "mesas":
-        yield Touch(solid(paint(white)), facets.blanket(ridge.crest, ridge.rows[0], 0.16 * unit))
-    thick = unit * (0.0012 + 0.02 * ridge.band.tall + 0.0045 * ridge.depth**4)
-    # What was drawn on the boughs may stick out beyond them; all else has snow along its top.
-    caps = facets.laden(mask, max(1, round(thick)))
-    cv2.max(caps, cv2.min(snow, mask, dst=snow), dst=caps)
-    yield facets.masked(white, caps, 0.94)
+def _relief(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+    """Yield the light's glow, the light on the ground, and the layers of rock."""
+    stage, palette = setting.stage, setting.palette
+    rng, depth, band, body, y = ridge.rng, ridge.depth, ridge.band, ridge.body, ridge.crest.y
+    top, bottom = ridge.top, ridge.bottom
+    warm = 0.42 * (1 - depth) ** 2.2
+    if warm > 0.03:
+        away = (np.arange(stage.columns) - setting.light.x) / (0.30 * stage.unit)
+        glow = (warm * np.exp(-(away**2))).astype(np.float32)[None]
+        yield Touch(palette.light[1], lambda rows, columns: glow[:, columns])
+    if band.kind == "dunes" or (band.kind == "hills" and band.plant != "conifer"):
+        reach = stage.unit * (0.05 + 0.05 * depth)
+        strength = 0.30 * (1.0 - 0.45 * depth)
+        yield _below(mix(body, palette.light[1], 0.7), ridge, strength, reach, 0.0)
+    if band.kind == "mesas":
+        down = np.arange(top, bottom, dtype=np.float32) - float(y.min())
+        tall = max(1.0, float(np.percentile(y, 98) - y.min()))
+        layers = line(rng, down, tall * 0.13, octaves=3, gain=0.7)
+        rock = 0.30 * smooth_step(-0.1, 0.3, layers) * np.clip(1.0 - down / (1.1 * tall), 0.0, 1.0)
+        bands = rock.astype(np.float32)[:, None]
+        yield Touch(_tone(palette, depth + 0.3), lambda rows, columns: bands[rows])
+    if band.kind in ("mountains", "islands", "dunes"):
+        yield from _facets(setting, ridge)
 
 
-def _lit(setting: Setting, ridge: _Ridge) -> Touch:
-    """Let the light graze the ground below a rounded crest; what grows there stands dark."""
-    reach = setting.stage.unit * (0.05 + 0.05 * ridge.depth)
-    strength = float(np.sqrt(0.30 * (1.0 - 0.45 * ridge.depth)))
-    slope, top = -strength / reach, ridge.rows[0]
-    fading = facets.below(ridge.crest, top, high=strength, slope=slope, least=0.0, above=1.0)
-    lowest = float(ridge.crest.y.max()) + reach
+def _facets(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+    """Yield the snow on peaks, and the flanks that face away from the light."""
+    stage, palette, brief = setting.stage, setting.palette, setting.brief
+    rng, depth, band, body, y = ridge.rng, ridge.depth, ridge.band, ridge.body, ridge.crest.y
+    top, bottom, air = ridge.top, ridge.bottom, 1.0 - 0.55 * setting.mist * (1 - ridge.depth)
+    winter = brief.season == "winter"
+    snowy = winter or (brief.season != "autumn" and brief.seed % 3 != 0)
+    if band.kind == "mountains" and not band.plant and snowy:
+        caps = stage.blank(top, bottom)
+        for peak in ridge.crest.peaks:
+            cap = _cap(rng, y, peak, 0.85 if winter else 0.42)
+            if cap is not None:
+                fill(caps, cap, top=top)
+        yield _masked(mix(palette.air[1], body, 0.10 + 0.35 * depth), caps, 0.92 * air)
+    dark = stage.blank(top, bottom)
+    draw = _lee if band.kind == "dunes" else _flank
+    for left, middle, right in ridge.crest.peaks:
+        foot = right if setting.light.x < middle else left
+        if abs(foot - middle) >= _SLENDER:
+            fill(dark, draw(rng, y, middle, foot), top=top)
+    rows = np.arange(top, bottom, dtype=np.float32)
+    high = ridge.foot - 0.85 * (ridge.foot - float(y.min()))
+    fading = smooth_step(ridge.foot, high, rows)[:, None]
+    deep = mix(_tone(palette, depth + 0.34), body, 0.25)
+    yield _masked(deep, dark, (0.72 if band.kind == "dunes" else 0.62) * air, fading)
+
+
+def _masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+    """Return a touch that covers where a mask does, its rows fading."""
+    scale = np.float32(strength / 255)
 
     def weights(rows: slice, columns: slice) -> Floats | None:
-        if top + rows.start > lowest:
+        part = mask[rows, columns]
+        if not cv2.countNonZero(part):
             return None
-        weight = fading(rows, columns)
-        weight *= weight
-        return weight
+        return np.asarray(part * (scale if fading is None else fading[rows] * scale))
 
-    color = mix(tone(setting.palette, ridge.depth), setting.palette.glow, 0.7)
-    return Touch(solid(paint(color)), weights)
+    return Touch(color, weights)
 
 
-def _snowy(brief: Brief) -> bool:
-    return brief.season == "winter" or (brief.season != "autumn" and brief.seed % 3 != 0)
+def _below(color: Color, ridge: _Ridge, high: float, reach: float, least: float) -> Touch:
+    """Return a touch that is strongest under a crest and falls to `least` over some pixels."""
+    y, top = ridge.crest.y + np.float32(reach), ridge.top
+    scale, lowest = np.float32(1 / reach), float(y.max())
+    edge = high * (1.0 + 1.5 / reach) ** 2  # the crest itself is half a pixel of land
+
+    def weights(rows: slice, columns: slice) -> Floats | None:
+        if not least and top + rows.start > lowest:
+            return None
+        down = np.arange(top + rows.start, top + rows.stop, dtype=np.float32)[:, None]
+        share = np.subtract(y[columns], down)
+        share *= scale
+        np.maximum(share, 0.0, out=share)
+        share *= share
+        share *= np.float32(high)
+        if least:
+            np.maximum(share, np.float32(least), out=share)
+        cv2.threshold(share, edge, 0.0, cv2.THRESH_TOZERO_INV, dst=share)  # trees stand dark
+        return np.asarray(share)
+
+    return Touch(color, weights)
 
 
-def _plant(
-    rng: np.random.Generator,
-    setting: Setting,
-    recipe: Recipe,
-    ridge: _Ridge,
-    ground: trees.Ground,
-) -> None:
-    stage, band = setting.stage, ridge.band
-    kind = band.plant
-    if kind is not None:
-        tall = stage.unit * band.tall * (0.22 + 0.78 * ridge.depth**1.5)
-        trees.grow(rng, ground, stage, ridge.crest, kind=kind, tall=tall, density=band.density)
-    if recipe.framing is not None and ridge.depth == 1.0:
-        tall = stage.unit * recipe.framing_tall
-        trees.frame_trees(rng, ground, stage, ridge.crest, kind=recipe.framing, tall=tall)
+def _flank(rng: np.random.Generator, y: Floats, peak: int, foot: int) -> Array:
+    """Outline a flank in shadow: the crest, and from the peak down a spine with fingers."""
+    reach, side = abs(foot - peak), 1 if foot > peak else -1
+    edge = np.arange(peak, foot + side, side * max(1, reach // 60))
+    steps, shares = np.linspace(0.0, 1.0, 8), np.linspace(0.92, 0.12, 7)
+    depth = max(0.9 * reach, 1.25 * float(y[foot] - y[peak]))
+    wander = np.cumsum(rng.uniform(-0.08, 0.11, 8)) * reach * side * (steps > 0)
+    columns = np.rint(peak + side * reach * (shares + rng.uniform(-0.04, 0.04, 7))).astype(int)
+    columns = np.clip(columns, 0, len(y) - 1)
+    long = np.where(np.arange(7) % 2, 0.92, 0.42) * rng.uniform(0.7, 1.1, 7)
+    fingers = y[columns] + depth * long * (1.0 - shares) * 0.9
+    lower = columns + wander[-1] * (1.0 - shares), fingers
+    spine = (peak + wander)[::-1], (y[peak] + depth * steps)[::-1]
+    return outline((edge, y[edge] - 1.0), lower, spine)
 
 
-def _bank(rng: np.random.Generator, setting: Setting, ridge: _Ridge) -> Plane:
+def _lee(rng: np.random.Generator, y: Floats, peak: int, foot: int) -> Array:
+    """Outline the lee side of a dune: bounded by one flowing line."""
+    reach, side = abs(foot - peak), 1 if foot > peak else -1
+    edge = np.arange(peak, foot + side, side * max(1, reach // 80))
+    deep = max(float(y[foot] - y[peak]), 0.25 * reach) * rng.uniform(1.2, 1.7)
+    share = np.linspace(1.0, 0.0, 28)
+    bend = rng.uniform(0.16, 0.34) * np.sin(np.pi * share * 1.15) + 0.75 * share**2.2
+    return outline((edge, y[edge] - 1.0), (peak + side * reach * bend, y[peak] + deep * share))
+
+
+def _cap(
+    rng: np.random.Generator, y: Floats, peak: tuple[int, int, int], amount: float
+) -> Array | None:
+    """Outline the snow of a peak: the crest above its line, closed below by uneven teeth."""
+    left, top, right = peak
+    tall = float(max(y[left], y[right]) - y[top])
+    if tall < _SLENDER or right - left < 2 * _SLENDER:
+        return None
+    low = float(y[top]) + tall * amount * rng.uniform(0.8, 1.15)
+    high = np.flatnonzero(y[left : right + 1] <= low)
+    left, right = left + int(high[0]), left + int(high[-1])
+    edge = np.arange(left, right + 1, max(1, (right - left) // 60))
+    teeth = np.arange(9, 0, -1)
+    columns = left + (teeth + rng.uniform(-0.3, 0.3, 9)) * (right - left) / 10
+    under = y[np.clip(columns.astype(int), 0, len(y) - 1)]
+    deep = np.where(teeth % 2, 0.5, 1.05) * rng.uniform(0.7, 1.2, 9)
+    lower = columns, under + (low - under) * deep + (low - y[top]) * 0.12
+    return outline((edge, y[edge] - 1.0), lower)
+
+
+def _bank(setting: Setting, ridge: _Ridge) -> Plane:
     """Return a bank of mist that lies at the foot of a ridge."""
-    stage = setting.stage
-    middle = ridge.foot - 0.02 * stage.height
-    half = 0.11 * stage.height
+    stage, depth = setting.stage, ridge.depth
+    middle, half = ridge.foot - 0.02 * stage.height, 0.11 * stage.height
     top = int(min(max(middle - half, 0), stage.rows - 2))
-    bottom = int(min(max(middle + half, top + 1), ridge.rows[1]))
-    drift = field(rng, 24, 96, cells=(3, 5), octaves=3)
+    bottom = int(min(max(middle + half, top + 1), ridge.bottom))
+    drift = field(ridge.rng, 24, 96, cells=(3, 5), octaves=3)
     down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
-    cover = (0.55 + 0.38 * drift) * (1 - down**2) ** 1.5
-    strength = 225 * setting.mist * (1 - ridge.depth) ** 0.8
-    size = (stage.columns, max(1, bottom - top))
-    alpha = enlarged(np.clip(cover, 0, 1) * strength, size)
-    color = mix(setting.palette.mist, tone(setting.palette, ridge.depth), 0.12)
-    return Plane(
-        "mist",
-        ridge.depth + 0.04,
-        top,
-        solid(paint(color)),
-        alpha,
-    )
+    cover = np.clip((0.55 + 0.38 * drift) * (1 - down**2) ** 1.5, 0, 1)
+    strength = 225 * setting.mist * (1 - depth) ** 0.8
+    alpha = enlarged(cover * strength, (stage.columns, max(1, bottom - top)))
+    color = mix(setting.palette.air[0], ridge.body, 0.12)
+    return Plane("mist", depth + 0.04, top, solid(color), alpha)
+
+
+def _plant(setting: Setting, ridge: _Ridge, mask: Bytes, snow: Bytes | None) -> None:
+    """Plant a crest: groves and clearings; nearest to the viewer, large plants at both sides."""
+    stage, band, rng, y = setting.stage, ridge.band, ridge.rng, ridge.crest.y
+    stands = []
+    if band.plant:
+        tall = stage.unit * band.tall * (0.22 + 0.78 * ridge.depth**1.5)
+        stands.append((band.plant, *_grove(rng, stage.columns, tall, band.density)))
+    kind, tall = setting.recipe.framing
+    if kind and ridge.depth == 1.0:
+        strong = int(rng.integers(2))
+        for side in (0, 1):
+            count, reach, scale = (5, 0.24, 1.0) if side == strong else (3, 0.13, 0.66)
+            shares = np.abs(side - np.sort(rng.uniform(-0.03, reach, count)))
+            sizes = stage.unit * tall * scale * (1.0 - 0.62 * np.arange(count) / count)
+            sizes *= rng.uniform(0.82, 1.1, count)
+            stands.append((kind, stage.margin_x + stage.width * shares, sizes))
+    for kind, x, sizes in stands:
+        feet = y[np.clip(x, 0, stage.columns - 1).astype(int)] + 0.05 * sizes
+        _draw(rng, kind, np.stack([x, feet, sizes]), mask, snow, ridge.top)
+
+
+def _grove(
+    rng: np.random.Generator, columns: int, tall: float, density: float
+) -> tuple[Array, Array]:
+    """Return where plants stand and how tall they are: clumps, large and small side by side."""
+    # As far apart as the thinnest tree is wide: groves and sizes change slowly.
+    at = np.arange(0.0, columns + tall, max(1.0, tall * 0.1))
+    groves = line(rng, at, tall * 9.0, octaves=3) + 2.2 * density - 1.0
+    sizes = line(rng, at, tall * 4.0, octaves=2)
+    shortest = tall * 0.09 / min(1.0, 0.35 + density)
+    steps = shortest * (1.0 + 4.7 * rng.random(int(columns / shortest) + 2) ** 2.2)
+    x = rng.uniform(0.0, tall) + np.cumsum(steps) - steps[0]
+    x = x[x < columns]
+    if density < 1.0:
+        x = x[np.interp(x, at, groves) > 0.0]
+    share = 0.62 + 0.30 * np.interp(x, at, sizes) + rng.uniform(-0.3, 0.3, len(x))
+    return x, tall * np.clip(share, 0.22, 1.25)
+
+
+def _draw(
+    rng: np.random.Generator, kind: str, stand: Array, mask: Bytes, snow: Bytes | None, top: int
+) -> None:
+    """Draw plants, shape (3, n) of x, y of the foot and height, and in winter what lies on them."""
+    widths, rough, laden = PLANTS[kind]
+    # An even number, so that more of them are alike enough to be drawn together.
+    tiers = np.clip(2 * np.rint(stand[2] / (10 if kind == "conifer" else 16)), 4, 14).astype(int)
+    for count in np.unique(tiers).tolist():
+        x, y, tall = stand[:, tiers == count, None, None]
+        half, up, knobs = _template(kind, count)
+        dice = rng.uniform(-1.0, 1.0, (2, len(x), 2, len(half)))[..., knobs]
+        wide = tall * rng.uniform(*widths, x.shape) * np.array([1.0, -1.0])[:, None]
+        corners = np.empty((len(x), 2, len(half), 2))
+        corners[..., 0] = x + wide * half * (1.0 + rough[0] * dice[0])
+        corners[..., 1] = y + 2.0 - tall * (up + rough[1] * dice[1] * (up > 0))
+        corners[:, 1] = corners[:, 1, ::-1].copy()
+        outlines = corners.reshape(len(x), -1, 2)
+        fill(mask, outlines, top=top)
+        if snow is not None:
+            # What is left of each when it is drawn again a little lower.
+            thick = np.maximum(laden * tall[:, :, 0], 1.0) * (0.0, 1.0)
+            both = np.stack([outlines, outlines + thick[:, None]], axis=1)
+            values = [255, 0] * len(x)
+            fill(snow, both.reshape(-1, *outlines.shape[1:]), top=top, values=values)
+
+
+@lru_cache(16)
+def _template(kind: str, tiers: int) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Return one side of a plant from its crown down: half widths, heights, and their dice."""
+    if kind == "poplar":
+        up = np.linspace(1.0, 0.0, 12)
+        return np.sin(np.pi * up**0.62) ** 0.8, up, np.arange(12)
+    if kind == "cactus":  # a column with an arm that bends upward
+        half, up = np.array(_CACTUS).T
+        return half, up, np.r_[[0] * 3, [4] * 12, 0]
+    if kind == "broadleaf":  # lobes around a crown, on a trunk
+        turn = np.linspace(np.pi / 2, -0.42 * np.pi, 8 * (tiers // 2) + 1)
+        knobs = np.arange(len(turn)) // 8
+        lobes = 0.95 + 0.17 * np.abs(np.sin(np.arange(len(turn)) * np.pi / 8)) ** 0.7
+        half = np.concatenate([lobes * np.cos(turn), [0.1, 0.12]])
+        up = np.concatenate([0.64 + 0.31 * lobes * np.sin(turn), [0.38, 0.0]])
+        return half, up, np.append(knobs, [len(half) - 1] * 2).astype(np.intp)
+    # A fir: each tier goes out along a hanging bough and back in.
+    step = np.arange(1, tiers + 1) / tiers
+    wide, low = 0.14 + 0.86 * step**0.9, 1.0 - 0.93 * (step - 0.5 / tiers)
+    half, up = np.zeros(2 * tiers + 2), np.zeros(2 * tiers + 2)
+    half[1:-1:2], half[2:-1:2], half[-1] = 0.93 * wide, 0.43 * wide, 0.07
+    up[0], up[1:-1:2], up[2:-1:2] = 1.0, low - 0.46 / tiers, low - 0.16 / tiers
+    return half, up, np.arange(len(half))

@@ -1,66 +1,25 @@
-"""The sky: its gradient and light, sun or moon, stars, clouds, northern lights and birds."""
+"""The sky: its gradient, sun or moon, stars, clouds, northern lights and birds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Floats, mix, paint, ramp
+from kit.engines.media.color import Floats, Oklch, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.painting.poster.framing import light_size, placed
 from kit.engines.painting.poster.palettes import Palette
-from kit.engines.painting.poster.plane import (
-    Plane,
-    Stage,
-    backward,
-    disc,
-    discs,
-    ellipse,
-    enlarged,
-    fill,
-    outline,
-    solid,
-)
+from kit.engines.painting.poster.planes import Plane, Stage, discs, enlarged, fill, outline, solid
+from kit.engines.painting.poster.recipes import Recipe, placed
 from kit.engines.prompt.brief import Brief
 
 _COARSE = 128  # smooth things are painted this small and enlarged
-_WINGS = np.linspace(-1.0, 1.0, 15)  # of a bird, from tip to tip
-_SHAFTS, _SHAFT = 22, 74  # of light: how many, and how strong of 255
-_SEEN = 0.62  # of the way down to the horizon: no light that is asked for is lower
+_LOWEST_NAMED = 0.62  # of the way down to the horizon: no light that is asked for is lower
 _MOST_STEP = 8  # rows; no strip of a picture is shorter
-
-
-@dataclass(frozen=True, slots=True)
-class Light:
-    """Where the sun or moon stands on the stage.
-
-    Parameters
-    ----------
-    x, y, radius : float
-        In pixels.
-    shadow : float
-        How far the dark disc that makes a crescent stands to the right of the moon's, in radii;
-        0 where all of it is lit.
-    named : bool
-        The prompt wants to see it: nothing is to hide it.
-    """
-
-    x: float
-    y: float
-    radius: float
-    shadow: float = 0.0
-    named: bool = False
-
-    @property
-    def lit(self) -> float:
-        """Column of the middle of what is lit."""
-        return self.x - 0.72 * self.radius * float(np.sign(self.shadow))
-
-
-#: Time of day -> (height as a share of the way down to the horizon, radius in units).
+#: Hour -> height of the light as a share of the way down to the horizon, radius in units.
 _HEIGHTS = {
     "dawn": (0.80, 0.070),
     "day": (0.36, 0.052),
@@ -70,18 +29,47 @@ _HEIGHTS = {
 }
 
 
-def light_of(rng: np.random.Generator, stage: Stage, brief: Brief, horizon: float) -> Light:
+@dataclass(frozen=True, slots=True)
+class Light:
+    """Where the sun or moon stands on the stage, in pixels.
+
+    The dark disc that makes a crescent stands `shadow` radii to the right of the moon's, 0 where
+    all of it is lit. One that the prompt names is not to be hidden.
+    """
+
+    x: float
+    y: float
+    radius: float
+    shadow: float = 0.0
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all parts of a picture share: the row of the horizon, and mist of 0 to 1."""
+
+    stage: Stage
+    palette: Palette
+    light: Light
+    brief: Brief
+    recipe: Recipe
+    horizon: float
+    mist: float
+
+
+def light_of(
+    rng: np.random.Generator, stage: Stage, brief: Brief, horizon: float, size: float
+) -> Light:
     """Place the light at one of the golden sections, as high as the hour asks for."""
-    named = brief.open and ("moon" if moonlit(brief) else "sun") in brief.things
+    moon = moonlit(brief)
+    named = brief.open and ("moon" if moon else "sun") in brief.things
     share, radius = _HEIGHTS[brief.hour]
-    share = min(share, _SEEN) if named else share
+    share = min(share, _LOWEST_NAMED) if named else share
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
-    bigger = 1.25 if brief.mood == "dramatic" else 1.0
-    shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moonlit(brief) else 0.0
-    x, bigger = placed(x, brief.composition), bigger * light_size(brief.composition)
-    shadow = shadow if brief.crescent else 0.0
-    return Light(stage.x(x), y, stage.unit * radius * bigger, shadow, named)
+    shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moon and brief.crescent else 0.0
+    radius *= size * (1.25 if brief.mood == "dramatic" else 1.0)
+    return Light(stage.x(placed(x, brief.composition)), y, stage.unit * radius, shadow, named)
 
 
 def moonlit(brief: Brief) -> bool:
@@ -91,14 +79,9 @@ def moonlit(brief: Brief) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sky:
-    """The gradient of the sky with the light's glow, of which a few rows are kept: it is smooth.
+    """The gradient of the sky with the light's glow, encoded sRGB: it is smooth.
 
-    Parameters
-    ----------
-    knots : ndarray of float32
-        Encoded sRGB, 0 to 1, shape (n, 3, columns of the stage).
-    step : int
-        Rows of the stage from one knot to the next, a power of 2.
+    Every `step` rows of the stage, a power of 2, one is kept: shape (n, 3, columns).
     """
 
     knots: Floats
@@ -115,155 +98,228 @@ class Sky:
         np.matmul(shares, knots.transpose(1, 0, 2), out=canvas)
 
 
-def sky(stage: Stage, palette: Palette, light: Light, horizon: float, glow: float) -> Sky:
+def sky(setting: Setting) -> Sky:
     """Return the sky with the light's glow."""
+    stage, palette, light = setting.stage, setting.palette, setting.light
+    glow = 0.7 if not setting.brief.open else 0.5 if light.shadow else 1.0
     step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
     rows = np.arange(0, stage.rows + 2 * step, step, dtype=np.float32)
     columns = ((np.arange(_COARSE) + 0.5) * (stage.columns / _COARSE) - 0.5).astype(np.float32)
     top = -0.02 * stage.height + stage.margin_y
-    down = np.clip((rows - top) / (horizon - top), 0.0, 1.0)
+    down = np.clip((rows - top) / (setting.horizon - top), 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 0.72, 1.0), palette.sky, strict=True))
     # A crescent shines from its limb, or its dark side would be the brightest place in the sky.
-    across, down_ = columns[None] - np.float32(light.lit), (rows - np.float32(light.y)) * 1.12
-    far = np.sqrt(across**2 + down_[:, None] ** 2) / np.float32(stage.unit)
-    faint = np.exp(far * np.float32(-1 / 0.30))
+    middle = light.x - 0.72 * light.radius * float(np.sign(light.shadow))
+    away = columns[None] - np.float32(middle), (rows[:, None] - np.float32(light.y)) * 1.12
+    faint = np.exp(np.hypot(*away) * np.float32(-1 / (0.30 * stage.unit)))
     near = (0.5 if light.shadow else 1.0) * glow * (0.55 * faint * faint * faint + 0.42 * faint)
     knots = np.empty((len(rows), 3, stage.columns), np.float32)
-    for number, (plane, color) in enumerate(
-        zip(ramp(stops, down), paint(palette.glow), strict=True)
-    ):
+    colors = zip(ramp(stops, down), paint(palette.light[1]), strict=True)
+    for number, (plane, color) in enumerate(colors):
         lit = plane[:, None] + near * np.maximum(color - plane, 0.0)[:, None]
         size = (stage.columns, len(rows))
         knots[:, number] = cv2.resize(np.minimum(lit, 1.0), size, interpolation=cv2.INTER_LINEAR)
     return Sky(knots, step)
 
 
-def sun(stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
-    """Yield the disc of the sun with two faint rings, the way a print would show its glare."""
-    for radius, value in ((light.radius * 2.35, 16), (light.radius * 1.6, 26)):
-        top, mask = _box(stage, light.y, radius)
-        disc(mask, light.x, light.y, radius, top=top, value=value)
-        yield Plane("glare", 0.02, top, solid(paint(palette.sun)), mask)
-    top, mask = _box(stage, light.y, light.radius)
-    disc(mask, light.x, light.y, light.radius, top=top)
-    down = np.linspace(0.0, 1.0, mask.shape[0])
-    color = ramp([(0.0, palette.sun), (1.0, mix(palette.sun, palette.glow, 0.6))], down)
-    yield Plane("sun", 0.02, top, color[:, :, None], mask)
+def heaven(
+    streams: Iterator[np.random.Generator], setting: Setting, *, starry: bool
+) -> Iterator[Plane]:
+    """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
+    brief, (milky, stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 6)
+    minimal, clear = "minimal" in brief.composition, not brief.covered
+    moon, night = moonlit(brief), brief.hour == "night"
+    wished = [
+        (night and clear and starry, _milky_way, milky),
+        (brief.dark and starry and (clear or "stars" in brief.lights), _stars, stars),
+        (brief.dark and "aurora" in brief.things, _aurora, lights),
+        (brief.open and not moon and "dramatic" in brief.composition, _shafts, shine),
+        (brief.open, _discs, shine),
+        (brief.covered and brief.weather != "fog", _overcast, clouds),
+        (clear and not minimal and brief.hour == "day", _heaps, clouds),
+        (clear and not minimal and brief.hour != "day", _streaks, clouds),
+        ("birds" in brief.things or not _quiet(brief), _birds, flock),
+    ]
+    for shown, draw, rng in wished:
+        if shown:
+            yield from draw(rng, setting)
 
 
-def shafts(stage: Stage, palette: Palette, light: Light, horizon: float) -> Plane:
-    """Return shafts of light that spread from the sun over the sky, as on an old poster."""
-    bottom = int(min(stage.rows, horizon + 0.05 * stage.height))
-    mask = stage.blank(0, bottom)
-    reach = 2.0 * max(stage.columns, stage.rows)
-    turns = (np.arange(_SHAFTS) + 0.5) * (2 * np.pi / _SHAFTS)
-    for turn in turns:
-        ends = turn + np.array([-0.5, 0.5]) * (np.pi / _SHAFTS)
-        corners = np.column_stack([light.x + reach * np.cos(ends), light.y + reach * np.sin(ends)])
-        fill(mask, np.vstack([[light.x, light.y], corners]), value=_SHAFT)
-    down = np.linspace(0.0, 1.0, len(mask), dtype=np.float32)[:, None]
-    mask = (mask * (0.35 + 0.65 * down)).astype(np.uint8)
-    return Plane("glare", 0.015, 0, solid(paint(palette.glow)), mask)
+def _quiet(brief: Brief) -> bool:
+    still = brief.mood == "calm" or "minimal" in brief.composition
+    return brief.dark or brief.covered or still
 
 
-def moon(rng: np.random.Generator, stage: Stage, palette: Palette, light: Light) -> Iterator[Plane]:
-    """Yield a moon: full with its seas and a faint ring, or a crescent before the sky."""
-    radius = light.radius
-    color = solid(paint(palette.sun))
+def _discs(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield the sun with two faint rings, a full moon with its seas and a ring, or a crescent."""
+    stage, palette, light = setting.stage, setting.palette, setting.light
+    radius, (color, glow), moon = light.radius, palette.light, moonlit(setting.brief)
+    rings = () if light.shadow else ((1.9, 18),) if moon else ((2.35, 16), (1.6, 26))
+    for factor, value in (*rings, (1.0, 255)):
+        far = factor * radius
+        top = int(min(max(light.y - far - 2, 0), stage.rows - 2))
+        mask = stage.blank(top, int(min(max(light.y + far + 3, top + 1), stage.rows)))
+        discs(mask, [light.x, light.y, far], top=top, values=[value])
+        if factor > 1.0:
+            yield Plane("glare", 0.02, top, solid(color), mask)
     if light.shadow:
-        yield _crescent(stage, light, color)
-        return
-    top, ring = _box(stage, light.y, radius * 1.9)
-    disc(ring, light.x, light.y, radius * 1.9, top=top, value=18)
-    yield Plane("glare", 0.02, top, color, ring)
-    top, mask = _box(stage, light.y, radius)
-    disc(mask, light.x, light.y, radius, top=top)
-    yield Plane("sun", 0.02, top, color, mask)
-    seas = np.zeros_like(mask)
-    for _ in range(7):
-        angle, far = rng.uniform(0, 2 * np.pi), radius * rng.uniform(0.1, 0.62)
-        center = (light.x + far * np.cos(angle), light.y + far * np.sin(angle))
-        size = radius * rng.uniform(0.10, 0.26)
-        ellipse(seas, center, (size * 1.2, size), top=top, value=34)
-    yield Plane("sun", 0.021, top, solid(paint(palette.glow)), cv2.min(seas, mask))
+        x, y = light.x + light.shadow * radius, light.y - 0.16 * radius
+        discs(mask, [x, y, 0.93 * radius], top=top, values=[0])
+    down = np.linspace(0.0, 1.0, len(mask))
+    shaded = ramp([(0.0, color), (1.0, mix(color, glow, 0.6))], down)
+    yield Plane("sun", 0.02, top, solid(color) if moon else shaded, mask)
+    if moon and not light.shadow:
+        seas = np.zeros_like(mask)
+        turn, far = rng.uniform(0, 2 * np.pi, 7), radius * rng.uniform(0.1, 0.62, 7)
+        places = [light.x + far * np.cos(turn), light.y + far * np.sin(turn)]
+        sizes = radius * rng.uniform(0.11, 0.28, 7)
+        discs(seas, np.stack([*places, sizes], axis=1), top=top, values=[34] * 7)
+        yield Plane("sun", 0.021, top, solid(glow), cv2.min(seas, mask))
 
 
-def _crescent(stage: Stage, light: Light, color: Floats) -> Plane:
-    """Return what one disc leaves of another: the rest is not painted at all."""
-    radius = light.radius
-    top, mask = _box(stage, light.y, radius)
-    left = int(np.clip(light.x - radius - 2, 0, stage.columns - 1))
-    right = int(np.clip(light.x + radius + 3, left + 1, stage.columns))
-    x = np.arange(left, right)[None] - light.x
-    y = np.arange(top, top + mask.shape[0])[:, None] - light.y
-    inside = np.clip(radius - np.hypot(x, y) + 0.5, 0.0, 1.0)
-    away = np.hypot(x - light.shadow * radius, y + 0.16 * radius)
-    beyond = np.clip(away - 0.93 * radius + 0.5, 0.0, 1.0)
-    mask[:, left:right] = np.rint(255 * inside * beyond)
-    return Plane("sun", 0.02, top, color, mask)
+def _shafts(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield shafts of light that spread from the sun over the sky, as on an old poster."""
+    stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
+    mask = stage.blank(0, int(min(stage.rows, horizon + 0.05 * stage.height)))
+    reach = 2.0 * max(stage.columns, stage.rows)
+    turns = (np.arange(22)[:, None] + [0.0, 0.25, 0.75]) * (2 * np.pi / 22)
+    ends = np.array([0.0, 1.0, 1.0])[None] * reach
+    corners = np.stack([light.x + ends * np.cos(turns), light.y + ends * np.sin(turns)], axis=2)
+    fill(mask, corners, values=[74] * 22)
+    down = np.linspace(0.35, 1.0, len(mask), dtype=np.float32)[:, None]
+    yield Plane("glare", 0.015, 0, solid(palette.light[1]), (mask * down).astype(np.uint8))
 
 
-def stars(
-    rng: np.random.Generator, stage: Stage, horizon: float, light: Light, strength: float
-) -> Plane:
-    """Return stars: many faint ones, few bright ones, thinning out toward the horizon."""
+def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield stars: many faint ones, few bright ones, thinning out toward the horizon."""
+    stage, light, horizon = setting.stage, setting.light, setting.horizon
     bottom = int(min(stage.rows, horizon + 0.1 * stage.height))
     mask = stage.blank(0, bottom)
     count = int(430 * stage.columns * bottom / stage.unit**2)
     places = rng.random((count, 2)) * (stage.columns, bottom)
     lights = 0.16 + 0.84 * rng.random(count) ** 4
-    fades = smooth_step(bottom, bottom * 0.35, places[:, 1]) * strength
+    fades = smooth_step(bottom, bottom * 0.35, places[:, 1])
     far = np.hypot(places[:, 0] - light.x, places[:, 1] - light.y) / light.radius
-    fades *= smooth_step(1.2, 5.0, far)
-    values = (255 * lights * fades).astype(int)
+    values = (
+        (255 if setting.brief.hour == "night" else 166)
+        * lights
+        * fades
+        * smooth_step(1.2, 5.0, far)
+    ).astype(int)
     radii = np.maximum(stage.unit * (0.00062 + 0.00095 * lights**2), 0.45)
     shown = values > 8
     discs(mask, np.column_stack([places, radii])[shown], values=values[shown].tolist())
-    return Plane("stars", 0.0, 0, solid(paint((0.97, 0.02, 90))), mask)
+    yield Plane("stars", 0.0, 0, solid((0.97, 0.02, 90)), mask)
 
 
-def milky_way(rng: np.random.Generator, stage: Stage, palette: Palette, horizon: float) -> Plane:
-    """Return the band of the Milky Way, faint and clouded."""
-    rows = cols = _COARSE
-    down, across = np.mgrid[0:rows, 0:cols].astype(np.float32) / rows
+def _milky_way(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield the band of the Milky Way, faint and clouded."""
+    stage, palette, horizon = setting.stage, setting.palette, setting.horizon
+    down, across = np.mgrid[0:_COARSE, 0:_COARSE].astype(np.float32) / _COARSE
     lean = rng.uniform(0.5, 0.9) * rng.choice([-1.0, 1.0])
     off = (across - 0.5) * lean + (down - 0.32)
-    band = np.exp(-((off / 0.15) ** 2)) * (0.5 + 0.32 * field(rng, rows, cols, cells=(5, 5)))
+    band = np.exp(-((off / 0.15) ** 2)) * (0.5 + 0.32 * field(rng, _COARSE, _COARSE, cells=(5, 5)))
     band *= smooth_step(0.95, 0.35, down)
-    bottom = int(horizon)
-    alpha = enlarged(np.clip(band, 0, 1) * np.float32(60), (stage.columns, bottom))
-    color = solid(paint(mix(palette.sky[3], (0.9, 0.03, 60), 0.5)))
-    return Plane("haze", 0.0, 0, color, alpha)
+    color = mix(palette.sky[3], (0.9, 0.03, 60), 0.5)
+    yield _veil(stage, "haze", 0.0, horizon, np.clip(band, 0, 1) * 60, color)
 
 
-def birds(
-    rng: np.random.Generator, stage: Stage, palette: Palette, light: Light, horizon: float
+def _overcast(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield a heavy ceiling of cloud."""
+    stage, palette, horizon = setting.stage, setting.palette, setting.horizon
+    texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
+    down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
+    color = mix(palette.sky[0], palette.land[1], 0.4)
+    yield _veil(stage, "cloud", 0.04, horizon, cover * 190, color)
+
+
+def _veil(
+    stage: Stage, name: str, depth: float, horizon: float, small: Floats, color: Oklch
 ) -> Plane:
-    """Return a small flock, off to the side of the light."""
+    return Plane(name, depth, 0, solid(color), enlarged(small, (stage.columns, int(horizon))))
+
+
+def _aurora(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield curtains of northern lights, green below and violet above."""
+    stage, horizon = setting.stage, setting.horizon
+    along = np.sin(np.linspace(0.0, np.pi, 320))
+    heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    dark = np.ones((_COARSE, 320), np.float32)
+    for number in range(3):
+        bend = cv2.GaussianBlur(field(rng, 2, 320, cells=(2, 4), octaves=3)[:1], (0, 0), 6)
+        rays = 0.55 + 0.45 * field(rng, 2, 320, cells=(2, 40), octaves=3)[:1]
+        above = (0.78 - 0.17 * number + 0.16 * bend - heights) / (0.34 + 0.10 * rays)
+        curtain = np.exp(np.minimum(above * -2.1, above * 16))
+        curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * along)
+        dark *= 1.0 - np.minimum(curtain * ((150 - 30 * number) / 255), 1.0)
+    alpha = enlarged((1.0 - dark) * 255, (stage.columns, int(horizon)))
+    stops = [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))]
+    yield Plane("cloud", 0.0, 0, ramp(stops, np.linspace(0.0, 1.0, len(alpha))), alpha)
+
+
+def _streaks(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield long flat clouds like brush strokes, each a few lenses, lit by a low sun."""
+    stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
+    cloud, glow = palette.air[2], palette.light[1]
+    along = np.linspace(-1.0, 1.0, 33)
+    for layer, (color, cover) in enumerate(((cloud, 87), (mix(cloud, glow, 0.45), 138))):
+        mask = stage.blank(stage.margin_y, int(horizon))
+        for _ in range(4 + 2 * layer):
+            y = stage.margin_y + (horizon - stage.margin_y) * rng.uniform(0.16, 0.9)
+            x = stage.columns * rng.uniform(-0.05, 1.05)
+            long = stage.unit * rng.uniform(0.10, 0.30)
+            dice = rng.random((6, int(rng.integers(2, 5)), 1))
+            if abs(y - light.y) < 1.3 * light.radius:
+                continue
+            low = y + stage.unit * 0.018 * (dice[1] - 0.5)
+            body = stage.unit * (0.0025 + 0.004 * dice[3]) * (1 - along**2) ** 0.8
+            ripple = 1 + 0.35 * np.sin(along * (5 + 4 * dice[4]) + 6 * dice[5])
+            across = x + (dice[0] - 0.5) * long + long * (0.45 + 0.55 * dice[2]) * along
+            upper, under = low - body * ripple, (low + 0.55 * body)[:, ::-1]
+            xs, ys = np.hstack([across, across[:, ::-1]]), np.hstack([upper, under])
+            values = [cover] * len(xs)
+            fill(mask, np.stack([xs, ys], axis=2), top=stage.margin_y, values=values)
+        yield Plane("cloud", 0.05 + 0.03 * layer, stage.margin_y, solid(color), mask)
+
+
+def _heaps(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield heaped clouds with flat feet that fade out below."""
+    stage, palette, horizon = setting.stage, setting.palette, setting.horizon
+    shares = np.linspace(-1.0, 1.0, 9)
+    for number in range(7):
+        layer, count = (0, 3) if number < 3 else (1, 4)
+        tall = stage.unit * (0.05 + 0.03 * layer) * rng.uniform(0.7, 1.2)
+        share = 0.74 - 0.38 * layer + rng.uniform(-0.13, 0.10)
+        y = stage.margin_y + (horizon - stage.margin_y) * share
+        x = stage.columns * (number % count + rng.uniform(0.1, 0.9)) / count
+        top = int(max(0, y - 2.2 * tall))
+        mask = stage.blank(top, max(top + 2, int(y)))
+        bulk = tall * (0.30 + 0.55 * (1 - shares**2)) * rng.uniform(0.75, 1.15, 9)
+        across = x + tall * rng.uniform(1.7, 3.0) * shares
+        discs(mask, np.stack([across, y - 0.55 * bulk, bulk], axis=1), top=top)
+        fade = 0.86 * smooth_step(
+            y, y - 1.25 * tall, np.arange(top, top + len(mask), dtype=np.float32)
+        )
+        alpha = (mask * fade[:, None]).astype(np.uint8)
+        yield Plane("cloud", 0.04 + 0.04 * layer, top, solid(palette.air[2]), alpha)
+
+
+def _birds(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+    """Yield a small flock, off to the side of the light."""
+    stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
     side = 1.0 if light.x < stage.x(0.5) else -1.0
     x0 = light.x + side * stage.unit * rng.uniform(0.14, 0.22)
     y0 = stage.margin_y + (horizon - stage.margin_y) * rng.uniform(0.34, 0.50)
     top = int(max(0, y0 - 0.15 * stage.unit))
     mask = stage.blank(top, int(y0 + 0.15 * stage.unit))
+    wing = np.linspace(-1.0, 1.0, 15)
+    arc = np.sin(np.pi * np.abs(wing) ** 0.8) * (1.25 - 0.55 * np.abs(wing))
     for number in range(int(rng.integers(5, 10))):
         x = x0 + side * stage.unit * (0.020 * number + rng.uniform(-0.008, 0.008))
         y = y0 + stage.unit * (0.011 * abs(number - 2) + rng.uniform(-0.012, 0.012))
-        _bird(rng, mask, (x, y), stage.unit * rng.uniform(0.007, 0.012), top)
-    return Plane("birds", 0.12, top, solid(paint(palette.land[2])), mask)
-
-
-def _bird(
-    rng: np.random.Generator, mask: np.ndarray, at: tuple[float, float], span: float, top: int
-) -> None:
-    x, y = at
-    share = _WINGS
-    beat = rng.uniform(0.25, 0.6)
-    wing = -span * beat * np.sin(np.pi * np.abs(share) ** 0.8) * (1.25 - 0.55 * np.abs(share))
-    thick = span * 0.13 * (1.0 - np.abs(share)) + 0.25
-    xs = x + span * share
-    fill(mask, outline((xs, y + wing - thick), backward((xs, y + wing + thick))), top=top)
-
-
-def _box(stage: Stage, y: float, radius: float) -> tuple[int, np.ndarray]:
-    top = int(min(max(y - radius - 2, 0), stage.rows - 2))
-    return top, stage.blank(top, int(min(max(y + radius + 3, top + 1), stage.rows)))
+        span, beat = stage.unit * rng.uniform(0.007, 0.012), rng.uniform(0.25, 0.6)
+        thick = span * 0.13 * (1.0 - np.abs(wing)) + 0.25
+        xs, ys = x + span * wing, y - span * beat * arc
+        fill(mask, outline((xs, ys - thick), (xs[::-1], (ys + thick)[::-1])), top=top)
+    yield Plane("birds", 0.12, top, solid(palette.land[2]), mask)
