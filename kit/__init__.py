@@ -113,12 +113,12 @@ def _found(
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
     if found is not None:
         return found, Desk(found)
-    from kit.client.moving import Whereabouts
+    from kit.client.location import ServiceLocation
     from kit.local import LocalKeys, embedded, follower, prover
 
     folder = settings.data_folder(data) if data else None
     url, key = embedded(folder)
-    moves = Whereabouts(url, follower(folder, key), prover(folder))
+    moves = ServiceLocation(url, follower(folder, key), prover(folder))
     found = settings.embedded(url, key, data=data, moves=moves)
     return found, Desk(found, keys=LocalKeys(folder, key))
 

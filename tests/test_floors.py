@@ -95,8 +95,8 @@ ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 KEEPERS: dict[str, tuple[str, ...]] = {
     "httpx": (
         "kit.client.http",
-        "kit.client.lines",
-        "kit.client.proving",
+        "kit.client.transports",
+        "kit.client.connections",
         "kit.engines.remote.http",
         "kit.service.writer.http",
     ),

@@ -12,12 +12,23 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
+from kit.client.actions import (
+    DownloadFile,
+    Flow,
+    NoReply,
+    Outcome,
+    SendRequest,
+    Sleep,
+    Step,
+    UploadFile,
+    log_wait,
+)
 from kit.client.bridge import Bridge, Job, bridge
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Lost, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
-    from kit.client.http import Awaiting, LastResponse
+    from kit.client.http import LastResponse
+    from kit.client.transports.aio import AsyncSender
 
 T = TypeVar("T")
 
@@ -42,7 +53,7 @@ class AsyncClient:
         self._sleep = sleep
         self._bridge = on
         self._lock = threading.Lock()
-        self._http: Awaiting | None = None
+        self._http: AsyncSender | None = None
 
     def __repr__(self) -> str:
         return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
@@ -54,13 +65,13 @@ class AsyncClient:
         await self.close()
 
     @property
-    def http(self) -> Awaiting:
+    def http(self) -> AsyncSender:
         """The connection, built on first use."""
         with self._lock:
             if self._http is None:
-                from kit.client.http import Awaiting
+                from kit.client.transports.aio import AsyncSender
 
-                self._http = Awaiting(self.settings)
+                self._http = AsyncSender(self.settings)
             return self._http
 
     @property
@@ -81,7 +92,7 @@ class AsyncClient:
         """Do one step and return its outcome; once more where the service had only moved."""
         do, moves = _DO[type(step)], self.settings.moves
         outcome: Outcome = await do(self, step)
-        if moves is None or not isinstance(outcome, Lost) or not outcome.refused:
+        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
             return outcome
         # looking takes as long as a service takes to start, and the loop has other things to do
         return await asyncio.to_thread(moves.follow, outcome) or await do(self, step)
@@ -92,7 +103,7 @@ class AsyncClient:
             await self._bridge.submit(self._http.close())
 
     async def _rest(self, step: Sleep) -> None:
-        tell(step)
+        log_wait(step)
         await self._sleep(step.seconds)
 
     async def _drive(self, flow: Flow[T]) -> T:
@@ -109,8 +120,8 @@ class AsyncClient:
 
 #: What a step asks for -> how it is done.
 _DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
-    Ask: lambda client, step: client.http.ask(step),
-    Put: lambda client, step: client.http.put(step),
-    Fetch: lambda client, step: client.http.fetch_to_file(step),
+    SendRequest: lambda client, step: client.http.send(step),
+    UploadFile: lambda client, step: client.http.upload(step),
+    DownloadFile: lambda client, step: client.http.download(step),
     Sleep: lambda client, step: client._rest(step),
 }

@@ -17,8 +17,8 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from kit import errors
+from kit.client.actions import Reply
 from kit.client.calls import Call
-from kit.client.steps import Reply
 from kit.errors import ApiError
 
 T = TypeVar("T")

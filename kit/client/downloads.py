@@ -15,11 +15,11 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from kit import wire
-from kit.client import calls, flows, kinds
-from kit.client.files import Unwritten, unwritten
+from kit.client import calls, file_types, flows
+from kit.client.actions import DownloadFile, Flow, NoReply, Reply
 from kit.client.flows import PATIENT, Policy, Tries
-from kit.client.settings import origin, whole
-from kit.client.steps import Fetch, Flow, Lost, Reply
+from kit.client.settings import absolute_url, origin
+from kit.client.streams import NotWritten, not_written
 from kit.errors import KitError, NoAnswerError
 
 _REDIRECTS = 5
@@ -45,12 +45,16 @@ class Cache:
         output = generation.output or wire.Output()
         known = re.fullmatch(r"[0-9a-f]{64}", output.sha256 or "")
         if known and not poster:
-            return kinds.there(self.folder / f"{known.group()}{_extension(generation, output)}")
+            return file_types.find_renamed(
+                self.folder / f"{known.group()}{_extension(generation, output)}"
+            )
         if poster:  # found by the id alone, and renewed when it is older than its generation
             return self.folder / f"{self._name(generation.id)}.poster"
         end = _extension(generation, output)
-        named = kinds.there(self.folder / f"{self._name(generation.id)}-{_facts(generation)}{end}")
-        older = kinds.there(self.folder / f"{self._name(generation.id)}{end}")
+        named = file_types.find_renamed(
+            self.folder / f"{self._name(generation.id)}-{_facts(generation)}{end}"
+        )
+        older = file_types.find_renamed(self.folder / f"{self._name(generation.id)}{end}")
         return older if not named.exists() and _fits(older, generation) else named
 
     def _name(self, generation_id: str) -> str:
@@ -107,7 +111,7 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
         error.generation_id = generation.id
         raise
     except OSError as error:
-        raise _failed(generation.id, unwritten(path, error).message) from None
+        raise _failed(generation.id, not_written(path, error).message) from None
 
 
 def poster(
@@ -139,11 +143,11 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
         sha256 = generation.output.sha256 if generation.output else None
         tries = Tries(policy, outlasts=True)
         outcome = yield from _patiently(cache, generation.output_url, path, tries, sha256=sha256)
-        if isinstance(outcome, Lost) or outcome.fine or outcome.status not in _STALE:
+        if isinstance(outcome, NoReply) or outcome.fine or outcome.status not in _STALE:
             break
     if isinstance(outcome, Reply) and outcome.fine:
         kind = outcome.headers.get("content-type", "")
-        return kinds.settled(path, kind, generation.output_url or "")
+        return file_types.rename_by_content(path, kind, generation.output_url or "")
     error = flows.problem(outcome)
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
     raise _failed(generation.id, str(flows.told(error)) if error else "", gone=gone)
@@ -158,7 +162,7 @@ def _failed(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerErro
 
 def _patiently(
     cache: Cache, url: str, path: Path, tries: Tries, *, sha256: str | None = None
-) -> Flow[Reply | Lost]:
+) -> Flow[Reply | NoReply]:
     """Fetch to a part file, verify it and put it in place; try again where that may help.
 
     What broke off goes on where it ended: while the other side has the same file, or where a hash
@@ -168,21 +172,21 @@ def _patiently(
     tag = "" if sha256 else None
     try:
         while True:
-            outcome = yield from _follow(cache, whole(cache.base_url, url), part, tag)
+            outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag)
             if isinstance(outcome, Reply) and outcome.fine:
                 if outcome.sha256 and sha256 in (None, outcome.sha256):
                     part.replace(path)
                     return outcome
                 part.unlink(missing_ok=True)  # what is there is of no use for another attempt
                 wrong = "what arrived is not what the service announced (SHA-256 differs)"
-                outcome = Lost(wrong, lasting=True)
+                outcome = NoReply(wrong, lasting=True)
             elif isinstance(outcome, Reply):
                 part.unlink(missing_ok=True)
                 if outcome.status < 500 and outcome.status not in (416, 429):
                     return outcome
             elif tag is None:
                 tag = outcome.tag
-            here = isinstance(outcome, Unwritten)  # no other attempt finds more room
+            here = isinstance(outcome, NotWritten)  # no other attempt finds more room
             if here or not (yield from tries.rest(flows.problem(outcome))):
                 return outcome
     finally:
@@ -207,17 +211,17 @@ def _left(part: Path, path: Path, sha256: str | None) -> None:
         part.unlink(missing_ok=True)
 
 
-def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply | Lost]:
-    outcome: Reply | Lost = yield Fetch(url, part, tag=tag)
+def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply | NoReply]:
+    outcome: Reply | NoReply = yield DownloadFile(url, part, tag=tag)
     own = origin(url) == origin(cache.base_url)
     if isinstance(outcome, Reply) and outcome.status == 401 and own:
-        outcome = yield Fetch(url, part, with_key=True, tag=tag)
+        outcome = yield DownloadFile(url, part, with_key=True, tag=tag)
     for _ in range(_REDIRECTS):
         target = isinstance(outcome, Reply) and outcome.headers.get("location")
         if not target or not isinstance(outcome, Reply) or not 300 <= outcome.status < 400:
             break
         url = urljoin(url, target)
-        outcome = yield Fetch(url, part, tag=tag)
+        outcome = yield DownloadFile(url, part, tag=tag)
     return outcome
 
 
@@ -242,4 +246,4 @@ def _digest(text: str, letters: int) -> str:
 
 def _extension(generation: wire.Generation, output: wire.Output) -> str:
     kind, url = output.content_type or "", generation.output_url or ""
-    return kinds.ending(kind, url, generation.asset_type or "")
+    return file_types.file_extension(kind, url, generation.asset_type or "")

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kit.client import answers, repeating
+from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep
 from kit.client.calls import Call
-from kit.client.steps import Ask, Flow, Lost, Reply, Sleep
 from kit.errors import ApiError, NoAnswerError
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
     try:
         return answers.read(call, reply)
     except ApiError as error:
-        raise (repeating.doubted(call, error) if call.pays else error) from None
+        raise (repeating.mark_unsettled(call, error) if call.pays else error) from None
 
 
 def exchange(
@@ -91,15 +91,15 @@ def exchange(
     tries = Tries(policy, ends=policy.clock() + policy.deadline)
     doubt = False
     while True:
-        outcome = yield Ask(call, sent)
+        outcome = yield SendRequest(call, sent)
         error = problem(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
-        doubt = doubt or repeating.unsure(call, outcome)
+        doubt = doubt or repeating.may_have_run(call, outcome)
         over = (policy.quick and away(outcome)) or not _again(call, outcome, error)
         if over or not (yield from tries.rest(error)):
-            raise repeating.doubted(call, told(error)) if doubt else told(error)
+            raise repeating.mark_unsettled(call, told(error)) if doubt else told(error)
 
 
 class UnreachableError(NoAnswerError):
@@ -212,14 +212,14 @@ def listing(
     return items if limit is None else items[:limit]
 
 
-def problem(outcome: Reply | Lost) -> ApiError | NoAnswerError | None:
+def problem(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:
     """Return the error that an outcome stands for, or None where it is a good reply."""
-    if not isinstance(outcome, Lost):
+    if not isinstance(outcome, NoReply):
         return answers.problem(outcome)
     return (UnreachableError if outcome.lasting else NoAnswerError)(outcome.message)
 
 
-def away(outcome: Reply | Lost) -> bool:
+def away(outcome: Reply | NoReply) -> bool:
     """Return whether the service itself said nothing, and may be there again in a while.
 
     Examples
@@ -227,7 +227,7 @@ def away(outcome: Reply | Lost) -> bool:
     >>> away(Lost("no connection")), away(Reply(502)), away(Reply(500))
     (True, True, False)
     """
-    if isinstance(outcome, Lost):
+    if isinstance(outcome, NoReply):
         return not outcome.lasting
     silent = "retry-after" not in outcome.headers
     return outcome.status in _GATEWAY or (outcome.status == 503 and silent)
@@ -269,17 +269,17 @@ def _sentence(error: Exception | None, asked: float) -> str:
     return f"{error}; the service asks to wait {span(asked)} before the next request"
 
 
-def _again(call: Call[Any], outcome: Reply | Lost, error: ApiError | NoAnswerError) -> bool:
+def _again(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:
     """Whether sending a call once more can neither do harm nor is pointless."""
     reading = call.method == "GET"
     if not reading and call.key is None:
         return False
-    if isinstance(outcome, Lost):
+    if isinstance(outcome, NoReply):
         return reading or call.free or outcome.harmless
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    return outcome.status in _worth(call) and not repeating.unsure(call, outcome)
+    return outcome.status in _worth(call) and not repeating.may_have_run(call, outcome)
 
 
 def _worth(call: Call[Any]) -> frozenset[int]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from kit.client import answers
+from kit.client.actions import NoReply, Reply
 from kit.client.calls import GENERATIONS, Call
-from kit.client.steps import Lost, Reply
 from kit.errors import KitError
 
 E = TypeVar("E", bound=KitError)
@@ -23,12 +23,12 @@ _UNSURE = frozenset({303, 408})
 _MAYBE = "; it may have been carried out"
 
 
-def tells(headers: Mapping[str, str]) -> bool:
+def honors_keys(headers: Mapping[str, str]) -> bool:
     """Return whether an answer shows that its service honors keys: it was kept from before."""
     return headers.get("idempotency-replayed", "").lower() == "true"
 
 
-def unsure(call: Call[Any], outcome: Reply | Lost) -> bool:
+def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     """Return whether a call that did not go well may have been carried out, and charged.
 
     A refusal charges nothing. A failure of the service, or of a gateway before it, may come after
@@ -45,7 +45,7 @@ def unsure(call: Call[Any], outcome: Reply | Lost) -> bool:
     """
     if not call.pays:
         return False
-    if isinstance(outcome, Lost):
+    if isinstance(outcome, NoReply):
         return outcome.sent
     later = "retry-after" in outcome.headers
     if outcome.status == 409:
@@ -55,16 +55,16 @@ def unsure(call: Call[Any], outcome: Reply | Lost) -> bool:
     return outcome.status >= 500 or outcome.status in _UNSURE
 
 
-def doubted(call: Call[Any], error: E) -> E:
+def mark_unsettled(call: Call[Any], error: E) -> E:
     """Return an error after which nobody knows whether a call was carried out; it says so."""
     error.unsettled = True
     text = str(error)
     if _MAYBE not in text:
-        error.args = (f"{text}{find_out(call)}",)
+        error.args = (f"{text}{unsettled_advice(call)}",)
     return error
 
 
-def find_out(call: Call[Any]) -> str:
+def unsettled_advice(call: Call[Any]) -> str:
     """Return what to do about a call that may have been carried out, to end a sentence with."""
     if call.path != GENERATIONS:
         return f"{_MAYBE} and charged"

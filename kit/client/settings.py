@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from kit.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kit.client.moving import Whereabouts
+    from kit.client.location import ServiceLocation
 
 _APP = "creative-studio-kit"
 _WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
@@ -50,7 +50,7 @@ class Settings:
     data: Path
     name: str = ""
     progress: bool = True
-    moves: Whereabouts | None = field(default=None, compare=False)
+    moves: ServiceLocation | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", _address(self.base_url))
@@ -123,7 +123,7 @@ def embedded(
     api_key: str,
     *,
     data: Path | str | None = None,
-    moves: Whereabouts | None = None,
+    moves: ServiceLocation | None = None,
 ) -> Settings:
     """Return the settings of the embedded service, whose port changes but whose journal stays."""
     env = {k: v for k, v in os.environ.items() if k in ("KIT_DATA", "KIT_PROGRESS")}
@@ -145,7 +145,7 @@ def data_folder(
     return user_data_path(_APP)
 
 
-def whole(base_url: str, url: str) -> str:
+def absolute_url(base_url: str, url: str) -> str:
     """Return the whole address of what an answer names, which may be one already.
 
     One that begins with a slash may or may not repeat the prefix under which a service is mounted.

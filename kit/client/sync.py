@@ -8,11 +8,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
+from kit.client.actions import (
+    DownloadFile,
+    Flow,
+    NoReply,
+    Outcome,
+    SendRequest,
+    Sleep,
+    Step,
+    UploadFile,
+    log_wait,
+)
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Lost, Outcome, Put, Sleep, Step, tell
 
 if TYPE_CHECKING:
-    from kit.client.http import Blocking, LastResponse
+    from kit.client.http import LastResponse
+    from kit.client.transports.sync import Sender
 
 T = TypeVar("T")
 
@@ -38,7 +49,7 @@ class Client:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._http: Blocking | None = None
+        self._http: Sender | None = None
 
     def __repr__(self) -> str:
         return f"<Client {self.settings.at(self.settings.base_url)}>"
@@ -50,13 +61,13 @@ class Client:
         self.close()
 
     @property
-    def http(self) -> Blocking:
+    def http(self) -> Sender:
         """The connection, built on first use: importing httpx takes longer than all the rest."""
         with self._lock:
             if self._http is None:
-                from kit.client.http import Blocking
+                from kit.client.transports.sync import Sender
 
-                self._http = Blocking(self.settings)
+                self._http = Sender(self.settings)
             return self._http
 
     @property
@@ -85,12 +96,12 @@ class Client:
         """Do one step and return its outcome; once more where the service had only moved."""
         do, moves = _DO[type(step)], self.settings.moves
         outcome = do(self, step)
-        if moves is None or not isinstance(outcome, Lost) or not outcome.refused:
+        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
             return outcome
         return moves.follow(outcome) or do(self, step)
 
     def _rest(self, step: Sleep) -> None:
-        tell(step)
+        log_wait(step)
         self._sleep(step.seconds)
 
     def close(self) -> None:
@@ -101,8 +112,8 @@ class Client:
 
 #: What a step asks for -> how it is done.
 _DO: dict[type, Callable[[Client, Any], Outcome]] = {
-    Ask: lambda client, step: client.http.ask(step),
-    Put: lambda client, step: client.http.put(step),
-    Fetch: lambda client, step: client.http.fetch_to_file(step),
+    SendRequest: lambda client, step: client.http.send(step),
+    UploadFile: lambda client, step: client.http.upload(step),
+    DownloadFile: lambda client, step: client.http.download(step),
     Sleep: lambda client, step: client._rest(step),
 }

@@ -20,11 +20,70 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from kit import containers, wire
-from kit.client import calls, contents, flows, kinds, tickets
+from kit.client import answers, calls, file_types, flows
+from kit.client.actions import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Policy, Tries
-from kit.client.steps import Flow, Lost, Put, Reply
 from kit.errors import EngineError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
+
+#: Answers that a ticket gets which is not valid any more.
+_ENDED = frozenset({400, 401, 403, 410})
+
+
+def misfit(ticket: wire.Ticket, size: int) -> str:
+    """Return why a file of so many bytes cannot be sent with a ticket, empty where it can.
+
+    Examples
+    --------
+    >>> misfit(wire.Ticket(upload_id="u", upload_url="/u", required_headers={"X-A": "1"}), 7)
+    ''
+    """
+    for name, value in ticket.required_headers.items():
+        if name.lower() == "content-length" and value.strip() != str(size):
+            return f"the service's ticket is for {value.strip()[:20]} bytes, and it has {size:,}"
+        if not _sendable(name, value):
+            return f"the service's ticket wants the header {name[:80]!r}, which cannot be sent"
+    return ""
+
+
+def final(outcome: Reply | NoReply) -> bool:
+    """Return whether an answer to an upload is one that another attempt would get as well."""
+    return isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429
+
+
+def ended(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
+    """Return whether a ticket was refused because its time is over: by its date, or in words."""
+    if not isinstance(outcome, Reply) or outcome.status not in _ENDED:
+        return False
+    if ticket.expires_at is not None and answers.moment(outcome) >= ticket.expires_at:
+        return True
+    return "expired" in str(flows.problem(outcome)).lower()
+
+
+def refusal(name: str, outcome: Reply | NoReply) -> str:
+    """Return why a file is not there: it was turned down, or something broke on the way."""
+    error, status = flows.problem(outcome), getattr(outcome, "status", 0)
+    reason = _wrong_with_it(error) or (flows.told(error) if error else "")
+    if 300 <= status < 400:
+        reason = "its address leads to another one, which is not followed"
+    fate = "was refused" if 400 <= status < 500 and status != 429 else "did not arrive"
+    return f"the file {name!r} {fate}: {reason}"
+
+
+def _wrong_with_it(error: Exception | None) -> str:
+    """Return what a service says of the file itself, without the field that it names."""
+    found = getattr(error, "details", None)
+    details = [d for d in found if isinstance(d, Mapping)] if isinstance(found, list) else []
+    return "; ".join(str(d.get("message")) for d in details if d.get("field") == "file")
+
+
+def _sendable(name: str, value: str) -> bool:
+    """Whether a header can be written into a request. Source: RFC 9110, sections 5.1 and 5.5."""
+    token = (
+        name.isascii() and bool(name) and all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name)
+    )
+    return token and value.isascii() and (value.isprintable() or not value)
+
 
 #: How an address begins; a path may begin with the single letter of a drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
@@ -90,7 +149,7 @@ def source(medium: Any, *, ours: bool = True) -> Source:
     """
     found = _found(medium)
     if ours:
-        kinds.check(found.name, found.content_type)
+        file_types.check_type(found.name, found.content_type)
     return found
 
 
@@ -108,7 +167,7 @@ def _found(medium: Any) -> Source:
         return _from_bytes(bytes(medium), "upload")
     if hasattr(medium, "read"):
         return _from_file(medium)
-    for module, attribute, read in contents.OBJECTS:
+    for module, attribute, read in file_types.OBJECTS:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute)):
             return _from_bytes(read(medium), "upload")
@@ -143,7 +202,7 @@ def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tu
     }
     for parameter in model.media_parameters:
         for file in found.get(parameter.name, ()):
-            kinds.check_for(parameter, file.name, file.content_type)
+            file_types.check_type_for(parameter, file.name, file.content_type)
             if is_own(model) and (wrong := [*file_name_problems(file.name)]):
                 raise ParameterError.fields(wrong)
     return {name: files for name, files in found.items() if files}
@@ -180,22 +239,22 @@ def upload(
     tries, renewed = Tries(policy), False
     while True:
         ticket = yield from flows.ask(calls.request_upload(body), policy)
-        if why := _changed(file) or tickets.misfit(ticket, file.size):
+        if why := _changed(file) or misfit(ticket, file.size):
             raise UploadError(f"the file {file.name!r} was not sent: {why}")
-        outcome = yield Put(
+        outcome = yield UploadFile(
             ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
         )
         if isinstance(outcome, Reply) and outcome.fine:
             if _arrived(outcome):
                 return ticket.upload_id
-            outcome = Lost("what arrived is not what was sent (SHA-256 differs)")
-        if tickets.final(outcome):
-            if renewed or not tickets.ended(ticket, outcome):
+            outcome = NoReply("what arrived is not what was sent (SHA-256 differs)")
+        if final(outcome):
+            if renewed or not ended(ticket, outcome):
                 break
             renewed = True
         elif not (yield from tries.rest(flows.problem(outcome))):
             break
-    raise UploadError(tickets.refusal(file.name, outcome))
+    raise UploadError(refusal(file.name, outcome))
 
 
 def upload_all(
@@ -282,10 +341,10 @@ def _from_file(file: Any) -> Source:
 def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
     if not size:
         raise ParameterError(f"{name!r} is empty")
-    content_type = contents.sniffed(head) or contents.named(name) or kinds.ANYTHING
+    content_type = file_types.sniff_type(head) or file_types.guess_type(name) or file_types.ANYTHING
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
         with opened() as file:
-            as_png = contents.as_png(file)
+            as_png = file_types.convert_to_png(file)
         if as_png is not None:
             return _from_bytes(as_png, f"{PurePath(name).stem}.png")
     if not PurePath(name).suffix:

@@ -3,8 +3,8 @@
 Whoever waits alone asks the service to hold its answer until there is news; a service that does not
 know how is polled at the pace it names. Where many wait, one of them asks for the newest page of
 the list and all the others read the board: a hundred jobs cost one request a tick where the list
-shows them all. Where it shows fewer, or none that run, see `kit.client.looking`; where the service
-is away for a while, `kit.client.outages`.
+shows them all. Where it shows fewer, or none that run, see `kit.client.polling`; where the service
+is away for a while, `kit.client.waiting`.
 """
 
 from __future__ import annotations
@@ -12,26 +12,131 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from kit import wire
-from kit.client import answers, calls, flows, looking
+from kit.client import answers, calls, flows, polling
+from kit.client.actions import Flow, Reply, Sleep
 from kit.client.flows import PATIENT, Policy
-from kit.client.looking import Looker
-from kit.client.outages import Outage
-from kit.client.seats import News, Seat
-from kit.client.steps import Flow, Reply
-from kit.errors import KitError, NoAnswerError
+from kit.client.polling import StatusPoller
+from kit.errors import KitError, NoAnswerError, RateLimitError, UnavailableError
+
+#: Seconds between two looks at most while a service is away, and between two words about it.
+_LONGEST, _EACH = 10.0, 1.0
+
+
+@dataclass(slots=True)
+class RetryState:
+    """How long a service has been away, for those who ask it together; over when it answers.
+
+    Parameters
+    ----------
+    policy : Policy
+        Has the clock, the dice and the first pause.
+    """
+
+    policy: Policy
+    since: float | None = None
+    failed: int = 0
+    error: KitError | None = None
+    told: bool = False
+
+    def over(self) -> None:
+        """Note that the service has answered."""
+        self.since = self.error = None
+        self.failed, self.told = 0, False
+
+    def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
+        """Return the seconds until it is worth asking again.
+
+        Parameters
+        ----------
+        error : KitError
+            What asking has led to; raised where asking again is of no use.
+        began : float
+            When it was asked, on the policy's clock.
+        left : float or None
+            Seconds that whoever asks has; None for any number of them.
+        """
+        asked = getattr(error, "retry_after", None) or 0.0
+        late = left is not None and max(left, 0.0) < asked
+        if not _passing(error) or asked > self.policy.deadline or late:
+            raise error
+        self.since = began if self.since is None else self.since
+        self.error = error
+        calm = replace(self.policy, longest=_LONGEST)
+        self.failed += 1
+        return calm.backoff(self.failed - 1, asked)
+
+    def rest(self, seconds: float) -> Flow[None]:
+        """Let seconds pass; while the service is away, say for how long it has been."""
+        while self.since is not None and seconds > _EACH:
+            yield self._slice(_EACH)
+            seconds -= _EACH
+        yield self._slice(seconds)
+
+    def _slice(self, seconds: float) -> Sleep:
+        gone = 0.0 if self.since is None else self.policy.clock() - self.since
+        if gone < flows.WORTH_TELLING:
+            return Sleep(seconds)
+        before, self.told = self.told, True
+        return Sleep(seconds, self._words(gone), again=before)
+
+    def _words(self, gone: float) -> str:
+        if isinstance(self.error, NoAnswerError):
+            return flows.unconnected(gone)
+        return f"the service has been unavailable for {flows.span(gone)}, trying again"
+
+
+def _passing(error: KitError) -> bool:
+    """Return whether an error may be gone by itself in a while."""
+    return flows.unanswered(error) or isinstance(error, (UnavailableError, RateLimitError))
+
+
+#: An ETag that no generation has: the first answer comes at once.
+_UNSEEN = '"unseen"'
+
+
+@dataclass(slots=True)
+class Waiter:
+    """Somebody who waits for a generation, and what they have seen of it."""
+
+    id: str
+    status_url: str | None
+    since: float
+    ends: float | None
+    outage: RetryState
+    asked: float = 0.0
+    etag: str = _UNSEEN
+    latest: wire.Generation | None = None
+
+    def left(self, now: float) -> float | None:
+        """Return the seconds that are left, or None where there is no end to them."""
+        return None if self.ends is None else self.ends - now
+
+
+@dataclass(slots=True)
+class Updates:
+    """What the board says: generations by id, or why nothing can be said."""
+
+    found: dict[str, wire.Generation] = field(default_factory=dict)
+    lost: dict[str, KitError] = field(default_factory=dict)
+
+    def forget(self, generation_id: str) -> None:
+        """Say nothing of a generation any more."""
+        self.found.pop(generation_id, None)
+        self.lost.pop(generation_id, None)
+
 
 OnUpdate = Callable[[wire.Generation], None]
 
 #: Seconds that the service is asked to hold an answer. Source: RFC 7240, section 4.3.
 HOLD = 20
 #: Waiters that ask for themselves where answers are held, and where they are not.
-_FEW_HELD, _FEW = 4, looking.FEW
+_FEW_HELD, _FEW = 4, polling.FEW
 
 
-class Board:
+class SharedWait:
     """Everything that one session waits for; flows of many threads share it.
 
     Parameters
@@ -43,14 +148,14 @@ class Board:
     def __init__(self, policy: Policy = PATIENT) -> None:
         self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
-        self._seats: dict[str, list[Seat]] = {}
-        self._news = News()
+        self._seats: dict[str, list[Waiter]] = {}
+        self._news = Updates()
         self._leading = False
         self._due = 0.0
         self._tick = 0.0
         self._held = False
-        self._outage = Outage(policy)
-        self._looker = Looker(policy)
+        self._outage = RetryState(policy)
+        self._looker = StatusPoller(policy)
 
     def wait(
         self,
@@ -84,11 +189,11 @@ class Board:
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout
-        seat = Seat(generation_id, status_url, now, ends, Outage(self._policy))
+        seat = Waiter(generation_id, status_url, now, ends, RetryState(self._policy))
         waiting = self._waited(seat, timeout or 0.0, on_update)
         return (yield from flows.within(waiting, ends, self._policy.clock))
 
-    def _waited(self, seat: Seat, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
+    def _waited(self, seat: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         try:
             with self._seated(seat):
                 while True:
@@ -120,7 +225,7 @@ class Board:
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
-    def _patiently(self, seat: Seat) -> Flow[float]:
+    def _patiently(self, seat: Waiter) -> Flow[float]:
         """Ask for one generation and return how long to rest, also where nobody answers."""
         began = self._policy.clock()
         try:
@@ -130,7 +235,7 @@ class Board:
         seat.outage.over()
         return rest
 
-    def _alone(self, seat: Seat) -> Flow[float]:
+    def _alone(self, seat: Waiter) -> Flow[float]:
         """Ask for one generation and return how long to rest."""
         call = calls.get_generation(seat.id, status_url=seat.status_url)
         asked = self._policy.clock()
@@ -164,7 +269,7 @@ class Board:
 
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
-    def _together(self, seat: Seat) -> Flow[float]:
+    def _together(self, seat: Waiter) -> Flow[float]:
         """Read the board, filling it first where it is time, and return how long to rest."""
         if self._takes_the_lead():
             try:
@@ -185,7 +290,7 @@ class Board:
             self._leading = True
             return True
 
-    def _fill(self, leader: Seat) -> Flow[None]:
+    def _fill(self, leader: Waiter) -> Flow[None]:
         with self._lock:
             running = {known: seats[0] for known, seats in self._seats.items()}
         news, began = self._news, self._policy.clock()
@@ -203,7 +308,7 @@ class Board:
             self._tick = self._after(self._policy.clock() - newest, took)
         self._due = self._policy.clock() + self._tick
 
-    def _missed(self, error: KitError, began: float, running: Mapping[str, Seat]) -> float:
+    def _missed(self, error: KitError, began: float, running: Mapping[str, Waiter]) -> float:
         """Return the seconds until the board is filled again; what is final reaches everybody."""
         try:
             return self._outage.pause(error, began=began)
@@ -213,11 +318,11 @@ class Board:
 
     def _after(self, waited: float, took: int) -> float:
         """Return the seconds between two fillings, the last of which took so many requests."""
-        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / looking.EACH_SECOND)
+        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / polling.EACH_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
     @contextmanager
-    def _seated(self, seat: Seat) -> Iterator[None]:
+    def _seated(self, seat: Waiter) -> Iterator[None]:
         with self._lock:
             if seat.id not in self._seats:
                 self._news.forget(seat.id)
@@ -241,7 +346,7 @@ def wait(
     policy: Policy = PATIENT,
 ) -> Flow[wire.Generation]:
     """Wait for a single generation, on a board of its own; see `Board.wait`."""
-    return Board(policy).wait(
+    return SharedWait(policy).wait(
         generation_id, status_url=status_url, timeout=timeout, on_update=on_update
     )
 

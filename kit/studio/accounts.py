@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.client.calls import Call
-from kit.client.steps import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.accounts_seats import Chair, Seats
 from kit.studio.desk import Desk

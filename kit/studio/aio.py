@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
-from kit.client.steps import Flow
 from kit.errors import KitError
 from kit.explore.lines import Lines
 from kit.explore.ratings import Ratings

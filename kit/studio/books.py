@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import parameters, pricing, wire
 from kit.client import calls, flows
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.desk import Desk
 from kit.studio.shelf import OnHeard, Shelf

@@ -13,11 +13,11 @@ from typing import Any
 
 from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
+from kit.client.actions import Flow
 from kit.client.flows import PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.settings import Settings
-from kit.client.steps import Flow
-from kit.client.waiting import Board
+from kit.client.waiting import SharedWait
 from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
 from kit.studio import outcomes, plainly
 from kit.studio.earlier import Earlier
@@ -67,7 +67,7 @@ class Desk:
         self._policy = policy
         self._remarks = Remarks()
         self.till = Till(settings, policy=policy, remarks=self._remarks, models=self.models)
-        self._board = Board(policy)
+        self._board = SharedWait(policy)
         self._catalog = Catalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.till, self._remarks)
         self._earlier = Earlier(self.journal, self._remarks, policy, self.get, self.fetched)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kit import wire
 from kit.client import calls, downloads, flows
+from kit.client.actions import Flow
 from kit.client.flows import Policy
 from kit.client.journal import Journal
-from kit.client.steps import Flow
-from kit.client.waiting import Board
+from kit.client.waiting import SharedWait
 from kit.errors import ApiError, InsufficientScopeError, KitError, NotFoundError
 from kit.studio import outcomes
 from kit.studio.likeness import alike, fingerprint
@@ -83,7 +83,7 @@ class Earlier:
         return None
 
     def all(
-        self, addresses: Mapping[str, str | None], board: Board
+        self, addresses: Mapping[str, str | None], board: SharedWait
     ) -> Flow[dict[str, wire.Generation]]:
         """Return generations as they are now; one that cannot be read is named and left out."""
         try:

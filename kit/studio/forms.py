@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.steps import Flow, Sleep
+from kit.client.actions import Flow, Sleep
 from kit.errors import KitError
 from kit.private import make_folder
 from kit.studio import plainly

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import downloads
-from kit.client.settings import whole
-from kit.client.steps import Flow, then
+from kit.client.actions import Flow, map_result
+from kit.client.settings import absolute_url
 from kit.errors import KitError, NoAnswerError
 from kit.studio import showing
 from kit.studio.desk import Desk
@@ -238,7 +238,9 @@ class Output:
 
     def save(self, file: Path | str) -> Path:
         """Copy it to a file, or into a folder, and return where it is."""
-        return self.generation._run(then(_fetched(self.generation), _saver(file, self.generation)))
+        return self.generation._run(
+            map_result(_fetched(self.generation), _saver(file, self.generation))
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -279,7 +281,7 @@ class AsyncOutput:
 
     async def save(self, file: Path | str) -> Path:
         """Copy it to a file, or into a folder, and return where it is."""
-        flow = then(_fetched(self.generation), _saver(file, self.generation))
+        flow = map_result(_fetched(self.generation), _saver(file, self.generation))
         return await self.generation._run(flow)
 
 
@@ -315,4 +317,4 @@ def _described(generation: Held) -> str:
 def _address(generation: Held) -> str | None:
     """Return the whole address of an output, where its service is now."""
     url, settings = generation.facts.output_url, generation.client.settings
-    return settings.at(whole(settings.base_url, url)) if url else None
+    return settings.at(absolute_url(settings.base_url, url)) if url else None

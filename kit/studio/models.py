@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.client.flows import Policy
-from kit.client.steps import Flow
 from kit.errors import NotFoundError, ParameterError
 from kit.parameters import suggest
 from kit.studio import plainly

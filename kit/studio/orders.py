@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from kit import pricing, wire
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 from kit.client.uploads import Source
 from kit.errors import ConfigError, ParameterError
 from kit.studio.likeness import even

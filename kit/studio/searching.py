@@ -13,10 +13,10 @@ from functools import partial
 
 from kit import wire
 from kit.client import answers, calls, flows
+from kit.client.actions import Flow, Reply
 from kit.client.calls import Call
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
-from kit.client.steps import Flow, Reply
 from kit.errors import ApiError
 from kit.studio.likeness import alike
 from kit.studio.remarks import Remarks

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, flows
+from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
 from kit.client.settings import Settings
-from kit.client.steps import Flow, Reply, Sleep
 from kit.errors import KitError
 from kit.studio import place
 from kit.studio.desk import Desk

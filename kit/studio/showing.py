@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kit import wire
 from kit.client import downloads
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 
 if TYPE_CHECKING:
     from kit.studio.generation import Held

@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow, Sleep
 from kit.client.calls import Call
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
 from kit.client.settings import Settings
-from kit.client.steps import Flow, Sleep
 from kit.errors import (
     BadRequestError,
     ConfigError,

@@ -1,4 +1,5 @@
-"""The studio: what a notebook user holds; every call blocks until its answer is there."""
+# Made from kit/studio/aio.py by tests/sync_face.py: change that one.
+"""The awaited studio: the names of `kit.studio.sync`, awaited; usable from any loop and thread."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.client.settings import Settings
-from kit.client.steps import Flow
 from kit.client.sync import Client
 from kit.errors import KitError
 from kit.explore.lines import Lines
@@ -48,13 +49,13 @@ class Studio:
     Parameters
     ----------
     settings : Settings
-        Where the service is; `kit.connect` finds it.
+        Where the service is; `kit.aconnect` finds it.
     client, desk : optional
         What sends and what decides; tests pass their own.
 
     Examples
     --------
-    ``studio = kit.connect()`` and then ``studio.generate("poster", "a lake at dawn")``
+    ``studio = kit.aconnect()`` and then ``studio.generate("poster", "a lake at dawn")``
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class Studio:
                 told = forms.told(flow, on_update.saying)
                 return self._held(self._run(told), before=trace.before)
             except KeyboardInterrupt as stop:
-                stop.add_note(trace.note())
+                stop.add_note(trace.note(awaited=True))
                 raise
 
     def form(
@@ -209,7 +210,10 @@ class Studio:
 
     def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        return panel.Pages(self, self._desk, self.client, Generation).panel()
+        from kit.studio.sync import Studio
+
+        blocking = Studio(self.client.settings, desk=self._desk)
+        return panel.Pages(blocking, self._desk, self.client, Generation).panel()
 
     def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""

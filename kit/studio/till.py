@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from kit import parameters, wire
 from kit.client import calls, flows, records
+from kit.client.actions import Flow
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.settings import Settings
-from kit.client.steps import Flow
 from kit.errors import (
     ApiError,
     BadRequestError,

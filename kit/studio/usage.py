@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.steps import Flow, then
+from kit.client.actions import Flow, map_result
 from kit.studio.views import EntryList
 
 if TYPE_CHECKING:
@@ -51,4 +51,4 @@ def _frame(limit: int | None) -> Flow[pd.DataFrame]:
     from kit.explore import frames
 
     few = calls.list_usage(limit=min(limit or 1000, 1000))
-    return then(flows.listing(few, limit), frames.ledger)
+    return map_result(flows.listing(few, limit), frames.ledger)

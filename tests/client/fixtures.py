@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from kit.client.actions import Flow, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
-from kit.client.steps import Flow, Sleep
 from kit.client.sync import Client
 from kit.errors import KitError
 from tests.client import third_party

@@ -9,7 +9,7 @@ import pytest
 
 from kit import errors
 from kit.client import answers, calls
-from kit.client.steps import Reply
+from kit.client.actions import Reply
 from kit.errors import ApiError
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kit.client import downloads
+from kit.client.actions import DownloadFile, Reply, Sleep
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
-from kit.client.steps import Fetch, Reply, Sleep
 from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
@@ -114,7 +114,7 @@ def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy
 
     steps, error = driven(flow, Reply(503, {"retry-after": "3600"}))
 
-    assert [type(step) for step in steps] == [Fetch]
+    assert [type(step) for step in steps] == [DownloadFile]
     assert str(error).endswith("the service asks to wait 60 minutes before the next request")
 
 
@@ -123,7 +123,7 @@ def test_redirects_end(cache: Cache, policy: Policy) -> None:
 
     steps, error = driven(downloads.output(cache, done("https://a.test/x"), policy), *[around] * 6)
 
-    assert sum(isinstance(step, Fetch) for step in steps) == 6
+    assert sum(isinstance(step, DownloadFile) for step in steps) == 6
     assert isinstance(error, NoAnswerError)
 
 

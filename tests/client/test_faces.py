@@ -9,9 +9,9 @@ import pytest
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads, waiting
+from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
-from kit.client.steps import Flow
 from kit.client.sync import Client
 from kit.errors import KitError
 from tests.client import third_party
@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
     else:
         aclient = AsyncClient(settings, sleep=clock.asleep)
         yield aclient.block
-        for opened in aclient.http.lines.retire():
+        for opened in aclient.http.pool.close():
             aclient._bridge.run(opened.aclose())
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import NoReply, Reply, SendRequest, Sleep
 from kit.client.flows import Policy
-from kit.client.steps import Ask, Lost, Reply, Sleep
 from kit.errors import (
     ApiError,
     InternalError,
@@ -20,8 +20,8 @@ from kit.errors import (
 from tests.client.fixtures import driven
 
 ORDER = wire.StartGeneration(model_id="m", prompt="p")
-GONE = Lost("no connection", harmless=True)
-BROKE = Lost("the connection broke")
+GONE = NoReply("no connection", harmless=True)
+BROKE = NoReply("the connection broke")
 
 
 def ok(body: Any, **headers: str) -> Reply:
@@ -78,7 +78,7 @@ def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> 
 
     steps, result = driven(flows.ask(call, policy), bad, bad, RECEIPT)
 
-    asked = [step for step in steps if isinstance(step, Ask)]
+    asked = [step for step in steps if isinstance(step, SendRequest)]
     assert result.id == "g"
     assert [step.headers["Idempotency-Key"] for step in asked] == [call.key] * 3
 
@@ -103,7 +103,7 @@ UNSURE = [
     Reply(204),
 ]
 SURE = [
-    Lost("no connection", harmless=True, sent=False),
+    NoReply("no connection", harmless=True, sent=False),
     *map(status, (301, 307, 308, 400, 401, 402, 403, 404, 409, 413, 422, 429)),
     status(503, retry_after="0"),
     coded(503, "unavailable"),
@@ -134,7 +134,7 @@ def test_a_refusal_leaves_no_doubt(bad: Any, policy: Policy) -> None:
 
 def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy) -> None:
     call = calls.start_generation(ORDER)
-    broke = Lost("the connection broke", harmless=True)  # to a service that honors keys
+    broke = NoReply("the connection broke", harmless=True)  # to a service that honors keys
 
     _, error = driven(flows.ask(call, policy), broke, status(401))
 
@@ -180,7 +180,7 @@ def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
 ) -> None:
     steps, _ = driven(flows.ask(call, policy), BROKE, status(502), status(400))
 
-    assert sum(isinstance(step, Ask) for step in steps) == 3
+    assert sum(isinstance(step, SendRequest) for step in steps) == 3
 
 
 def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
@@ -188,7 +188,7 @@ def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
 
     steps, error = driven(flows.ask(calls.get_account(), policy), *[broken] * 9)
 
-    assert sum(isinstance(step, Ask) for step in steps) == policy.attempts
+    assert sum(isinstance(step, SendRequest) for step in steps) == policy.attempts
     assert isinstance(error, InternalError)
     assert str(error) == "a bug"
 
@@ -250,7 +250,7 @@ def test_a_wait_that_is_too_long_is_in_the_error(policy: Policy) -> None:
 def test_attempts_end(policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.get_account(), policy), *[GONE] * 9)
 
-    assert sum(isinstance(step, Ask) for step in steps) == policy.attempts
+    assert sum(isinstance(step, SendRequest) for step in steps) == policy.attempts
     assert str(error) == "no connection"
 
 

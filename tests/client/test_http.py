@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kit.client import calls, downloads, flows, uploads
-from kit.client.http import Blocking
+from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Lost, Put, Reply
 from kit.client.sync import Client
+from kit.client.transports.sync import Sender
 from kit.errors import ApiError, InvalidApiKeyError, NoAnswerError
 from kit.wire import Generation
 from tests.client import third_party
@@ -33,7 +33,7 @@ def test_a_path_prefix_stays_in_front(other: Server, tmp_path: Path) -> None:
 
 
 def test_a_prefix_that_an_answer_repeats_is_not_doubled(other: Server, tmp_path: Path) -> None:
-    connection = Blocking(Settings(f"{other.url}/studio", KEY, tmp_path))
+    connection = Sender(Settings(f"{other.url}/studio", KEY, tmp_path))
 
     assert connection.address("/studio/v1/x?cursor=1") == f"{other.url}/studio/v1/x?cursor=1"
     assert connection.address("/v1/x") == f"{other.url}/studio/v1/x"
@@ -41,8 +41,8 @@ def test_a_prefix_that_an_answer_repeats_is_not_doubled(other: Server, tmp_path:
 
 def test_the_key_never_goes_to_another_origin(client: Client, media: Server) -> None:
     for path in (f"{media.url}/v1/x", f"http://localhost:{media.url.rpartition(':')[2]}/v1/x"):
-        client.perform(Ask(calls.Call("GET", path, lambda body: body)))
-        client.perform(Fetch(path, client.settings.data / "x", with_key=True))
+        client.perform(SendRequest(calls.Call("GET", path, lambda body: body)))
+        client.perform(DownloadFile(path, client.settings.data / "x", with_key=True))
 
     assert media.seen
     assert not [seen for seen in media.seen if "authorization" in seen.headers]
@@ -77,7 +77,7 @@ def test_a_redirect_of_a_download_is_followed_without_the_key(
 def test_an_upload_sends_exactly_the_headers_of_its_ticket(client: Client, media: Server) -> None:
     headers = {"Content-Type": "image/png", "x-Amz-Thing": "a b"}
 
-    client.perform(Put(f"{media.url}/in", headers, lambda: io.BytesIO(b"abc"), 3))
+    client.perform(UploadFile(f"{media.url}/in", headers, lambda: io.BytesIO(b"abc"), 3))
 
     sent = dict(media.seen[0].headers)
     assert sent.pop("host")
@@ -88,7 +88,7 @@ def test_an_upload_sends_exactly_the_headers_of_its_ticket(client: Client, media
 def test_an_upload_to_the_own_origin_carries_no_key(client: Client, other: Server) -> None:
     other.first("PUT", "/in", Answer(200))
 
-    client.perform(Put(f"{other.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
+    client.perform(UploadFile(f"{other.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
 
     assert "authorization" not in other.seen[0].headers
 
@@ -97,7 +97,7 @@ def test_an_upload_to_the_own_origin_carries_no_key(client: Client, other: Serve
 def test_every_size_arrives_whole(client: Client, media: Server, size: int) -> None:
     content = bytes(n % 251 for n in range(size))
 
-    client.perform(Put(f"{media.url}/in", {}, lambda: io.BytesIO(content), size))
+    client.perform(UploadFile(f"{media.url}/in", {}, lambda: io.BytesIO(content), size))
 
     assert media.seen[0].body == content
 
@@ -106,9 +106,9 @@ def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
     with third_party.serving(third_party.storage) as gone:
         url = gone.url
 
-    outcome = Blocking(Settings(url, KEY, tmp_path)).ask(Ask(calls.get_account()))
+    outcome = Sender(Settings(url, KEY, tmp_path)).send(SendRequest(calls.get_account()))
 
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, NoReply)
     assert outcome.message.startswith(f"no connection to {url}")
     assert outcome.harmless
 
@@ -171,13 +171,13 @@ def test_a_closed_client_opens_again(client: Client) -> None:
 
 
 def test_an_address_that_is_none_is_an_outcome(client: Client) -> None:
-    outcome = client.perform(Put("http://[bad", {}, lambda: io.BytesIO(b"a"), 1))
+    outcome = client.perform(UploadFile("http://[bad", {}, lambda: io.BytesIO(b"a"), 1))
 
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, NoReply)
 
 
 def test_a_file_is_hashed_while_it_arrives(client: Client, media: Server, tmp_path: Path) -> None:
-    outcome = client.perform(Fetch(f"{media.url}/out/x.png", tmp_path / "new" / "x"))
+    outcome = client.perform(DownloadFile(f"{media.url}/out/x.png", tmp_path / "new" / "x"))
 
     assert isinstance(outcome, Reply)
     assert outcome.sha256 == uploads.source(third_party.png()).sha256()

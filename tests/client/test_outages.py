@@ -10,10 +10,9 @@ import pytest
 
 from kit import wire
 from kit.client import flows, waiting
+from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, log_wait
 from kit.client.flows import Policy
-from kit.client.outages import Outage
-from kit.client.steps import Ask, Flow, Lost, Reply, Sleep, tell
-from kit.client.waiting import Board
+from kit.client.waiting import RetryState, SharedWait
 from kit.errors import (
     InsufficientScopeError,
     InvalidApiKeyError,
@@ -24,8 +23,8 @@ from kit.errors import (
 )
 from tests.client.fixtures import Clock
 
-GONE = Lost("no connection to https://a.test (refused)", harmless=True, sent=False)
-BROKE = Lost("the connection to https://a.test broke (reset)")
+GONE = NoReply("no connection to https://a.test (refused)", harmless=True, sent=False)
+BROKE = NoReply("the connection to https://a.test broke (reset)")
 LIST = "/v1/creative-studio/generations"
 
 
@@ -52,7 +51,7 @@ def lived(flow: Flow[Any], clock: Clock, *outcomes: Any) -> tuple[list[Any], Any
 
 
 def asks(steps: list[Any]) -> int:
-    return sum(isinstance(step, Ask) for step in steps)
+    return sum(isinstance(step, SendRequest) for step in steps)
 
 
 @pytest.mark.parametrize("gone", [GONE, BROKE, Reply(502), Reply(504), Reply(503)], ids=str)
@@ -70,7 +69,7 @@ def test_an_outage_of_many_minutes_does_not_end_the_waiting(
 
 def test_pauses_grow_to_ten_seconds_and_dice_spread_them(clock: Clock) -> None:
     wild = Policy(clock=clock, dice=lambda: 1.0)
-    outage = Outage(wild)
+    outage = RetryState(wild)
 
     pauses = [outage.pause(NoAnswerError("gone"), began=0.0) for _ in range(2000)]
 
@@ -91,7 +90,7 @@ def test_whoever_waits_is_told_for_how_long_there_is_no_connection(
     with caplog.at_level(logging.WARNING, "kit"):
         for step in steps:
             if isinstance(step, Sleep):
-                tell(step)
+                log_wait(step)
     assert [record.getMessage() for record in caplog.records] == words[:1]
 
 
@@ -141,7 +140,7 @@ def test_a_refusal_is_final_at_once_also_after_an_outage(
 
 
 def test_an_address_that_cannot_be_one_is_not_asked_for_ever(clock: Clock, policy: Policy) -> None:
-    odd = Lost("no connection to ftp://a.test", harmless=True, sent=False, lasting=True)
+    odd = NoReply("no connection to ftp://a.test", harmless=True, sent=False, lasting=True)
 
     steps, error = lived(waiting.wait("g", policy=policy), clock, *[odd] * 9)
 
@@ -178,7 +177,7 @@ class Cut:
         self.clock, self.start, self.end, self.done = clock, start, end, done
         self.times: list[float] = []
 
-    def __call__(self, step: Ask) -> Reply | Lost:
+    def __call__(self, step: SendRequest) -> Reply | NoReply:
         self.times.append(self.clock.now)
         if self.start <= self.clock.now < self.end:
             return GONE
@@ -190,7 +189,7 @@ class Cut:
 
 
 def together(
-    board: Board, service: Cut, clock: Clock, timeouts: dict[str, float | None]
+    board: SharedWait, service: Cut, clock: Clock, timeouts: dict[str, float | None]
 ) -> tuple[dict[str, Any], set[str]]:
     """Drive a wait for each id as if each had a thread; return how each ended, and all words."""
     flows_ = {known: board.wait(known, timeout=left) for known, left in timeouts.items()}
@@ -223,7 +222,7 @@ def test_a_hundred_waiters_outlast_an_outage_with_one_request_a_tick(
     service = Cut(clock, 20.0, 140.0, 150.0)
 
     ended, words = together(
-        Board(policy), service, clock, {f"g{number}": None for number in range(100)}
+        SharedWait(policy), service, clock, {f"g{number}": None for number in range(100)}
     )
 
     assert {item.state for item in ended.values()} == {"completed"}
@@ -237,7 +236,7 @@ def test_one_who_has_no_more_time_leaves_and_the_others_go_on(clock: Clock, poli
     timeouts: dict[str, float | None] = {f"g{number}": None for number in range(1, 8)}
     service = Cut(clock, 5.0, 90.0, 95.0)
 
-    ended, _ = together(Board(policy), service, clock, {"g0": 30.0, **timeouts})
+    ended, _ = together(SharedWait(policy), service, clock, {"g0": 30.0, **timeouts})
 
     assert isinstance(ended["g0"], NoAnswerError)
     assert "not known after 30 s" in str(ended["g0"])
@@ -245,7 +244,7 @@ def test_one_who_has_no_more_time_leaves_and_the_others_go_on(clock: Clock, poli
 
 
 def test_looking_once_is_given_up_as_ever(clock: Clock, policy: Policy) -> None:
-    _, error = lived(Board(policy).look({"g": None, "h": None}), clock, *[GONE] * 99)
+    _, error = lived(SharedWait(policy).look({"g": None, "h": None}), clock, *[GONE] * 99)
 
     assert isinstance(error, NoAnswerError)
     assert clock.now < 10

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kit.client import downloads
+from kit.client.actions import Reply
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
-from kit.client.steps import Reply
 from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output

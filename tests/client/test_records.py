@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.client import records
-from kit.client.moving import Whereabouts
+from kit.client.location import ServiceLocation
 from kit.client.settings import Settings
 
 KEY = "cs_test_0123456789"
@@ -19,7 +19,7 @@ def mine(tmp_path: Path) -> Settings:
 
 def embedded(folder: Path, port: int) -> Settings:
     url = f"http://127.0.0.1:{port}"
-    moves = Whereabouts(url, lambda refused: refused)
+    moves = ServiceLocation(url, lambda refused: refused)
     return Settings(url, KEY, folder, name="embedded", moves=moves)
 
 

@@ -30,4 +30,4 @@ def test_other_keys_say_nothing(key: str) -> None:
 def test_an_answer_that_was_kept_tells(told: str | None, known: bool) -> None:
     headers = {"idempotency-replayed": told} if told else {}
 
-    assert repeating.tells(headers) is known
+    assert repeating.honors_keys(headers) is known

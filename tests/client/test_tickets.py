@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.client import tickets, uploads
+from kit.client import uploads
+from kit.client.actions import Flow, Reply, SendRequest, UploadFile
 from kit.client.aio import AsyncClient
 from kit.client.flows import Policy
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Flow, Put, Reply
 from kit.client.sync import Client
 from kit.errors import ParameterError, UploadError
 from kit.wire import api_keys
@@ -41,7 +41,7 @@ def ticket(expires: str | None = None, **headers: str) -> Reply:
 def sent(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
     """Drive an upload; return how many tickets were asked for, and its result or error."""
     steps, result = driven(uploads.upload("m", FILE, policy), *outcomes)
-    return sum(isinstance(step, Ask) for step in steps), result
+    return sum(isinstance(step, SendRequest) for step in steps), result
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_a_ticket_that_cannot_be_used_is_a_sentence_and_nothing_is_sent(
 
     assert isinstance(error, UploadError)
     assert sentence in str(error)
-    assert not any(isinstance(step, Put) for step in steps)
+    assert not any(isinstance(step, UploadFile) for step in steps)
 
 
 def test_a_ticket_may_name_the_right_length(policy: Policy) -> None:
     assert sent(policy, ticket(Content_Length=str(FILE.size)), Reply(200)) == (1, "u")
 
 
-def put(url: str) -> Put:
-    return Put(url, {"X-A": "1"}, lambda: io.BytesIO(b"abc"), 3)
+def put(url: str) -> UploadFile:
+    return UploadFile(url, {"X-A": "1"}, lambda: io.BytesIO(b"abc"), 3)
 
 
 def test_an_address_may_be_relative(other: Server, client: Client, settings: Settings) -> None:
@@ -177,7 +177,7 @@ def test_a_service_is_known_by_its_key(settings: Settings) -> None:
 def test_an_ended_ticket_needs_a_refusal() -> None:
     facts = wire.Ticket(upload_id="u", upload_url="/u", expires_at=None)
 
-    assert not tickets.ended(facts, Reply(500, {}, b'{"error": "expired"}'))
+    assert not uploads.ended(facts, Reply(500, {}, b'{"error": "expired"}'))
 
 
 @pytest.mark.parametrize("content", [png() + b"more", png()[:-4]])
@@ -192,4 +192,4 @@ def test_a_file_that_has_changed_is_not_sent(
     steps, error = driven(uploads.upload("m", file, policy), ticket())
 
     assert str(error).startswith("the file 'a.png' was not sent: it had")
-    assert not any(isinstance(step, Put) for step in steps)
+    assert not any(isinstance(step, UploadFile) for step in steps)

@@ -12,8 +12,8 @@ from PIL import Image
 
 from kit import wire
 from kit.client import uploads
+from kit.client.actions import NoReply, Reply, SendRequest, Sleep, UploadFile
 from kit.client.flows import Policy
-from kit.client.steps import Ask, Lost, Put, Reply, Sleep
 from kit.errors import ParameterError, UploadError
 from tests.client.fixtures import driven
 from tests.client.third_party import png
@@ -202,12 +202,18 @@ def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
     assert (put.url, put.headers, put.size) == ("https://s.test/u", {"A": "b"}, len(png()))
 
 
-@pytest.mark.parametrize("bad", [Lost("gone"), Reply(503), Reply(500)])
+@pytest.mark.parametrize("bad", [NoReply("gone"), Reply(503), Reply(500)])
 def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) -> None:
     steps, result = driven(uploads.upload("m", FILE, policy), TICKET, bad, TICKET, Reply(200))
 
     assert result == "u"
-    assert [type(step) for step in steps] == [Ask, Put, Sleep, Ask, Put]
+    assert [type(step) for step in steps] == [
+        SendRequest,
+        UploadFile,
+        Sleep,
+        SendRequest,
+        UploadFile,
+    ]
     assert steps[0].headers["Idempotency-Key"] != steps[3].headers["Idempotency-Key"]
 
 
@@ -268,7 +274,7 @@ def test_a_file_that_is_not_there_is_said_in_a_sentence(
 
 
 def test_a_put_is_given_up_in_the_end(policy: Policy) -> None:
-    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, Lost("gone")] * 5)
+    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, NoReply("gone")] * 5)
 
     assert str(error) == "the file 'upload.png' did not arrive: gone"
 
@@ -290,7 +296,7 @@ def test_it_is_told_how_much_has_left(policy: Policy) -> None:
     step = next(flow)
     for _ in range(2):
         put = flow.send(TICKET)
-        assert isinstance(put, Put)
+        assert isinstance(put, UploadFile)
         put.on_sent(put.size // 2)
         put.on_sent(put.size)
         try:
@@ -310,7 +316,7 @@ def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
     steps, result = driven(uploads.upload("m", FILE, policy), TICKET, wrong, TICKET, right)
 
     assert result == "u"
-    assert sum(isinstance(step, Put) for step in steps) == 2
+    assert sum(isinstance(step, UploadFile) for step in steps) == 2
 
 
 # ── what is no file of a known kind ──────────────────────────────────────────────────────────────

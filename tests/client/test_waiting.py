@@ -9,11 +9,11 @@ import pytest
 
 from kit import wire
 from kit.client import calls, flows, waiting
+from kit.client.actions import Reply, SendRequest, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Reply, Sleep
 from kit.client.sync import Client
-from kit.client.waiting import Board
+from kit.client.waiting import SharedWait
 from kit.errors import InvalidApiKeyError, KitError, NoAnswerError, NotFoundError
 from tests.client.fixtures import Clock, driven
 
@@ -83,7 +83,7 @@ def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
         on_update=lambda g: updates.append(g.status),
     )
 
-    asked = [step.headers.get("If-None-Match") for step in steps if isinstance(step, Ask)]
+    asked = [step.headers.get("If-None-Match") for step in steps if isinstance(step, SendRequest)]
     assert asked == ['"unseen"', '"1"', '"1"']
     assert updates == ["processing", "processing", "completed"]
     assert result.status == "completed"
@@ -143,7 +143,7 @@ def held(body: Any = None, etag: str = '"1"') -> Reply:
 def test_the_service_is_asked_to_hold_its_answer(clock: Clock, policy: Policy) -> None:
     steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "completed"}))
 
-    asked = [step.headers for step in steps if isinstance(step, Ask)]
+    asked = [step.headers for step in steps if isinstance(step, SendRequest)]
     assert [headers["Prefer"] for headers in asked] == ["wait=20"] * 2
     assert [headers["If-None-Match"] for headers in asked] == ['"unseen"', '"1"']
 
@@ -163,13 +163,15 @@ def test_a_service_that_only_claims_to_hold_is_polled_as_it_says(policy: Policy)
 def test_nobody_is_held_beyond_the_timeout(clock: Clock, policy: Policy) -> None:
     steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "done"}), timeout=2.9)
 
-    assert [step.headers.get("Prefer") for step in steps if isinstance(step, Ask)] == ["wait=2"] * 2
+    assert [step.headers.get("Prefer") for step in steps if isinstance(step, SendRequest)] == [
+        "wait=2"
+    ] * 2
 
 
 def test_an_odd_answer_to_an_unknown_etag_is_asked_again_without(policy: Policy) -> None:
     steps, result = waited(policy, Reply(304), running("completed"))
 
-    assert "If-None-Match" not in [s for s in steps if isinstance(s, Ask)][1].headers
+    assert "If-None-Match" not in [s for s in steps if isinstance(s, SendRequest)][1].headers
     assert result.state == "completed"
 
 
@@ -203,7 +205,7 @@ class Service:
         self.times: list[float] = []
         self.refuses: set[str] = set()
 
-    def __call__(self, step: Ask) -> Reply:
+    def __call__(self, step: SendRequest) -> Reply:
         path, _, query = step.call.path.partition("?")
         self.asked.append(path)
         self.times.append(self.clock.now)
@@ -236,7 +238,7 @@ class Service:
         return max(sum(t <= each < t + seconds for each in self.times) for t in self.times)
 
 
-def together(board: Board, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
+def together(board: SharedWait, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
     """Drive a wait for each id as if each had a thread of its own; return how each ended."""
     waits = {known: board.wait(known) for known in ids}
     wakes: dict[str, tuple[float, Any]] = dict.fromkeys(ids, (0.0, None))
@@ -257,7 +259,7 @@ def together(board: Board, service: Service, clock: Clock, ids: list[str]) -> di
     return ended
 
 
-def looked(board: Board, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
+def looked(board: SharedWait, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
     """Drive a look at some generations, and return what it finds."""
     flow = board.look(dict.fromkeys(ids))
     try:
@@ -272,7 +274,7 @@ def looked(board: Board, service: Service, ids: list[str]) -> dict[str, wire.Gen
 def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 100)
 
-    ended = together(Board(policy), service, clock, service.ids)
+    ended = together(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert clock.now == pytest.approx(30.0, abs=6.0)
@@ -283,7 +285,7 @@ def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy)
 def test_what_the_list_does_not_show_is_asked_for_by_itself(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 30, shows=10)
 
-    ended = together(Board(policy), service, clock, service.ids)
+    ended = together(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert 0 < service.lists < len(service.asked)
@@ -312,7 +314,7 @@ def test_a_list_that_shows_too_little_costs_bounded_requests(
         else "processing",
     }
 
-    ended = together(Board(policy), service, clock, service.ids)
+    ended = together(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert clock.now - began < 45  # ten seconds of them ending, and until each was asked for
@@ -324,7 +326,7 @@ def test_a_list_that_shows_too_little_costs_bounded_requests(
 def test_pages_are_followed_while_they_show_several_of_ours(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 1000, each=0.0, shows=10, links=True)
 
-    found = looked(Board(policy), service, ["g999", "g998", "g3"])
+    found = looked(SharedWait(policy), service, ["g999", "g998", "g3"])
 
     assert list(found) == ["g999", "g998", "g3"]
     assert service.asked == [LIST, LIST, f"{LIST}/g3"]
@@ -335,7 +337,7 @@ def test_a_list_that_showed_nothing_is_looked_at_again_now_and_then(
 ) -> None:
     service = Service(clock, 40, each=3.0, hides=True)
 
-    together(Board(policy), service, clock, service.ids)
+    together(SharedWait(policy), service, clock, service.ids)
 
     singles = len(service.asked) - service.lists
     assert service.lists > 5
@@ -348,7 +350,7 @@ def test_what_concerns_every_request_ends_the_waiting(
 ) -> None:
     service = Service(clock, 5, each=30.0, broken=bad)
 
-    ended = together(Board(policy), service, clock, service.ids)
+    ended = together(SharedWait(policy), service, clock, service.ids)
 
     assert sum(isinstance(error, KitError) for error in ended.values()) >= 4  # one was alone
 
@@ -360,7 +362,7 @@ def test_a_service_with_less_of_a_list_is_waited_for_too(
     service = Service(clock, 60)
     service.refuses.add(refused)
 
-    ended = together(Board(policy), service, clock, service.ids)
+    ended = together(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert service.lists == 1 if refused == "list" else service.lists > 3
@@ -369,7 +371,7 @@ def test_a_service_with_less_of_a_list_is_waited_for_too(
 def test_one_that_is_not_there_does_not_disturb_the_others(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 5)
 
-    ended = together(Board(policy), service, clock, [*service.ids, "nobody"])
+    ended = together(SharedWait(policy), service, clock, [*service.ids, "nobody"])
 
     lost = ended.pop("nobody")
     assert isinstance(lost, NotFoundError)
@@ -386,10 +388,10 @@ def test_a_failure_reaches_every_waiter_with_its_own_id(
     answer = service.__call__
     service.told = lambda known: {"id": known, "status": "processing"}  # type: ignore[method-assign]
 
-    def until_revoked(step: Ask) -> Reply:
+    def until_revoked(step: SendRequest) -> Reply:
         return status(401) if clock.now > 3 else answer(step)
 
-    ended = together(Board(policy), until_revoked, clock, service.ids)  # type: ignore[arg-type]
+    ended = together(SharedWait(policy), until_revoked, clock, service.ids)  # type: ignore[arg-type]
 
     assert {type(error) for error in ended.values()} == {InvalidApiKeyError}
     assert {known: error.generation_id for known, error in ended.items()} == {
@@ -398,7 +400,7 @@ def test_a_failure_reaches_every_waiter_with_its_own_id(
 
 
 def test_a_leader_that_leaves_is_replaced(clock: Clock, policy: Policy) -> None:
-    board, service = Board(policy), Service(clock, 2, each=0.0)
+    board, service = SharedWait(policy), Service(clock, 2, each=0.0)
     first, second, third = (board.wait(known) for known in ("g0", "g1", "g0"))
     next(first)
     step = next(second)
@@ -415,7 +417,7 @@ def test_a_leader_that_leaves_is_replaced(clock: Clock, policy: Policy) -> None:
 def test_looking_at_many_takes_one_request(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 40)
 
-    found = looked(Board(policy), service, [*service.ids[:30], "nobody"])
+    found = looked(SharedWait(policy), service, [*service.ids[:30], "nobody"])
 
     assert list(found) == service.ids[:30]
     assert len(service.asked) == 2
@@ -430,12 +432,12 @@ def test_looking_at_many_asks_for_each_at_most_once(
 ) -> None:
     service = Service(clock, 30, each=100.0, **pages)
 
-    assert list(looked(Board(policy), service, service.ids)) == service.ids
+    assert list(looked(SharedWait(policy), service, service.ids)) == service.ids
     assert len(service.asked) <= most
 
 
 def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:
-    board = Board()
+    board = SharedWait()
     order = wire.StartGeneration(model_id="flat", prompt="a lake", parameters={"does": "works"})
     with Client(Settings(service.url, key, tmp_path)) as client:
         receipt = client.run(flows.ask(calls.start_generation(order)))

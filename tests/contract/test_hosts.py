@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import kit
-from kit.client.settings import whole
+from kit.client.settings import absolute_url
 from kit.service import settings
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, started
@@ -137,7 +137,7 @@ def test_the_client_follows_relative_addresses(proxy: str, key: str, tmp_path: P
 
 
 def test_a_client_keeps_the_prefix_that_a_proxy_strips() -> None:
-    assert whole("https://hub/user/a", "/media/x?y=1") == "https://hub/user/a/media/x?y=1"
-    assert whole("https://hub/user/a", "/user/a/media/x") == "https://hub/user/a/media/x"
-    assert whole("https://hub/user/a", "//cdn/x") == "https://cdn/x"
-    assert whole("https://hub/user/a", "https://cdn/x") == "https://cdn/x"
+    assert absolute_url("https://hub/user/a", "/media/x?y=1") == "https://hub/user/a/media/x?y=1"
+    assert absolute_url("https://hub/user/a", "/user/a/media/x") == "https://hub/user/a/media/x"
+    assert absolute_url("https://hub/user/a", "//cdn/x") == "https://cdn/x"
+    assert absolute_url("https://hub/user/a", "https://cdn/x") == "https://cdn/x"

@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kit import wire
+from kit.client.actions import Outcome, SendRequest, Step
 from kit.client.aio import AsyncClient
 from kit.client.calls import GENERATIONS
-from kit.client.steps import Ask, Outcome, Step
 from kit.client.sync import Client
 from tests.client.third_party import Answer, Seen, ThirdParty
 
 
 def is_start(step: Step) -> bool:
-    return isinstance(step, Ask) and (step.call.method, step.call.path) == ("POST", GENERATIONS)
+    return isinstance(step, SendRequest) and (step.call.method, step.call.path) == (
+        "POST",
+        GENERATIONS,
+    )
 
 
 class Stopped(Client):

@@ -23,8 +23,8 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 
 from kit import pricing, wire
+from kit.client.actions import Flow
 from kit.client.settings import Settings
-from kit.client.steps import Flow
 from kit.client.uploads import Source
 from kit.engines.registry import installed
 from kit.errors import BadRequestError

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.client.steps import Flow, Sleep
+from kit.client.actions import Flow, Sleep
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.forms import told as telling

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from kit import wire
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.lines import Lines
 from kit.studio.desk import Desk, OnUpdate

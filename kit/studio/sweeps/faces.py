@@ -14,7 +14,7 @@ from kit.studio.sweeps.sweep import AT_ONCE, H, Sweep
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.client.steps import Flow
+    from kit.client.actions import Flow
     from kit.explore.sweeps.sheet import Sheet
     from kit.studio.generation import AsyncGeneration, Generation
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 from kit.errors import ConfigError
 from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import PROMPT, Plan, listed, planned

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from kit.client.steps import Flow, Sleep
+from kit.client.actions import Flow, Sleep
 from kit.errors import (
     BudgetError,
     ExpiredApiKeyError,

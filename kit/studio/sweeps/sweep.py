@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kit import wire
-from kit.client.steps import Flow
+from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.explore.lines import Lines
 from kit.explore.ratings import BEST, Ratings

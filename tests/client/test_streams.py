@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.client.files import CHUNK, Sink, Tap
+from kit.client.streams import CHUNK, FileReader, FileWriter
 
 SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK]
 
@@ -16,7 +16,7 @@ SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK]
 def test_both_ways_of_reading_give_the_whole_file(size: int) -> None:
     content = bytes(n % 251 for n in range(size))
     sent: list[int] = []
-    taps = [Tap(io.BytesIO(content), sent.append) for _ in range(2)]
+    taps = [FileReader(io.BytesIO(content), sent.append) for _ in range(2)]
 
     async def awaited() -> bytes:
         return b"".join([chunk async for chunk in taps[1].async_chunks()])
@@ -27,7 +27,7 @@ def test_both_ways_of_reading_give_the_whole_file(size: int) -> None:
 
 
 def test_what_is_received_is_hashed(tmp_path: Path) -> None:
-    with Sink(tmp_path / "new" / "file") as sink:
+    with FileWriter(tmp_path / "new" / "file") as sink:
         sink.write(b"ab")
         sink.write(b"c")
 
@@ -38,7 +38,7 @@ def test_what_is_received_is_hashed(tmp_path: Path) -> None:
 def test_what_is_received_later_is_hashed_with_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"ab")
-    with Sink(path, more=True) as sink:
+    with FileWriter(path, more=True) as sink:
         sink.write(b"c")
 
     assert path.read_bytes() == b"abc"

@@ -1,4 +1,4 @@
-"""Open connections: lent to requests, never closed under one, never left behind."""
+"""Connection pools: lent to requests, never closed under one, never left behind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx
 
-from kit.client.lines import Lines, lent, lent_async
+from kit.client.connections import ConnectionPool
+from kit.client.transports.aio import async_borrow
+from kit.client.transports.sync import borrow
 
 HERE = "http://127.0.0.1:1"
 
@@ -35,33 +37,33 @@ class AsyncLine(httpx.AsyncHTTPTransport):
 
 
 def test_requests_to_one_origin_share_a_line() -> None:
-    lines: Lines[Line] = Lines(Line)
+    pool: ConnectionPool[Line] = ConnectionPool(Line)
 
-    with lent(lines, f"{HERE}/a") as first, lent(lines, f"{HERE}/b") as second:
+    with borrow(pool, f"{HERE}/a") as first, borrow(pool, f"{HERE}/b") as second:
         assert first is second
-    with lent(lines, "http://127.0.0.1:2/") as third:
+    with borrow(pool, "http://127.0.0.1:2/") as third:
         assert third is not first
-    assert lines.retire() == [first, third]
+    assert pool.close() == [first, third]
 
 
 def test_certificates_are_loaded_for_https_only() -> None:
-    lines: Lines[Line] = Lines(Line)
+    pool: ConnectionPool[Line] = ConnectionPool(Line)
 
-    with lent(lines, HERE) as plain, lent(lines, "https://a.test") as secret:
+    with borrow(pool, HERE) as plain, borrow(pool, "https://a.test") as secret:
         assert isinstance(plain, Line)
         assert isinstance(secret, Line)
         assert plain.made["verify"].get_ca_certs() == []
         assert secret.made["verify"].get_ca_certs() != []
-    for line in lines.retire():
+    for line in pool.close():
         line.close()
 
 
 def test_a_line_in_use_is_closed_by_its_last_user() -> None:
-    lines: Lines[Line] = Lines(Line)
+    pool: ConnectionPool[Line] = ConnectionPool(Line)
     borrowed, end, seen = threading.Event(), threading.Event(), []
 
     def ask() -> None:
-        with lent(lines, HERE) as line:
+        with borrow(pool, HERE) as line:
             seen.append(line)
             borrowed.set()
             end.wait(10)
@@ -69,7 +71,7 @@ def test_a_line_in_use_is_closed_by_its_last_user() -> None:
     thread = threading.Thread(target=ask)
     thread.start()
     borrowed.wait(10)
-    assert lines.retire() == []
+    assert pool.close() == []
     assert not seen[0].closed
     end.set()
     thread.join()
@@ -77,10 +79,10 @@ def test_a_line_in_use_is_closed_by_its_last_user() -> None:
 
 
 def test_a_request_after_the_closing_has_a_line_of_its_own() -> None:
-    lines: Lines[Line] = Lines(Line)
-    lines.retire()
+    pool: ConnectionPool[Line] = ConnectionPool(Line)
+    pool.close()
 
-    with lent(lines, HERE) as late, lent(lines, HERE) as later:
+    with borrow(pool, HERE) as late, borrow(pool, HERE) as later:
         assert late is not later
         assert isinstance(late, Line)
         assert not late.closed
@@ -90,11 +92,11 @@ def test_a_request_after_the_closing_has_a_line_of_its_own() -> None:
 
 
 def test_the_awaited_face_closes_after_its_last_request_too() -> None:
-    lines: Lines[AsyncLine] = Lines(AsyncLine)
+    pool: ConnectionPool[AsyncLine] = ConnectionPool(AsyncLine)
 
     async def ask() -> AsyncLine:
-        async with lent_async(lines, HERE) as line:
-            assert lines.retire() == []
+        async with async_borrow(pool, HERE) as line:
+            assert pool.close() == []
             assert isinstance(line, AsyncLine)
             assert not line.closed
         return line

@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from kit.client.actions import NoReply
 from kit.client.settings import origin
-from kit.client.steps import Lost
 from kit.errors import KitError
 
 if TYPE_CHECKING:
-    from kit.client.proving import Proof
+    from kit.client.proof import Proof
 
 
-class Whereabouts:
+class ServiceLocation:
     """Where a service is now; one for all clients of a studio, from many threads.
 
     Parameters
@@ -83,7 +83,7 @@ class Whereabouts:
             self.base_url = now
             return True
 
-    def follow(self, lost: Lost) -> Lost | None:
+    def follow(self, lost: NoReply) -> NoReply | None:
         """Return None where what was refused can be sent again, else what is to be said of it."""
         if self.found(lost.refused):
             return None

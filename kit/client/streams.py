@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from kit.client.steps import Lost
+from kit.client.actions import NoReply
 from kit.private import make_folder
 
 #: Bytes in one piece of a transfer.
@@ -16,11 +16,11 @@ CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Unwritten(Lost):
+class NotWritten(NoReply):
     """A file came and could not be written here: to ask again is of no use."""
 
 
-def unwritten(target: Path, error: OSError) -> Unwritten:
+def not_written(target: Path, error: OSError) -> NotWritten:
     """Return the outcome of a download that has no room, or may not be written.
 
     Examples
@@ -29,10 +29,10 @@ def unwritten(target: Path, error: OSError) -> Unwritten:
     'it could not be written to .: No space left on device'
     """
     why = error.strerror or str(error) or type(error).__name__
-    return Unwritten(f"it could not be written to {target.parent}: {why}", lasting=True)
+    return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 
 
-class Sink:
+class FileWriter:
     """A file that is being received; the folders above it are made.
 
     Parameters
@@ -54,7 +54,7 @@ class Sink:
         self._more = more
         self._hash = hashlib.sha256()
 
-    def __enter__(self) -> Sink:
+    def __enter__(self) -> FileWriter:
         make_folder(self._path.parent)
         if self._more:
             with self._path.open("rb") as file:
@@ -78,7 +78,7 @@ class Sink:
         return self._hash.hexdigest()
 
 
-class Tap:
+class FileReader:
     """A file that is being sent: what leaves is counted and hashed.
 
     Examples

@@ -14,9 +14,9 @@ from typing import Protocol, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.client.calls import Call
 from kit.client.flows import Policy
-from kit.client.steps import Flow
 from kit.errors import (
     ApiError,
     BadRequestError,
@@ -64,7 +64,7 @@ class _One:
     asked: float = 0.0
 
 
-class Looker:
+class StatusPoller:
     """Looks after the generations of one session.
 
     Parameters

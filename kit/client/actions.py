@@ -21,7 +21,7 @@ _log = logging.getLogger("kit")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class SendRequest:
     """Send a call once, with the API key; the outcome is a `Reply` or `Lost`."""
 
     call: Call[Any]
@@ -29,7 +29,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class UploadFile:
     """Send a file to an address, with exactly these headers and without the API key.
 
     `on_sent` is called with the bytes that have left so far.
@@ -43,7 +43,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class DownloadFile:
     """Write what an address answers to a file; redirects are not followed.
 
     Parameters
@@ -97,7 +97,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class NoReply:
     """No answer came, and the request may have been carried out.
 
     Parameters
@@ -123,17 +123,17 @@ class Lost:
     lasting: bool = False
 
 
-Step: TypeAlias = Ask | Put | Fetch | Sleep
-Outcome: TypeAlias = Reply | Lost | None
+Step: TypeAlias = SendRequest | UploadFile | DownloadFile | Sleep
+Outcome: TypeAlias = Reply | NoReply | None
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
-def tell(step: Sleep) -> None:
+def log_wait(step: Sleep) -> None:
     """Tell whoever waits why, if there is anything new to tell."""
     if step.why and not step.again:
         _log.warning("%s", step.why)
 
 
-def then(flow: Flow[A], make: Callable[[A], T]) -> Flow[T]:
+def map_result(flow: Flow[A], make: Callable[[A], T]) -> Flow[T]:
     """Return a flow whose result is made of another flow's result."""
     return make((yield from flow))

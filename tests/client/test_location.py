@@ -13,10 +13,10 @@ import pytest
 
 from kit import wire
 from kit.client import calls, downloads, flows
+from kit.client.actions import DownloadFile, Flow, Reply, SendRequest, UploadFile
 from kit.client.aio import AsyncClient
-from kit.client.moving import Whereabouts
+from kit.client.location import ServiceLocation
 from kit.client.settings import Settings
-from kit.client.steps import Ask, Fetch, Flow, Put, Reply
 from kit.client.sync import Client
 from kit.errors import ConfigError, NoAnswerError
 from tests.client import third_party
@@ -56,7 +56,7 @@ def finder(other: Server) -> Finder:
 def moved(finder: Finder, tmp_path: Path) -> Settings:
     """Settings of a studio whose service has gone from where it was to `other`."""
     url = gone()
-    moves = Whereabouts(url, finder)
+    moves = ServiceLocation(url, finder)
     return Settings(url, KEY, tmp_path / "data", name="embedded", progress=False, moves=moves)
 
 
@@ -81,7 +81,7 @@ def face(request: pytest.FixtureRequest, moved: Settings, clock: Clock) -> Itera
     else:
         aclient = AsyncClient(moved, sleep=clock.asleep)
         yield Face(aclient.block)
-        for opened in aclient.http.lines.retire():
+        for opened in aclient.http.pool.close():
             aclient._bridge.run(opened.aclose())
 
 
@@ -120,7 +120,7 @@ def test_files_go_to_and_come_from_its_new_address(
     done = wire.Generation(id="g", status="completed", output_url=f"{moved.base_url}/out/a.png")
     cache = downloads.Cache(moved.data, moved.base_url)
 
-    sent = face.perform(Put(f"{moved.base_url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
+    sent = face.perform(UploadFile(f"{moved.base_url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
     path = face.run(downloads.output(cache, done))
 
     assert isinstance(sent, Reply)
@@ -141,8 +141,8 @@ def test_an_address_of_any_time_is_followed(
         assert moved.owns(status)
         assert moved.owns(f"{moved.base_url}/x")
         assert face.run(flows.ask(calls.get_account())).id == "third"
-        face.perform(Ask(calls.Call("GET", status, lambda body: body)))
-        face.perform(Fetch(f"{other.url}/a.png", moved.data / "a", with_key=True))
+        face.perform(SendRequest(calls.Call("GET", status, lambda body: body)))
+        face.perform(DownloadFile(f"{other.url}/a.png", moved.data / "a", with_key=True))
 
         assert [seen.path for seen in third.seen] == ["/v1/account", "/v1/account", "/a.png"]
 
@@ -152,7 +152,7 @@ def test_nobody_else_who_refuses_is_looked_for(
 ) -> None:
     elsewhere = gone()
 
-    lost = face.perform(Fetch(f"{elsewhere}/a.png", moved.data / "a", with_key=True))
+    lost = face.perform(DownloadFile(f"{elsewhere}/a.png", moved.data / "a", with_key=True))
 
     assert lost.message.startswith(f"no connection to {elsewhere}")
     assert finder.asked == []
@@ -164,8 +164,8 @@ def test_the_key_goes_to_where_the_service_is_now_only(
 ) -> None:
     face.run(flows.ask(calls.get_account()))
 
-    face.perform(Ask(calls.Call("GET", f"{media.url}/v1/x", lambda body: body)))
-    face.perform(Fetch(f"{media.url}/a.png", moved.data / "a", with_key=True))
+    face.perform(SendRequest(calls.Call("GET", f"{media.url}/v1/x", lambda body: body)))
+    face.perform(DownloadFile(f"{media.url}/a.png", moved.data / "a", with_key=True))
 
     assert len(media.seen) == 2
     assert not [seen for seen in media.seen if "authorization" in seen.headers]

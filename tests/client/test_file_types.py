@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from kit.client import downloads, kinds
+from kit.client import downloads, file_types
+from kit.client.actions import DownloadFile, NoReply, Reply, Sleep
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
-from kit.client.steps import Fetch, Lost, Reply, Sleep
 from kit.errors import NoAnswerError, ParameterError
 from kit.wire import Generation, Output, Parameter
 from tests.client.fixtures import Clock
@@ -37,7 +37,7 @@ def fetched(tmp_path: Path, content: bytes, headers: dict[str, str], **facts: An
     generation = Generation(id="g", status="completed", **facts)
     flow = downloads.output(cache, generation)
     step = next(flow)
-    assert isinstance(step, Fetch)
+    assert isinstance(step, DownloadFile)
     step.target.parent.mkdir(exist_ok=True)
     step.target.write_bytes(content)
     try:
@@ -104,9 +104,9 @@ def test_a_usual_ending_of_the_same_kind_stays(tmp_path: Path, ending: str) -> N
 def test_one_nobody_knows_is_no_other_kind_than_wanted() -> None:
     wanted = Parameter(name="ref", type="image", media=True)
 
-    kinds.check_for(wanted, "a.bin", kinds.ANYTHING)
+    file_types.check_type_for(wanted, "a.bin", file_types.ANYTHING)
     with pytest.raises(ParameterError, match="ref takes a medium of type image"):
-        kinds.check_for(wanted, "a.mp3", "audio/mpeg")
+        file_types.check_type_for(wanted, "a.mp3", "audio/mpeg")
 
 
 # ── connections that are gone ────────────────────────────────────────────────────────────────────
@@ -138,7 +138,7 @@ def tried(clock: Clock, policy: Policy, tmp_path: Path, *outcomes: Any) -> tuple
 
 def test_a_download_outlasts_an_outage(clock: Clock, policy: Policy, tmp_path: Path) -> None:
     steps, path = tried(
-        clock, policy, tmp_path, *[Lost("gone")] * 12, Reply(200, {}, sha256="0" * 64)
+        clock, policy, tmp_path, *[NoReply("gone")] * 12, Reply(200, {}, sha256="0" * 64)
     )
 
     assert path.read_bytes() == picture("PNG")
@@ -150,7 +150,7 @@ def test_a_download_outlasts_an_outage(clock: Clock, policy: Policy, tmp_path: P
 def test_a_download_is_given_up_after_the_deadline(
     clock: Clock, policy: Policy, tmp_path: Path
 ) -> None:
-    _, error = tried(clock, policy, tmp_path, *[Lost("gone")] * 99)
+    _, error = tried(clock, policy, tmp_path, *[NoReply("gone")] * 99)
 
     assert str(error).endswith("could not be fetched: gone")
     assert policy.deadline - policy.longest < clock.now <= policy.deadline
@@ -162,4 +162,4 @@ def test_what_arrives_wrong_is_not_fetched_for_a_minute(
     steps, error = tried(clock, policy, tmp_path, *[Reply(200, {}, sha256=None)] * 99)
 
     assert "SHA-256 differs" in str(error)
-    assert sum(isinstance(step, Fetch) for step in steps) == policy.attempts
+    assert sum(isinstance(step, DownloadFile) for step in steps) == policy.attempts

@@ -1,0 +1,280 @@
+"""What kind of file something is, and how its name ends: by its content, then by what is said.
+
+An address may end in anything, or in nothing; what a file begins with does not lie.
+"""
+
+from __future__ import annotations
+
+import io
+import mimetypes
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import urlsplit
+
+from kit import wire
+from kit.errors import ParameterError
+from kit.pictures import OWNED, open_picture
+
+#: (offset, bytes) that a file has, and its content type.
+_MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"GIF8", "image/gif"),
+    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
+    (8, b"WAVE", "audio/wav"),
+    (0, b"fLaC", "audio/flac"),
+    (0, b"OggS", "audio/ogg"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"\xff\xfb", "audio/mpeg"),
+    (0, b"\xff\xf3", "audio/mpeg"),
+    (0, b"\xff\xf1", "audio/aac"),
+    (0, b"II*\0", "image/tiff"),
+    (0, b"MM\0*", "image/tiff"),
+    (0, b"BM", "image/bmp"),
+    # pictures in the container of mp4, by the brand that comes first
+    *((4, b"ftyp" + brand, "image/heic") for brand in (b"hei", b"hev", b"mif1", b"msf1")),
+    *((4, b"ftyp" + brand, "image/avif") for brand in (b"avif", b"avis")),
+    (4, b"ftypqt", "video/quicktime"),
+    (4, b"ftypM4A", "audio/mp4"),
+    (4, b"ftyp", "video/mp4"),
+)
+#: Names that systems use for a type, and the one that the wire uses.
+_SYNONYMS = {"audio/x-wav": "audio/wav", "audio/x-flac": "audio/flac", "audio/x-m4a": "audio/mp4"}
+
+
+def sniff_type(head: bytes) -> str | None:
+    """Return the content type that the first 64 bytes of a file tell."""
+    return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
+
+
+def guess_type(name: str) -> str:
+    """Return the content type that a file's name tells, empty where it tells none."""
+    guessed = mimetypes.guess_type(name)[0] or ""
+    return _SYNONYMS.get(guessed, guessed)
+
+
+def convert_to_png(file: BinaryIO) -> bytes | None:
+    """Return a picture of any kind as an upright PNG, or None where nothing here can read it."""
+    try:
+        from PIL import Image, ImageOps
+    except ImportError:
+        return None
+    try:
+        with open_picture(file, OWNED) as picture:
+            return _picture(ImageOps.exif_transpose(picture))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def _picture(picture: Any) -> bytes:
+    buffer = io.BytesIO()
+    mode = picture.mode
+    if mode == "F":
+        raise ParameterError(
+            "a picture of floats does not tell which of them is white: save it in 8 or 16 bits"
+        )
+    if mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
+        picture = picture.convert(_MODES.get(mode, "RGB"))
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+#: Modes of Pillow that lose more than they must as RGB, and what they become.
+_MODES = {"I": "I;16", "I;16B": "I;16", "I;16L": "I;16", "PA": "RGBA", "La": "LA", "RGBa": "RGBA"}
+
+
+def _array(array: Any) -> bytes:
+    """Encode an array of shape (height, width[, 1, 3 or 4]).
+
+    It holds floats from 0 to 1, booleans, 16 bits from 0 to 65,535, or whole numbers from 0 to 255.
+    """
+    from PIL import Image
+
+    shape = array.shape
+    if array.ndim not in (2, 3) or (array.ndim == 3 and shape[2] not in (1, 3, 4)) or 0 in shape:
+        raise ParameterError(f"an array is (height, width, 1, 3 or 4), not of shape {shape}")
+    if array.dtype != "uint8":
+        array = _eight_bits(array)
+    return _picture(Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array))
+
+
+def _eight_bits(array: Any) -> Any:
+    kind = array.dtype.kind
+    if kind == "b":
+        return array.astype("uint8") * 255
+    if kind not in "fiu":
+        raise ParameterError(
+            f"an array is uint8, uint16, bool, or floats from 0 to 1, not {array.dtype}"
+        )
+    if kind == "u" and array.dtype.itemsize == 2:
+        return ((array.astype("uint32") * 255 + 32767) // 65535).astype("uint8")
+    most, what = (
+        (1.0, "floats holds 0 to 1") if kind == "f" else (255, "whole numbers holds 0 to 255")
+    )
+    low, high = array.min(), array.max()
+    if not 0 <= low <= high <= most:
+        raise ParameterError(f"an array of {what}, not {low:g} to {high:g}")
+    return (array * 255.0).round().astype("uint8") if kind == "f" else array.astype("uint8")
+
+
+#: Module, class in it, and how its objects become the bytes of a file.
+OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
+    ("PIL.Image", "Image", _picture),
+    ("numpy", "ndarray", _array),
+)
+
+
+#: The type of a file that neither its content nor its name tells anything of.
+ANYTHING = "application/octet-stream"
+#: Endings of a type, the usual one first, where they are several or Python does not know them.
+_ENDINGS: dict[str, tuple[str, ...]] = {
+    "image/jpeg": (".jpg", ".jpeg"),
+    "image/webp": (".webp",),
+    "image/avif": (".avif",),
+    "image/heic": (".heic", ".heif"),
+    "video/mp4": (".mp4", ".m4v"),
+    "video/quicktime": (".mov", ".qt"),
+    "video/webm": (".webm",),
+    "video/x-matroska": (".mkv",),
+    "audio/wav": (".wav",),
+    "audio/mpeg": (".mp3",),
+    "audio/mp4": (".m4a",),
+    "audio/aac": (".aac",),
+    "audio/flac": (".flac",),
+    "audio/ogg": (".ogg", ".oga", ".opus"),
+}
+_ALL = (".png", ".gif", ".bmp", ".tiff", *(end for ends in _ENDINGS.values() for end in ends))
+_USUAL = {"video": ".mp4", "image": ".png"}
+_MEDIA = ("image/", "video/", "audio/")
+#: How the first bytes of the container of WebM tell what else it may hold.
+_MATROSKA = b"matroska"
+_HEAD = 64
+
+
+def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
+    """Return how the name of a file ends that is not here yet, with a dot; empty if nothing tells.
+
+    Parameters
+    ----------
+    content_type : str
+        As it was announced; empty where nobody did.
+    url : str
+        Where it is.
+    asset_type : str
+        ``image`` or ``video``, however it is written.
+
+    Examples
+    --------
+    >>> ending("video/mp4", "https://a.test/x.php"), ending("", "https://a.test/x", "VIDEO")
+    ('.mp4', '.mp4')
+    """
+    known, named = _endings(_bare(content_type)), _named(url)
+    if known:
+        return named if named in known else known[0]
+    usual = _USUAL.get(asset_type.lower(), "")
+    return named if _is_medium(named) else usual or named
+
+
+def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
+    """Rename a file that has arrived so that its name ends as its content wants; return its path.
+
+    Parameters
+    ----------
+    content_type : str
+        As it was sent: counts where the content tells nothing.
+    url : str
+        Where it came from: says which of several endings it is.
+    """
+    wanted = extension_of_file(path, content_type, url)
+    return path.replace(path.with_suffix(wanted)) if wanted else path
+
+
+def find_renamed(path: Path) -> Path:
+    """Return where a file is after `rename_by_content`; `path` if it is nowhere."""
+    if path.exists():
+        return path
+    others = (path.with_suffix(file_extension) for file_extension in _ALL)
+    return next((other for other in others if other.exists()), path)
+
+
+def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
+    """Return how the name of a file should end by what it holds; empty if nothing tells.
+
+    Parameters
+    ----------
+    content_type : str
+        As it was sent: counts where the content tells nothing, and only for media.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    told = sniff_type(head) or ""
+    if told == "video/webm" and _MATROSKA in head:
+        told = "video/x-matroska"
+    sent = _bare(content_type)
+    known = _endings(told or (sent if sent.startswith(_MEDIA) else ""))
+    named = _named(url)
+    return named if named in known else next(iter(known), "")
+
+
+def check_type(name: str, content_type: str) -> None:
+    """Refuse a file of a type that none of our own models takes.
+
+    Raises
+    ------
+    ParameterError
+        With a sentence that says which types there are.
+    """
+    if content_type in wire.CONTENT_TYPES:
+        return
+    if content_type.startswith("image/"):
+        raise ParameterError(
+            f"{name!r} is of type {content_type}, which no model takes and nothing installed here "
+            "can read: save it as PNG or JPEG"
+        )
+    raise ParameterError(
+        f"{name!r} is no picture, video or sound of a kind that services take: "
+        f"{', '.join(wire.CONTENT_TYPES)}"
+    )
+
+
+def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> None:
+    """Refuse a file that is of another kind than its parameter takes; one nobody knows passes.
+
+    Raises
+    ------
+    ParameterError
+        With both types.
+    """
+    kind = content_type.partition("/")[0]
+    if parameter.type in wire.MEDIA_TYPES and kind != parameter.type and content_type != ANYTHING:
+        raise ParameterError(
+            f"{parameter.name} takes a medium of type {parameter.type}, and {name!r} is of type "
+            f"{content_type}"
+        )
+
+
+def _bare(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _is_medium(suffix: str) -> bool:
+    guessed = mimetypes.guess_type(f"file{suffix}")[0] or ""
+    return suffix in _ALL or guessed.startswith(_MEDIA)
+
+
+def _endings(content_type: str) -> tuple[str, ...]:
+    if content_type in _ENDINGS:
+        return _ENDINGS[content_type]
+    guessed = mimetypes.guess_extension(content_type) if content_type != ANYTHING else None
+    return (guessed,) if guessed else ()
+
+
+def _named(url: str) -> str:
+    try:
+        suffix = Path(urlsplit(url).path).suffix
+    except ValueError:
+        return ""
+    return suffix.lower() if re.fullmatch(r"\.\w{1,5}", suffix) else ""

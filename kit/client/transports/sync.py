@@ -1,0 +1,147 @@
+"""The blocking sender: requests over pooled and proven connections.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import httpcore
+import httpx
+
+from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
+from kit.client.connections import ConnectionPool
+from kit.client.http import FAILURES, Exchange, body_follows, strong_tag, to_reply
+from kit.client.proof import MOST_BYTES, ProofExchange, ProofQuestion
+from kit.client.settings import Settings
+from kit.client.streams import FileReader, FileWriter, not_written
+from kit.errors import KitError
+
+#: Seconds for each step of a proof.
+_PROOF_SECONDS = 5.0
+_NO_PROOF = "what answers there is another program"
+#: Connections that are kept, as httpx keeps them.
+_LIMITS: dict[str, Any] = {
+    "max_connections": 100,
+    "max_keepalive_connections": 20,
+    "keepalive_expiry": 5.0,
+}
+
+
+class Sender(Exchange[httpx.HTTPTransport]):
+    """Sends requests, uploads and downloads; usable for many at once."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, partial(ProvenTransport, self.question))
+
+    def send(self, action: SendRequest) -> Reply | NoReply:
+        """Send a call once."""
+        url, began = self.address(action.call.path), time.monotonic()
+        try:
+            request = self.request(action, url)
+            with borrow(self.pool, url) as transport:
+                response = transport.handle_request(request)
+                response.read()
+            return self.reply(request, response, began)
+        except FAILURES as error:
+            return self.no_reply(error, url, call=action.call)
+
+    def upload(self, action: UploadFile) -> Reply | NoReply:
+        """Send a file."""
+        url = self.address(action.url)
+        try:
+            with borrow(self.pool, url) as transport, action.open() as file:
+                reader = FileReader(file, action.on_sent)
+                request = self.upload_request(action, url, reader.chunks())
+                response = transport.handle_request(request)
+                return to_reply(response, response.read(), reader.sha256)
+        except FAILURES as error:
+            return self.no_reply(error, url)
+
+    def download(self, action: DownloadFile) -> Reply | NoReply:
+        """Receive a file."""
+        tag, url = None, self._settings.at(action.url)
+        try:
+            request, here = self.download_request(action, url)
+            with borrow(self.pool, url) as transport:
+                response = transport.handle_request(request)
+                try:
+                    if not body_follows(response, here):
+                        return to_reply(response, response.read())
+                    tag = strong_tag(response)
+                    with FileWriter(action.target, more=response.status_code == 206) as writer:
+                        for chunk in response.iter_bytes():
+                            writer.write(chunk)
+                    return to_reply(response, b"", writer.sha256)
+                finally:
+                    response.close()
+        except FAILURES as error:
+            return self.no_reply(error, url, tag)
+        except OSError as error:
+            return not_written(action.target, error)
+
+    def close(self) -> None:
+        """Close all connections, those in use after their request; a later one opens its own."""
+        for transport in self.pool.close():
+            transport.close()
+
+
+@contextmanager
+def borrow(
+    pool: ConnectionPool[httpx.HTTPTransport], url: str
+) -> Generator[httpx.HTTPTransport, None, None]:
+    """Borrow the transport to an address's origin for one request, its answer's body included."""
+    entry = pool.acquire(url)
+    try:
+        yield entry.transport
+    finally:
+        if pool.release(entry):
+            entry.transport.close()
+
+
+class ProvenTransport(httpx.HTTPTransport):
+    """A transport whose connections to a service are proven as soon as they are open.
+
+    Parameters
+    ----------
+    question : callable
+        Takes a host and a port and returns what is to be asked there, or None.
+    """
+
+    def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
+        super().__init__(verify=verify, proxy=proxy)
+        if proxy is None:  # the service is on this machine
+            backend = _ProofBackend(question)
+            self._pool = httpcore.ConnectionPool(verify, network_backend=backend, **_LIMITS)
+
+
+class _ProofBackend(httpcore.SyncBackend):
+    def __init__(self, question: ProofQuestion) -> None:
+        self._question = question
+
+    def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> httpcore.NetworkStream:
+        stream = super().connect_tcp(host, port, *given, **more)
+        exchange = self._question(host, port)
+        if exchange is None or _prove(stream, exchange):
+            return stream
+        stream.close()
+        raise httpcore.ConnectError(_NO_PROOF)
+
+
+def _prove(stream: httpcore.NetworkStream, exchange: ProofExchange) -> bool:
+    try:
+        words = next(exchange)
+        while True:
+            if words:
+                stream.write(words, _PROOF_SECONDS)
+            words = exchange.send(stream.read(MOST_BYTES, _PROOF_SECONDS))
+    except StopIteration as end:
+        return bool(end.value)
+    except (httpcore.NetworkError, httpcore.TimeoutException, OSError, KitError):
+        return False
