@@ -63,8 +63,8 @@ class LivingScene(Engine):
         description=(
             "A scene painted by rule from the prompt's English words (lakes, deserts, woods, seas,"
             " streets, space, ink, line art) and brought to life: depth, weather, clouds, ripples,"
-            " waterfalls, volcanoes, northern lights, stars and passing hours. The depth is"
-            " guessed, nothing walks, drives or flies through it, and plants and boats stand still."
+            " waterfalls, volcanoes, northern lights, stars and passing hours. Nothing walks,"
+            " drives or flies through it, and plants and boats stand still."
         ),
         settings=(
             film_settings.duration(5),

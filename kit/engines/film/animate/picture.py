@@ -10,8 +10,9 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import Layers, separated
-from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, blocks_of, large
+from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, large
 from kit.engines.film.animate.subject import Subject
+from kit.engines.film.blocks import blocks_of
 from kit.engines.film.filming import Draw, Take, View, filmed, take_of, view
 from kit.engines.film.kenburns.drawing import Rostrum, flattened
 from kit.engines.film.kenburns.moves import MOVES, Room

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
+from kit.engines.film.blocks import Blocks
 from kit.engines.film.filming import REACH, Take, View
-from kit.engines.film.kenburns.drawing import pairs, quads, spread_pairs, spread_quads
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 
@@ -27,27 +27,6 @@ _FAR = 0.30
 
 #: Adds its own shifts, in pixels, to the columns and rows that blocks of a frame come from.
 Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Planes in blocks of neighbors, see `kit.engines.film.kenburns.drawing`.
-
-    Parameters
-    ----------
-    luma : ndarray of uint8
-        Blocks of two by two pixels.
-    chroma : ndarray of uint8
-        Blocks of two pixels of each chroma.
-    """
-
-    luma: Bytes
-    chroma: Bytes
-
-    def spread(self, frame: Frame) -> None:
-        """Write the pixels into a frame that is twice as wide and high as there are blocks."""
-        spread_quads(self.luma, frame[0])
-        spread_pairs(self.chroma, frame[1], frame[2])
 
 
 class Relief:
@@ -98,7 +77,7 @@ class Relief:
         Parameters
         ----------
         blocks : Blocks
-            Of the planes of a picture, see `blocks_of`.
+            Of the planes of a picture, see `kit.engines.film.blocks.blocks_of`.
         swell : Swell, optional
             What else moves the places that pixels come from.
         """
@@ -121,11 +100,6 @@ class Relief:
         rows *= 0.5
         _look_up(blocks.chroma, columns, rows, chroma)
         return self._seen
-
-
-def blocks_of(planes: Frame) -> Blocks:
-    """Return the planes of a picture in blocks, ready to be looked at."""
-    return Blocks(quads(planes[0]), pairs(planes[1], planes[2]))
 
 
 def large(take: Take) -> tuple[int, int]:

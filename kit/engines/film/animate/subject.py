@@ -11,8 +11,7 @@ import cv2
 import numpy as np
 
 from kit.engines.film.animate.layers import Layers, sheet_of
-from kit.engines.film.animate.relief import Blocks
-from kit.engines.film.kenburns.drawing import pairs, quads
+from kit.engines.film.blocks import Blocks, pairs, quads
 from kit.engines.film.sheets import Matrix
 from kit.engines.media.color import Bytes
 

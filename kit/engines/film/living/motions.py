@@ -1,132 +1,180 @@
-"""Stirs: what painters tell of a landscape, as things that move in it."""
+"""Motions: what painters hand out as moving by itself, as layers of a film."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterator
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.film.filming import Take
-from kit.engines.film.living.fire import Fountain, Lava, Rising
-from kit.engines.film.living.lights import Aurora
-from kit.engines.film.living.stage import Stage, Stirring
-from kit.engines.film.living.water import Cascade, Drifting, Mirror
+from kit.engines.film.living.layers import Canvas, Layer, Noise, Shimmer, inside
+from kit.engines.film.weather import lay
 from kit.engines.media.clip import Frame
-from kit.engines.media.color import Floats
-from kit.engines.painting import painting as motion
-from kit.engines.painting.painting import Painting, Smoke
+from kit.engines.media.color import Bytes
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.painting import (
+    Curtains,
+    Fall,
+    Fountain,
+    Lava,
+    Mirrored,
+    Painting,
+    Smoke,
+    Spray,
+    trails,
+)
 
-T = TypeVar("T")
-
-
-def stirred(painting: Painting, size: tuple[int, int], take: Take, seed: int) -> list[Stirring]:
-    """Return what moves by itself, the farthest first.
-
-    Parameters
-    ----------
-    size : tuple of int
-        Width and height of the planes in which it moves.
-    seed : int
-        Of what is random in it.
-    """
-    plume = _last(painting, Smoke)
-    stage = Stage(*size, painting.light.shape[1:], painting.depth, take)
-    dice = [np.random.default_rng([seed, 60 + number]) for number in range(4)]
-    parts: list[Stirring] = []
-    for one in painting.motions:
-        if isinstance(one, Smoke):
-            parts.append(Rising(one, stage, dice[0]))
-        elif isinstance(one, motion.Lava):
-            parts.append(Lava(one, stage, dice[1]))
-        elif isinstance(one, motion.Fountain):
-            parts.append(Fountain(one, stage, dice[2], plume.lean if plume else 0.0))
-        elif isinstance(one, motion.Curtains) and open_sky(painting).any():
-            parts.append(Aurora(one, stage, open_sky(painting), dice[3]))
-        elif isinstance(one, motion.Fall):
-            parts.append(Cascade(one, stage))
-        elif isinstance(one, motion.Spray):
-            parts.append(Drifting(one, stage))
-    return parts
+_BEFORE = 0.92  # what is nearer than this share of a distance stands before what is there
+_RISE = 13.0  # seconds from the crater to the top of a plume
+_FLIGHT = 3.6  # seconds that the fastest stones fly
+_LANDED = 4 / 3  # time of flight at which a stone is down again
+_EMBERS = 44
+_SHADES = 8  # of what flies
+_BITS = 3  # of a part of a pixel, for lines
 
 
-class Stirs:
-    """What moves by itself, and the water that shows it.
+def layers_of(painting: Painting, canvas: Canvas, seed: int) -> Iterator[Layer]:
+    """Yield what moves by itself in a painting, the farthest first; `seed` is of its randomness."""
+    lean = next((one.lean for one in painting.motions if isinstance(one, Smoke)), 0.0)
+    for number, motion in enumerate(painting.motions):
+        rng = np.random.default_rng([seed, 60 + number])
+        if isinstance(motion, Fountain):
+            yield Stones(motion, painting, canvas, rng, lean)
+        elif not isinstance(motion, Mirrored):
+            how = _shimmer(motion, painting, canvas)
+            yield Shimmer(how, canvas, rng, night=isinstance(motion, Curtains))
 
-    Parameters
-    ----------
-    parts : sequence of Stirring
-        The farthest first; see `stirred` for all else.
 
-    Attributes
-    ----------
-    rows : int
-        Row of the luma below which nothing of it is; 0 without any.
-    """
+def _shimmer(
+    motion: Smoke | Lava | Fall | Spray | Curtains, painting: Painting, canvas: Canvas
+) -> Noise:
+    """Return where noise runs through the light of what moves, and how."""
+    pace, window = canvas.pace, getattr(motion, "window", None)
+    free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
+    if isinstance(motion, Lava):
+        heat, glow, x, y = (
+            canvas.fit(part, window)
+            for part in (motion.heat, motion.glow, motion.around, motion.along)
+        )
+        mask = np.maximum(smooth_step(0.04, 0.30, heat), glow)
+        return Noise(mask, x, y, ((900.0, 420.0, 12.0 * pace, 0.30),), beat=0.05)
+    if isinstance(motion, Fall | Spray) and painting.depth is not None:
+        free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
+    if isinstance(motion, Fall):
+        # Water speeds up: its threads are drawn out the more, the farther it has fallen.
+        x, y = canvas.fit(motion.across, window), np.sqrt(canvas.fit(motion.down, window))
+        mask = smooth_step(1.05, 0.55, np.abs(x)) * smooth_step(1.0, 0.8, y)
+        mask *= canvas.fit(np.ones_like(motion.across), window) * canvas.fit(free)
+        # Less motion does not lift gravity.
+        speed = (0.7 + 0.5 * canvas.take.motion) / motion.seconds
+        threads = (26.0, 22.0, 22.0 * speed, 0.14), (70.0, 44.0, 44.0 * speed, 0.14)
+        return Noise(mask, x, y, threads)
+    if isinstance(motion, Spray):
+        thick, x, y = (
+            canvas.fit(part, window) for part in (motion.thick, motion.across, motion.up)
+        )
+        return Noise(thick * canvas.fit(free), x, y, ((26.0, 26.0, 9.0 * pace, 0.16),))
+    plane = motion.light if isinstance(motion, Curtains) else motion.cover
+    height = plane.shape[0] * canvas.painted[1] // plane.shape[1]
+    mask = canvas.fit(plane, (slice(0, height), slice(0, canvas.painted[1])))
+    places = np.indices(mask.shape, np.float32)
+    if isinstance(motion, Curtains):
+        mask = mask / (mask + np.float32(0.10)) * canvas.fit(free)
+        places /= np.float32(mask.shape[1])
+        # Rays stand: along them noise hardly changes. Broad waves one way, fine rays the other way.
+        rays = (24.0, 90.0, 9.0 * pace, 0.24), (24.0, 420.0, -16.0 * pace, 0.17)
+        return Noise(mask, places[0], places[1] + 0.1 * places[0], rays, most=0.6)
+    unit = np.float32(motion.unit * canvas.scale / 2)
+    up = np.float32(motion.crater[1] / motion.unit) - places[0] / unit
+    aside = places[1] / unit - np.float32(motion.crater[0] / motion.unit) - motion.lean * up
+    broad = motion.start + motion.grown * np.clip(up * motion.unit / motion.tall, 0.0, 1.5)
+    speed = motion.tall / motion.unit / _RISE * pace
+    puffs = (12.0, 6.0, 6.0 * speed, 0.11), (28.0, 14.0, 14.0 * speed, 0.08)
+    return Noise(mask * canvas.fit(free), aside / broad, up, puffs)
+
+
+class Stones:
+    """Stones that a crater throws, and embers that rise with its smoke."""
+
+    night = False
 
     def __init__(
         self,
-        parts: Sequence[Stirring],
+        fountain: Fountain,
         painting: Painting,
-        size: tuple[int, int],
-        take: Take,
+        canvas: Canvas,
+        rng: np.random.Generator,
+        lean: float,
     ) -> None:
-        self._parts = parts
-        self.rows = max((part.rows for part in parts), default=0)
-        self._mirror: Mirror | None = None
-        water = _last(painting, motion.Mirrored)
-        if water is not None and self.rows:
-            self._mirror = Mirror(
-                water, Stage(*size, painting.light.shape[1:], painting.depth, take), self.rows
-            )
-            self.rows = max(self.rows, self._mirror.rows)
+        take, scale = canvas.take, canvas.scale
+        drop = 0.7 + 0.5 * take.motion  # as water falls
+        self._unit, self._lean = fountain.unit * scale, lean
+        x, y = (place * scale for place in fountain.crater)
+        ends = (
+            (y - 8.5 * self._unit, y + 0.8 * self._unit, canvas.height),
+            (x - 5.5 * self._unit, x + 5.5 * self._unit, canvas.width),
+        )
+        rows, columns = (
+            slice(max(0, int(first)) & ~1, max(2, min(most, int(last))) & ~1)
+            for first, last, most in ends
+        )
+        self._window, self.rows = (rows, columns), rows.stop
+        self._spot = x - columns.start, y - rows.start
+        shown = np.float32(255 * min(1.0, fountain.power / 2.2))
+        sky = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
+        self._shown = np.rint(shown * canvas.fit(sky, step=1)[self._window]).astype(np.uint8)
+        # Those that are on their way down as the film begins are not in the painting.
+        stones = fountain.stones
+        more = stones[rng.integers(0, len(stones), len(stones) // 2)]
+        late = rng.uniform(0.6, 1.0, len(more))
+        self._starts = np.concatenate([stones[:, 3] / _LANDED, late])
+        self._stones = stones = np.concatenate([stones, more])
+        self._wide = np.where(stones[:, 6] * 1280 < 0.25 * max(take.width, take.height), 2, 1)
+        self._embers = rng.random((_EMBERS, 5))
+        rounds = (
+            take.seconds * drop / (_FLIGHT * np.sqrt(stones[:, 2] / 4.6)),
+            take.seconds / rng.uniform(3.0, 6.0, _EMBERS),
+        )
+        # In a loop things come around a whole number of times.
+        self._rounds, self._rises = (
+            np.maximum(1.0, np.round(part)) if take.loop else part for part in rounds
+        )
 
-    def light_up(self, planes: Frame) -> None:
-        """Look at the planes in which it is drawn next, as they are painted."""
-        for part in self._parts:
-            part.light_up(planes)
-
-    def draw(self, planes: Frame, before: Frame, moment: float) -> None:
-        """Draw a moment, in place, over planes that show as much as those before it."""
-        for part in self._parts:
-            part.draw(planes, moment)
-        if self._mirror is not None and self._mirror.rows:
-            self._mirror.draw(planes, before)
-
-
-def heavens(painting: Painting, guess: Floats) -> tuple[Floats, Floats]:
-    """Return where there is sky, and where no smoke hides it, 0 to 1 each.
-
-    Parameters
-    ----------
-    guess : ndarray of float32
-        Where a small picture seems to be sky; what shines in it hides it from who guesses.
-    """
-    free, smoke = painting.sky, _last(painting, Smoke)
-    if free is None or smoke is None:
-        return guess, guess
-    height, width = guess.shape
-    sky = np.asarray(cv2.resize(free, (width, height), interpolation=cv2.INTER_AREA))
-    rows = round(smoke.cover.shape[0] * smoke.step * height / free.shape[0])
-    rows = min(height, max(1, rows))
-    clear = sky.copy()
-    clear[:rows] *= 1.0 - cv2.resize(smoke.cover, (width, rows), interpolation=cv2.INTER_AREA)
-    return sky, clear
+    def draw(self, planes: Frame, moment: float, share: float) -> None:
+        """Draw what flies at a moment, in place."""
+        patch = np.zeros(self._shown.shape, np.uint8)
+        first = _LANDED * ((self._starts + self._rounds * moment) % 1.0)
+        times = np.linspace(first, first + 0.8 * self._stones[:, 4], 4, axis=1)
+        heat = self._stones[:, 5] * (1.1 - 0.6 * first)
+        _draw_lines(patch, trails(self._stones, times, self._spot, self._unit), heat, self._wide)
+        start, aside, far, sway, glow = self._embers.T[:, :, None]
+        times = (start + self._rises[:, None] * moment) % 1.0 + np.array([0.0, 0.012])
+        up = (2.2 + 5.0 * far) * times**0.85
+        swing = (0.25 + 0.5 * sway) * times * np.sin(2 * np.pi * (sway + (1.0 + aside) * times))
+        x = 1.4 * (aside - 0.5) + self._lean * up + swing
+        points = np.stack([self._spot[0] + self._unit * x, self._spot[1] - self._unit * up], 2)
+        heat = (0.25 + 0.55 * glow[:, 0]) * np.sin(np.pi * np.minimum(1.0, times[:, 0]) ** 0.6)
+        _draw_lines(patch, points, heat, np.ones(_EMBERS, int))
+        small = cv2.resize(patch, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+        shine = cv2.GaussianBlur(small, (0, 0), max(0.8, 0.09 * self._unit))
+        shine = cv2.resize(shine, patch.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        cv2.addWeighted(patch, 1.0, shine, 0.9, 0.0, dst=patch)
+        lay(
+            inside(planes, self._window),
+            cv2.multiply(patch, self._shown, scale=share / 255),
+            "embers",
+        )
 
 
-def open_sky(painting: Painting) -> Floats:
-    """Return where there is sky that no smoke hides, 0 to 1; small, empty without any."""
-    if painting.sky is None:
-        return np.zeros((2, 2), np.float32)
-    shown = painting.sky.copy()
-    smoke = _last(painting, Smoke)
-    if smoke is not None:
-        rows = min(len(shown), smoke.cover.shape[0] * smoke.step)
-        size = (shown.shape[1], rows)
-        shown[:rows] *= 1.0 - cv2.resize(smoke.cover, size, interpolation=cv2.INTER_LINEAR)
-    return shown
-
-
-def _last(painting: Painting, kind: type[T]) -> T | None:
-    return next((one for one in reversed(painting.motions) if isinstance(one, kind)), None)
+def _draw_lines(
+    patch: Bytes, points: NDArray[np.float64], heat: NDArray[np.float64], wide: NDArray[np.int64]
+) -> None:
+    """Draw lines, shape (n, moments, 2), the hottest last; some at a time, as calls cost most."""
+    steps = np.round(points * (1 << _BITS)).astype(np.int32, order="C")
+    shades = np.clip(np.ceil(heat * _SHADES), 0, _SHADES).astype(int)
+    for shade in range(1, _SHADES + 1):
+        for width in (1, 2):
+            if len(lines := steps[(shades == shade) & (wide == width)]):
+                value = round(255 * shade / _SHADES)
+                cv2.polylines(patch, list(lines), False, value, width, cv2.LINE_AA, shift=_BITS)

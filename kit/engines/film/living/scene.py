@@ -1,44 +1,38 @@
-"""How a scene comes alive: paint it, guess its depth, then move camera, air and light."""
+"""How a scene comes alive: paint it once an hour, then move camera, air and light in it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.animate.relief import Blocks, Relief, blocks_of, large
+from kit.engines.film.animate.relief import Relief, large
+from kit.engines.film.blocks import Blocks, blocks_of, bordered, fill_quads, pairs
 from kit.engines.film.filming import CAMERAS, Take, filmed, take_of, view
-from kit.engines.film.kenburns.drawing import bordered, fill_quads, pairs
-from kit.engines.film.living import depths
-from kit.engines.film.living.life import Clouds, Hours, Ripples, open_water, still_water
-from kit.engines.film.living.lights import DARK, STARS, Flicker, StarsByNight, by_night
-from kit.engines.film.living.motions import Stirs, heavens, open_sky, stirred
+from kit.engines.film.living.layers import Canvas, Clouds, Flicker, Layer, Mirror, Ripples
+from kit.engines.film.living.motions import layers_of
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
 from kit.engines.painting.families import paint
-from kit.engines.painting.land.vista import level_of
-from kit.engines.painting.painting import Painting
+from kit.engines.painting.painting import Mirrored, Painting
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
-_SET_UP = 0.03  # share of the whole that it takes to bring a painting to life
 _MOST = 1600  # pixels of the longer side that are painted
+_SIDE = 192  # pixels of the longer side of a depth: one that is soft does not tear
 _HOURS = {
     "fixed": (),
     "day_to_night": ("day", "sunset", "night"),
     "night_to_day": ("night", "dawn", "day"),
 }
-_SKIES = ("lake", "desert", "sea", "forest", "poster")
-_LEVEL = ("lake", "desert", "sea", "forest")  # land that reaches up to a level horizon
-_HORIZON = 0.52  # of a picture, at most, from above, for a camera that is neither low nor high
-_INKS = ("liquid", "flow")
-_DIM = 0.45  # share of their light that clouds keep in a picture that is to be dark
+_DARK = ("dusk", "night")  # hours by which northern lights and stars are seen
 _AIRS = {"rain": "rain", "snow": "snow", "mist": "fog", "fog": "fog"}
 
 
@@ -49,46 +43,23 @@ def film(job: Job, progress: Progress) -> Asset:
     brief = read(job.prompt, values, job.seed, moves=CAMERAS)
     camera = brief.camera or "push"
     take = replace(take_of(values, frame_size(values)), camera=camera)
-    brief = _sized(brief, take)
-    weather = _weather(brief, values["weather"])
-    hours = _passing(brief, brief.hours)
+    width, height = large(take)
+    scale = min(1.0, _MOST / max(width, height))
+    brief = replace(brief, width=round(width * scale), height=round(height * scale))
+    hours, weather = _passing(brief), _weather(brief, values["weather"])
     end = 0.10 + 0.06 * len(hours)
-    setting_up = progress.part(0.0, end + _SET_UP)
-    living = _enlivened(brief, take, hours, weather, values["clouds"], setting_up)
-    facts = {
-        **brief.facts(),
-        "camera": camera,
-        "weather": weather,
-        "hours": list(hours),
-    }
-    drawing = progress.part(end + _SET_UP, 1.0)
+    paintings = [
+        paint(
+            _quiet(brief, hour),
+            progress.part(end * number / len(hours), end * (number + 1) / len(hours)),
+        )
+        for number, hour in enumerate(hours)
+    ]
+    progress.report(end)
+    living = Living(brief, paintings, take, hours=hours, weather=weather, clouds=values["clouds"])
+    facts = {**brief.facts(), "camera": camera, "weather": weather, "hours": list(hours)}
+    drawing = progress.part(end + 0.03, 1.0)
     return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
-
-
-def _enlivened(
-    brief: Brief,
-    take: Take,
-    hours: Sequence[str],
-    weather: str,
-    clouds: bool,
-    progress: Progress,
-) -> Living:
-    """Paint a scene at its hours, and bring it to life."""
-    paintings: list[Painting] = []
-    end = (0.10 + 0.06 * len(hours)) / (0.10 + 0.06 * len(hours) + _SET_UP)
-    for number, hour in enumerate(hours):
-        painting = progress.part(*_stretch(number, len(hours), end))
-        paintings.append(paint(quiet(brief, hour), painting))
-    setting_up = progress.part(end, 1.0)
-    return Living(
-        brief,
-        paintings,
-        take,
-        weather=weather,
-        clouds=clouds,
-        night=hours.index("night") if "night" in hours else 0,
-        progress=setting_up,
-    )
 
 
 class Living:
@@ -96,70 +67,63 @@ class Living:
 
     Parameters
     ----------
-    paintings : list of Painting
+    paintings : sequence of Painting
         The place at one or more hours, of the frame's shape.
-    night : int
-        Which painting shows the place by night, if hours pass.
     """
 
     def __init__(
         self,
         brief: Brief,
-        paintings: list[Painting],
+        paintings: Sequence[Painting],
         take: Take,
         *,
-        weather: str,
-        clouds: bool,
-        night: int = 0,
-        progress: Progress | None = None,
+        hours: Sequence[str] = (),
+        weather: str = "none",
+        clouds: bool = True,
     ) -> None:
-        progress = progress or Progress()
         self._take = take
-        rng = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
-        pixels = [painting.pixels() for painting in paintings]
-        # Lava that glows by night is none by day.
-        place = max(paintings, key=lambda one: len(one.motions))
-        picture = depths.small(pixels[0])
-        sky, clear = heavens(place, depths.sky_of(picture, _level(brief)))
-        self._relief = Relief(depths.depth_of(brief.family, picture, sky), take)
-        progress.report(0.2)
-        planes = [
-            self._relief.planes(painting) for painting in progress.part(0.2, 0.4).over(pixels)
-        ]
-        self._hours = Hours(planes, loop=take.loop)
-        size = (self._relief.width, self._relief.height)
-        horizon = depths.horizon_of(sky)
-        self._life: list[Clouds | Flicker | StarsByNight] = []
-        self._clouds = None
-        dark = partial(self._hours.share, night)
-        if _starry(brief, passing=self._hours.pass_by):
-            # Before clouds, which drift over them.
-            stars = Flicker(planes[night][0], take, rng[4], STARS, open_sky(place))
-            self._life.append(StarsByNight(stars, dark) if self._hours.pass_by else stars)
-        dense = _density(brief)
-        if clouds and brief.family in _SKIES and brief.weather != "fog" and dense:
-            self._clouds = Clouds(size, clear, horizon, take, rng[0], dense)
-            self._clouds.light_up(planes[0][0])
-            self._life.append(self._clouds)
-        if brief.family == "city":
-            self._life.append(Flicker(planes[-1][0], take, rng[1]))
-        progress.report(0.5)
-        water = max(horizon, _level(brief) - 0.06)
-        self._ripples = _ripples(
-            brief, picture, paintings[0].water, water, take, self._relief, rng[2]
-        )
+        dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
+        # What shines by night is known best by night, and lava that glows then is none by day.
+        first = paintings[0]
+        dark = hours.index("night") if "night" in hours else 0
+        self._dark = dark
+        night = paintings[dark]
+        near = _nearness(first.depth, first.light.shape[1:])
+        self._relief = Relief(near, take)
+        self._paintings = [self._relief.planes(painting.pixels()) for painting in paintings]
+        canvas = Canvas(self._relief.width, self._relief.height, first.light.shape[1:], take)
+        moving = max(paintings, key=lambda painting: len(painting.motions))
+        self._layers: list[Layer] = []
+        sky = first.sky
+        if sky is not None and (dense := _density(brief)) and clouds:
+            self._layers.append(Clouds(sky, dense, canvas, dice[0]))
+        if night.emitters is not None:
+            over = np.zeros_like(night.emitters) if sky is None else (sky > 0.5).astype(np.float32)
+            for stars, lights in (
+                (True, night.emitters * over),
+                (False, night.emitters * (1 - over)),
+            ):
+                if lights.max() > 0.1:
+                    self._layers.append(Flicker(lights, canvas, dice[1 + stars], stars=stars))
+        self._layers += layers_of(moving, canvas, brief.seed)
+        self._rows = max((layer.rows for layer in self._layers), default=0)
+        self._mirror = None
+        still = next((one for one in moving.motions if isinstance(one, Mirrored)), None)
+        if still is not None and self._rows:
+            depth = moving.depth
+            free = np.ones_like(still.share)
+            if depth is not None:
+                free *= depth[still.rows] > 0.97 * still.level
+            self._mirror = Mirror(still, free, canvas, self._rows)
+            self._rows = max(self._rows, self._mirror.rows)
+        self._rows = min(self._relief.height, self._rows + self._rows % 2)
+        self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])
         self._weather = (
             None
             if weather == "none"
-            else Weather(weather, (take.width, take.height), rng[3], take.seconds, take.loop)
+            else Weather(weather, (take.width, take.height), dice[4], take.seconds, take.loop)
         )
-        progress.report(0.9)
-        stirs = stirred(place, size, take, brief.seed)
-        if self._hours.pass_by:
-            stirs = by_night(stirs, planes[night], dark)
-        self._stirs = Stirs(stirs, place, size, take)
-        self._set(planes[0])
-        progress.report(1.0)
+        self._set(self._paintings[0])
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
@@ -169,83 +133,87 @@ class Living:
         if self._ripples is not None:
             self._ripples.turn_to(moment)
         seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
-        self._relief.look(self._alive(moment), seen, self._ripples).spread(frame)
+        self._relief.look(self._moved(moment), seen, self._ripples).spread(frame)
         if self._weather is not None:
             self._weather.draw(frame, moment)
         return out
 
     def _set(self, planes: Frame) -> None:
-        """Take a painting as what is to be brought to life."""
         self._blocks = blocks_of(planes)
-        self._canvas, self._tints = bordered(planes[0]), planes[1:]
-        self._stirs.light_up(planes)
+        self._planes: Frame = bordered(planes[0]), planes[1], planes[2]
 
-    def _alive(self, moment: float) -> Blocks:
+    def _moved(self, moment: float) -> Blocks:
         """Return the painting as it looks at a moment, in blocks."""
-        if self._hours.pass_by:
-            planes = self._hours.at(moment)
-            if self._clouds is not None:
-                self._clouds.light_up(planes[0])
-            self._set(planes)
-        stirred_rows = self._stirs.rows
-        rows = max((stirred_rows, *(life.rows for life in self._life)))
-        if rows:
+        night = 1.0
+        if len(self._paintings) > 1:
+            first, share = self._hour(moment)
+            one, other = self._paintings[first : first + 2]
+            self._set(tuple(
+                cv2.addWeighted(before, 1 - share, after, share, 0.0)
+                for before, after in zip(one, other, strict=True)
+            ))  # fmt: skip
+            night = {first: 1.0 - share, first + 1: share}.get(self._dark, 0.0)
+        if rows := self._rows:
             # The row below counts too: the last one's blocks reach into it.
-            wide = self._canvas[: rows + 1].copy()
-            if stirred_rows:
-                tints = [tint[: stirred_rows // 2].copy() for tint in self._tints]
-                planes = (wide[:stirred_rows, :-1], tints[0], tints[1])
-                before = self._canvas[:, :-1], self._tints[0], self._tints[1]
-                self._stirs.draw(planes, before, moment)
-                self._blocks.chroma[: stirred_rows // 2] = pairs(*tints)
-            for life in self._life:
-                life.draw(wide[:-1, :-1], moment)
-            wide[:, -1] = wide[:, -2]
-            fill_quads(wide, self._blocks.luma[:rows])
+            luma = self._planes[0][: rows + 1].copy()
+            tints = [tint[: rows // 2].copy() for tint in self._planes[1:]]
+            planes = (luma[:rows, :-1], tints[0], tints[1])
+            for layer in self._layers:
+                share = night if layer.night else 1.0
+                if share > 0.0:
+                    layer.draw(planes, moment, share)
+            if self._mirror is not None and self._mirror.rows:
+                whole, *colors = self._planes
+                self._mirror.draw(planes, (whole[:rows, :-1], colors[0], colors[1]))
+            luma[:, -1] = luma[:, -2]
+            fill_quads(luma, self._blocks.luma[:rows])
+            self._blocks.chroma[: rows // 2] = pairs(*tints)
         return self._blocks
 
+    def _hour(self, moment: float) -> tuple[int, float]:
+        """Return the number of the painting that goes, and how far the next one is there."""
+        if self._take.loop:
+            moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
+        place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
+        first = min(int(place), len(self._paintings) - 2)
+        # Each hour stays a while: half way between two of them a picture is neither.
+        return first, float(smooth_step(0.15, 0.85, np.array(place - first)))
 
-def _passing(brief: Brief, way: str) -> tuple[str, ...]:
-    """Return the hours of a film: where clouds hide the sun, it does not set between them."""
-    hours = _HOURS[way] or (brief.hour,)
-    hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
-    return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
-
-def _starry(brief: Brief, *, passing: bool) -> bool:
-    """Return whether stars over land are seen at some hour of a film."""
-    if passing:
-        brief = replace(brief, hour="night")
-    return brief.family in _LEVEL and brief.dark and brief.open
+def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
+    """Return how near each place is, 0 to 1, soft: what stands free keeps a seam around it."""
+    scale = _SIDE / max(shape)
+    size = (round(shape[1] * scale), round(shape[0] * scale))
+    if depth is None or not np.isfinite(depth).any():
+        return np.full(size[::-1], 0.5, np.float32)
+    closest = np.percentile(depth[np.isfinite(depth)], 2)
+    near = np.minimum(closest / np.maximum(depth, 1e-3), 1.0).astype(np.float32) ** np.float32(0.6)
+    near = cv2.resize(near, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.GaussianBlur(cv2.dilate(near, np.ones((3, 3), np.uint8)), (0, 0), 1.2))
 
 
 def _density(brief: Brief) -> float:
     """Return the share of the drifting clouds' light that words leave: they have it bright."""
+    if brief.family == "space" or brief.weather == "fog":
+        return 0.0
     if "minimal" in brief.composition or "cloudless" in brief.things:
         return 0.0
-    return _DIM if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
+    return 0.45 if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
 
 
-def _level(brief: Brief) -> float:
-    """Return the share of the height below which a painted scene has no sky."""
-    if brief.family not in _LEVEL:
-        return 1.0
-    return level_of(_HORIZON, brief)
+def _passing(brief: Brief) -> tuple[str, ...]:
+    """Return the hours of a film: where clouds hide the sun, it does not set between them."""
+    hours = _HOURS[brief.hours] or (brief.hour,)
+    hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
+    return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
 
-def _sized(brief: Brief, take: Take) -> Brief:
-    """Return a brief for a painting of the frame's shape, with its margins."""
-    width, height = large(take)
-    scale = min(1.0, _MOST / max(width, height))
-    return replace(brief, width=round(width * scale), height=round(height * scale))
-
-
-def quiet(brief: Brief, hour: str) -> Brief:
+def _quiet(brief: Brief, hour: str) -> Brief:
     """Return a brief without what falls or glimmers: that is drawn in motion."""
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
-    hidden = ("fireflies",) if hour in DARK else ("fireflies", "aurora")
+    hidden = ("fireflies",) if hour in _DARK else ("fireflies", "aurora")
     things = brief.things.difference(hidden)
     return replace(brief, hour=hour, weather=weather, things=things, falling=False)
 
@@ -254,7 +222,7 @@ def _weather(brief: Brief, asked: str) -> str:
     """Return what is in the air: what was asked for, else what the prompt says."""
     if asked != "auto":
         return asked
-    if brief.family in (*_INKS, "space"):
+    if brief.family in ("liquid", "flow", "space"):
         return "none"
     if "fireflies" in brief.things:
         return "fireflies"
@@ -267,26 +235,19 @@ def _weather(brief: Brief, asked: str) -> str:
 
 def _ripples(
     brief: Brief,
-    picture: Bytes,
-    water: Floats | None,
-    horizon: float,
+    painting: Painting,
+    near: Floats,
     take: Take,
     relief: Relief,
     rng: np.random.Generator,
 ) -> Ripples | None:
-    if brief.family == "lake":
-        return Ripples(still_water(picture, horizon), (48, 10), take, relief, rng)
-    if brief.family == "sea" and water is not None:
-        size = (picture.shape[1], picture.shape[0])
-        small = cv2.resize(water, size, interpolation=cv2.INTER_AREA)
-        return Ripples(
-            open_water(np.asarray(small, np.float32), horizon), (12, 5), take, relief, rng
-        )
-    if brief.family in _INKS:
-        amount = np.full(picture.shape[:2], 0.004 + 0.012 * take.motion, np.float32)
+    """Return how water heaves or stirs, the nearer the more, and how a flat liquid flows."""
+    if brief.family in ("liquid", "flow"):
+        amount = np.full((2, 2), 0.004 + 0.012 * take.motion, np.float32)
         return Ripples(amount, (3, 4), take, relief, rng)
-    return None
-
-
-def _stretch(number: int, count: int, end: float) -> tuple[float, float]:
-    return end * number / count, end * (number + 1) / count
+    if painting.water is None or not painting.water.any():
+        return None
+    water = cv2.resize(painting.water, near.shape[::-1], interpolation=cv2.INTER_AREA)
+    if any(isinstance(motion, Mirrored) for motion in painting.motions):
+        return Ripples((0.0006 + 0.0022 * near) * water, (48, 10), take, relief, rng)
+    return Ripples(0.018 * near * water, (12, 5), take, relief, rng)

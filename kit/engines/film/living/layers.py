@@ -1,0 +1,368 @@
+"""Layers: what moves within a painting before a camera looks at it.
+
+A layer changes the light of a painting's planes in place, where the painter says that it is: by a
+factor, so that it suits every hour. All of them take turns in `kit.engines.film.living.scene`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.film.animate.relief import Relief
+from kit.engines.film.filming import Take
+from kit.engines.media.clip import Frame
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting import noise
+from kit.engines.painting.painting import Mirrored, Window
+
+_PERIOD = 5.0  # seconds in which slow things come around
+_RUN = 4.0  # seconds, in a loop, after which noise starts anew
+_GROUPS = 24  # of lights that waver together
+#: How often each wave of a light goes up and down in a period, and by what share of the light.
+_LAMPS = ((1, 0.32), (3, 0.24), (7, 0.16))
+_STARS = ((3, 0.20), (7, 0.24), (13, 0.16))
+_DRIFT = 0.018  # widths that clouds go in a second
+_FAINT = 0.02  # of a mask, that shows nothing
+
+#: Units of the noise to one of a place across and along, how many of them it runs in a second,
+#: and its share of the light.
+Wave: TypeAlias = tuple[float, float, float, float]
+
+
+class Layer(Protocol):
+    """Something that moves in the planes of a painting.
+
+    Attributes
+    ----------
+    rows : int
+        Row of the luma below which nothing of it is.
+    night : bool
+        Whether it is only seen by night.
+    """
+
+    rows: int
+    night: bool
+
+    def draw(self, planes: Frame, moment: float, share: float) -> None:
+        """Draw a share of what a moment changes, 0 to 1 of the clip, in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """The planes of a painting, of a width and height in pixels of the luma, both even.
+
+    Parameters
+    ----------
+    painted : tuple of int
+        Rows and columns of the painting.
+    """
+
+    width: int
+    height: int
+    painted: tuple[int, int]
+    take: Take
+
+    @property
+    def scale(self) -> float:
+        """Pixels of the luma for one of the painting."""
+        return self.width / self.painted[1]
+
+    @property
+    def pace(self) -> float:
+        """Factor on the speed of what drifts, by how much is to move; 1 by default."""
+        return 0.4 + self.take.motion
+
+    def fit(self, part: Floats, window: Window | None = None, step: int = 2) -> Floats:
+        """Return a window of the painting as planes that are `step` times smaller than the luma."""
+        if window is not None:
+            whole = np.zeros(self.painted, np.float32)
+            target = whole[window]
+            target[...] = cv2.resize(part, target.shape[::-1])
+            part = whole
+        size = (self.width // step, self.height // step)
+        way = cv2.INTER_AREA if part.shape[1] > size[0] else cv2.INTER_LINEAR
+        return np.asarray(cv2.resize(part, size, interpolation=way))
+
+
+def around(mask: Floats) -> Window:
+    """Return the rows and columns that hold all that a mask shows, even and never empty."""
+    ends = []
+    for axis, most in enumerate(mask.shape):
+        found = np.flatnonzero((mask > _FAINT).any(axis=1 - axis))
+        first, last = (int(found[0]) & ~1, int(found[-1]) + 1) if len(found) else (0, 0)
+        ends.append(slice(min(first, most - 2), min(most & ~1, max(first + 2, last + last % 2))))
+    return ends[0], ends[1]
+
+
+def inside(planes: Frame, window: Window) -> Frame:
+    """Return views of a window of planes; its rows and columns are even."""
+    half = tuple(slice(side.start // 2, side.stop // 2) for side in window)
+    return planes[0][window], planes[1][half], planes[2][half]
+
+
+def turns(take: Take, period: float = _PERIOD) -> int:
+    """Return how often something that takes about a period comes around in a clip."""
+    return max(1, round(take.seconds / period))
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How noise runs through light.
+
+    Parameters
+    ----------
+    mask, x, y : ndarray of float32
+        Where it does, 0 to 1, and places in it, at half the size of the luma. What is seen goes
+        toward larger `y`.
+    beat, least, most : float
+        Share of the light by which all of it wavers at once; shares by which it changes at the
+        least and at the most.
+    """
+
+    mask: Floats
+    x: Floats
+    y: Floats
+    waves: Sequence[Wave]
+    beat: float = 0.0
+    least: float = -0.5
+    most: float = 0.25
+
+
+class Shimmer:
+    """Light that noise runs through: smoke, lava, falling water, mist, northern lights."""
+
+    def __init__(
+        self, how: Noise, canvas: Canvas, rng: np.random.Generator, *, night: bool
+    ) -> None:
+        part = around(how.mask)
+        rows, columns = (slice(2 * side.start, 2 * side.stop) for side in part)
+        self._window, self.rows, self.night = (rows, columns), rows.stop, night
+        self._how, self._mask, self._take = how, how.mask[part], canvas.take
+        self._tile = noise.tile(rng, cells=64, octaves=2)
+        self._waves = [
+            (how.x[part] * np.float32(across), how.y[part] * np.float32(along), speed, share)
+            for across, along, speed, share in how.waves
+        ]
+
+    def draw(self, planes: Frame, moment: float, share: float) -> None:
+        """Draw a moment, in place."""
+        turn = 2 * math.pi * turns(self._take) * moment
+        beat = sum(math.sin(count * turn) / (1 + n) for n, count in enumerate((2, 5, 11, 23)))
+        level = np.full_like(self._mask, self._how.beat * beat)
+        for x, y, speed, part in self._waves:
+            level += np.float32(part) * self._noise(x, y, speed, moment)
+        level = np.clip(level, self._how.least, self._how.most) * self._mask * np.float32(share)
+        luma, *chroma = inside(planes, self._window)
+        big = cv2.resize(level, luma.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        luma[...] = cv2.multiply(luma, 1.0 + big, dtype=cv2.CV_8U)
+        # What shines brighter is whiter; what is darker keeps its color.
+        half = cv2.resize(np.minimum(level, 0.0), chroma[0].shape[::-1])
+        for plane in chroma:
+            colored = cv2.multiply(plane, 1.0 + half, dtype=cv2.CV_32F)
+            plane[...] = cv2.scaleAdd(half, -128.0, colored).astype(np.uint8)
+
+    def _noise(self, x: Floats, y: Floats, speed: float, moment: float) -> Floats:
+        seconds = self._take.seconds
+        if not self._take.loop:
+            return noise.sample(self._tile, x, y - np.float32(speed * seconds * moment))
+        # Two runs by turns: each starts anew while it is unseen.
+        rounds = turns(self._take, _RUN)
+        first = rounds * moment % 1.0
+        total = np.zeros_like(y)
+        for part, aside in ((first, 0.0), ((first + 0.5) % 1.0, 211.0)):
+            gone = speed * seconds / rounds * (part - 0.5)
+            total += np.float32(1.0 - abs(2.0 * part - 1.0)) * noise.sample(
+                self._tile, x, y - np.float32(gone + aside)
+            )
+        share = 1.0 - abs(2.0 * first - 1.0)
+        return total / np.float32(math.hypot(share, 1.0 - share))
+
+
+class Flicker:
+    """Lights that waver, in groups that each go their own way.
+
+    Parameters
+    ----------
+    lights : ndarray of float32
+        Where lamps, windows, signs or stars are, 0 to 1.
+    stars : bool
+        Whether they are stars: air is never still, so that nearly all glimmer, and quickly.
+    """
+
+    def __init__(
+        self, lights: Floats, canvas: Canvas, rng: np.random.Generator, *, stars: bool
+    ) -> None:
+        mask = canvas.fit(lights, step=1)
+        rows = np.flatnonzero((mask > _FAINT).any(axis=1))
+        self.rows, self.night = (min(len(mask), int(rows[-1]) + 2) if len(rows) else 0), stars
+        self._mask = np.rint(mask[: self.rows] * 255).astype(np.uint8)
+        self._take, self._waves = canvas.take, _STARS if stars else _LAMPS
+        # What is lit together, like the letters of a sign, is one.
+        near = np.ones((3, 3) if stars else (max(3, canvas.height // 90) | 1,) * 2, np.uint8)
+        wide = cv2.dilate(self._mask, near) if self.rows else self._mask
+        count, labels = (
+            cv2.connectedComponents((wide > 24).astype(np.uint8)) if self.rows else (1, wide)
+        )
+        self._groups = rng.integers(0, _GROUPS, count).astype(np.uint8)[labels]
+        self._phases = rng.random((len(self._waves), _GROUPS))
+        self._calm = rng.random(_GROUPS) < (0.15 if stars else 0.45)
+
+    def draw(self, planes: Frame, moment: float, share: float) -> None:
+        """Dim the lights as they are at a moment, in place."""
+        level = np.full(_GROUPS, 0.32)
+        for (count, far), phase in zip(self._waves, self._phases, strict=True):
+            level += far * np.sin(2 * np.pi * (count * turns(self._take) * moment + phase))
+        dim = np.zeros(256, np.uint8)
+        dim[:_GROUPS] = np.where(self._calm, 0, 255 * share * np.clip(level, 0.0, 1.0))
+        over = planes[0][: self.rows]
+        lost = cv2.multiply(self._mask, cv2.LUT(self._groups, dim), scale=1 / 255)
+        cv2.subtract(over, cv2.multiply(over, lost, scale=1 / 255), dst=over)
+
+
+class Clouds:
+    """Thin clouds that drift over the sky, and take the light that is there.
+
+    Parameters
+    ----------
+    sky : ndarray of float32
+        Where there is sky, 0 to 1.
+    dense : float
+        Share of their light that is left.
+    """
+
+    night = False
+
+    def __init__(self, sky: Floats, dense: float, canvas: Canvas, rng: np.random.Generator) -> None:
+        self._take, self._width, height = canvas.take, canvas.width, canvas.height
+        horizon = float(np.clip(np.median((sky > 0.5).mean(axis=0)), 0.15, 0.75))
+        self.rows = rows = int(height * min(1.0, horizon + 0.25))
+        # A plane overhead: rows near the horizon lie far away and close together.
+        up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)[:, None]
+        across = np.arange(self._width, dtype=np.float32)[None] * (noise.SIDE / self._width)
+        flat = noise.sample(
+            noise.tile(rng, cells=8), across + 0 * up, 60.0 / (up + 0.14) + 0 * across
+        )
+        tile = np.rint(120 * smooth_step(-0.2, 2.6, flat)).astype(np.uint8)
+        self._tile = np.hstack([tile, tile])
+        mask = canvas.fit(sky, step=1)[:rows] * smooth_step(0.03, 0.28, up) * np.float32(dense)
+        self._mask = np.rint(mask * 255).astype(np.uint8)
+
+    def draw(self, planes: Frame, moment: float, share: float) -> None:
+        """Draw the clouds of a moment over the sky, in place."""
+        far = _DRIFT * self._take.seconds
+        gone = far * moment
+        if self._take.loop:  # all around, or there and back
+            gone = round(far) * moment or far / 2 * math.sin(2 * math.pi * moment)
+        left = -gone * self._width % self._width
+        center = (left + (self._width - 1) / 2, (self.rows - 1) / 2)
+        patch = cv2.getRectSubPix(self._tile, (self._width, self.rows), center)
+        over = planes[0][: self.rows]
+        light = cv2.multiply(
+            cv2.convertScaleAbs(over, alpha=0.45, beta=10), self._mask, scale=1 / 255
+        )
+        cv2.add(over, cv2.multiply(patch, light, scale=1 / 255), dst=over)
+
+
+class Mirror:
+    """Still water under something that moves.
+
+    Parameters
+    ----------
+    free : ndarray of float32
+        Where nothing stands before the water, of the rows of `water`.
+    rows : int
+        Row of the luma below which nothing moves by itself.
+    """
+
+    def __init__(self, water: Mirrored, free: Floats, canvas: Canvas, rows: int) -> None:
+        window = (water.rows, slice(0, canvas.painted[1]))
+        share = np.clip(water.share, 0.0, 1.0) ** np.float32(0.6)  # as film shows it
+        places = [
+            (part + 0.5) * np.float32(canvas.scale / 2) - 0.5
+            for part in (water.columns, water.lines)
+        ]
+        columns, lines, share = (canvas.fit(part, window) for part in (*places, share * free))
+        self._above = rows = rows & ~1
+        share *= lines < rows / 2
+        part = around(share)
+        self._share, self._columns, self._lines = share[part], columns[part], lines[part]
+        down, across = (slice(2 * side.start, 2 * side.stop) for side in part)
+        self._window = down, across
+        self.rows = self._window[0].stop if rows and self._share.max() > _FAINT else 0
+
+    def draw(self, planes: Frame, before: Frame) -> None:
+        """Draw what has changed since `before` upside down into the water, in place."""
+        half = self._above // 2
+        size = (planes[1].shape[1], half)
+        above = [
+            cv2.resize(part[0][: self._above], size, interpolation=cv2.INTER_AREA)
+            for part in (planes, before)
+        ]
+        pairs = [
+            above,
+            *([now[:half], was[:half]] for now, was in zip(planes[1:], before[1:], strict=True)),
+        ]
+        for plane, (now, was) in zip(inside(planes, self._window), pairs, strict=True):
+            change = cv2.subtract(now, was, dtype=cv2.CV_32F)
+            change = cv2.remap(change, self._columns, self._lines, cv2.INTER_LINEAR)
+            add(plane, np.asarray(change * self._share, np.float32))
+
+
+class Ripples:
+    """Shifts that go round and round: water stirs, ink flows.
+
+    Parameters
+    ----------
+    mask : ndarray of float32
+        How far each place is moved, as a share of the frame's height; of any size.
+    cells : tuple of int
+        Blobs down and across.
+    """
+
+    def __init__(
+        self,
+        mask: Floats,
+        cells: tuple[int, int],
+        take: Take,
+        relief: Relief,
+        rng: np.random.Generator,
+    ) -> None:
+        self._turns = turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
+        rows, columns = relief.shape
+        whole = cv2.resize(mask, (relief.width, relief.height), interpolation=cv2.INTER_LINEAR)
+        left, top = (relief.width - take.width) // 2, (relief.height - take.height) // 2
+        part = whole[top : top + take.height, left : left + take.width]
+        amount = cv2.resize(part, (columns, rows), interpolation=cv2.INTER_AREA) * take.height
+        moved = np.flatnonzero(amount.any(axis=1))
+        self._top = int(moved[0]) if len(moved) else rows  # nothing stirs above the water
+        self._fields = [
+            (noise.field(rng, rows, columns, cells=cells, octaves=2) * amount)[self._top :]
+            for _ in range(4)
+        ]
+        self._turn = 0.0
+
+    def turn_to(self, moment: float) -> None:
+        """Set the moment that is drawn next."""
+        self._turn = 2 * math.pi * self._turns * moment
+
+    def __call__(self, maps: tuple[Floats, Floats]) -> None:
+        """Add the shifts of the moment to the columns and rows that blocks come from."""
+        swings = (math.cos(self._turn), math.sin(self._turn))
+        for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):
+            below = part[self._top :]
+            for field, amount in zip(fields, swings, strict=True):
+                cv2.scaleAdd(field, amount, below, dst=below)
+
+
+def add(plane: Bytes, change: Floats) -> None:
+    """Add a change to a plane, in place; the change may be smaller."""
+    if change.shape != plane.shape:
+        change = np.asarray(cv2.resize(change, plane.shape[::-1], interpolation=cv2.INTER_LINEAR))
+    plane[...] = cv2.add(plane, change, dtype=cv2.CV_8U)
