@@ -1,36 +1,10 @@
 """Animate a Picture: depth and a moving camera for a still picture."""
 
-from __future__ import annotations
+from kit.engines.base import Asset, Definition, Engine, Job, Progress
+from kit.engines.models import settings
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
-from kit.engines.models import film_settings
-from kit.wire import Parameter
-
-_IMAGE = Parameter(
-    name="image",
-    type="image",
-    media=True,
-    required=True,
-    description="The picture to animate; one with a clear subject works best",
-)
-_TECHNIQUE = Parameter(
-    name="technique",
-    type="string",
-    default="auto",
-    enum=["auto", "cutout", "parallax", "ken_burns"],
-    description=(
-        "cutout moves the subject before its background, parallax bends the picture as if its lower"
-        " part were nearer, ken_burns keeps it flat; auto cuts out where it finds a subject"
-    ),
-)
-_CAMERA = film_settings.camera(
-    "push", ["push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still"]
-)
-_WEATHER = film_settings.weather(
-    "none",
-    ["none", "rain", "snow", "fog", "dust", "fireflies", "embers"],
-    "What is in the air before the picture",
-)
+_MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
+_WEATHERS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 
 
 class Animate(Engine):
@@ -49,20 +23,27 @@ class Animate(Engine):
         supports_prompt=False,
         prompt_required=False,
         settings=(
-            film_settings.duration(5, most=20),
-            film_settings.resolution("720p"),
-            film_settings.aspect_ratio("keep", keep=True),
-            _TECHNIQUE,
-            _CAMERA,
-            film_settings.motion(0.6),
-            _WEATHER,
-            film_settings.loop("Swing out and back, so that the clip can repeat"),
-            film_settings.fps(),
-            film_settings.file_format(),
-            seed_parameter(),
+            *settings.frame(5, 20, "720p", "keep"),
+            settings.choice(
+                "technique",
+                ("auto", "cutout", "parallax", "ken_burns"),
+                "cutout moves the subject before its background, parallax bends the picture as if"
+                " its lower part were nearer, ken_burns keeps it flat; auto cuts out where it finds"
+                " a subject",
+            ),
+            settings.choice("camera", _MOVES, "How the camera moves"),
+            settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
+            settings.choice("weather", _WEATHERS, "What is in the air before the picture"),
+            settings.switch("loop", False, "Swing out and back, so that the clip can repeat"),
+            settings.FPS,
+            settings.FILM_FORMAT,
+            settings.SEED,
         ),
-        media=(_IMAGE, film_settings.soundtrack()),
-        pricing=film_settings.prices("0.02", base="0.03"),
+        media=(
+            settings.picture("The picture to animate; one with a clear subject works best"),
+            settings.SOUNDTRACK,
+        ),
+        pricing=settings.film_prices("0.02", "0.03"),
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:

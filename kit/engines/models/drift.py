@@ -1,25 +1,10 @@
 """Drifting Landscape: a camera that moves through the layers of a landscape."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import film_settings, picture_settings
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
 
-_CAMERA = film_settings.directed_camera(
-    "drift", ["drift", "push", "pull", "pan_left", "pan_right", "rise", "still"]
-)
+_MOVES = ("drift", "push", "pull", "pan_left", "pan_right", "rise", "still")
 
 
 class Drift(Engine):
@@ -36,31 +21,23 @@ class Drift(Engine):
             " does not draw arbitrary objects."
         ),
         settings=(
-            film_settings.duration(),
-            film_settings.resolution(),
-            film_settings.aspect_ratio(),
-            _CAMERA,
-            film_settings.motion(),
-            film_settings.loop("End where it began, so that the clip can repeat without a cut"),
-            picture_settings.palette(),
-            film_settings.fps(),
-            film_settings.file_format(),
-            seed_parameter(),
+            *settings.frame(4, 12, "480p"),
+            settings.directed_camera("drift", _MOVES),
+            settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
+            settings.switch("loop", False, "End where it began, so that the clip can repeat"),
+            settings.PALETTE,
+            settings.FPS,
+            settings.FILM_FORMAT,
+            settings.SEED,
         ),
-        media=(film_settings.soundtrack(),),
+        media=(settings.SOUNDTRACK,),
         # Its work grows with every pixel; a flight has much that is done once.
-        pricing=film_settings.prices(
-            "0.015",
-            sizes={"360p": "0.6", "720p": "2.5", "1080p": "8"},
-            rates={"25": "1.05", "30": "1.3", "60": "2.8"},
-        ),
+        pricing=settings.film_prices("0.015", sizes="0.6 2.5 8", rates="1.05 1.3 2.8"),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(
-            order.prompt, order.parameters, family="poster", moves=_CAMERA.enum or ()
-        )
+        return prompt_problems(order.prompt, order.parameters, family="poster", moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's landscape, as long and as large as was asked for."""

@@ -1,33 +1,11 @@
 """Fly-through: a flight over generated land, directed by the words of the prompt."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import film_settings, picture_settings
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
-from kit.wire import Parameter
 
-_LAND = Parameter(
-    name="land",
-    type="string",
-    default="auto",
-    enum=["auto", "alps", "hills", "forest", "islands", "desert", "canyon"],
-    description="The land below; auto reads it from the prompt",
-)
-_CAMERA = film_settings.directed_camera(
-    "glide", ["forward", "glide", "skim", "rise", "descend", "orbit", "high", "still"]
-)
+_MOVES = ("forward", "glide", "skim", "rise", "descend", "orbit", "high", "still")
+_LANDS = ("auto", "alps", "hills", "forest", "islands", "desert", "canyon")
 
 
 class FlyThrough(Engine):
@@ -45,32 +23,23 @@ class FlyThrough(Engine):
             " terrain."
         ),
         settings=(
-            film_settings.duration(5),
-            film_settings.resolution("480p"),
-            film_settings.aspect_ratio("16:9"),
-            _CAMERA,
-            film_settings.motion(0.6, "How fast the camera flies"),
-            _LAND,
-            film_settings.loop("Dissolve into the beginning, so that the clip can repeat"),
-            picture_settings.palette(),
-            film_settings.fps(),
-            film_settings.file_format(),
-            seed_parameter(),
+            *settings.frame(5, 12, "480p"),
+            settings.directed_camera("glide", _MOVES),
+            settings.number("motion", 0.6, 0, 1, "How fast the camera flies"),
+            settings.choice("land", _LANDS, "The land below; auto reads it from the prompt"),
+            settings.switch("loop", False, "Dissolve into the beginning, so that it can repeat"),
+            settings.PALETTE,
+            settings.FPS,
+            settings.FILM_FORMAT,
+            settings.SEED,
         ),
-        media=(film_settings.soundtrack(),),
-        pricing=film_settings.prices(
-            "0.08",
-            base="0.05",
-            sizes={"360p": "0.6", "720p": "1.5", "1080p": "2.5"},
-            rates={"25": "1.02", "30": "1.1", "60": "1.5"},
-        ),
+        media=(settings.SOUNDTRACK,),
+        pricing=settings.film_prices("0.08", "0.05", sizes="0.6 1.5 2.5", rates="1.02 1.1 1.5"),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(
-            order.prompt, order.parameters, painter="flight", moves=_CAMERA.enum or ()
-        )
+        return prompt_problems(order.prompt, order.parameters, painter="flight", moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's land, as long and as large as was asked for."""

@@ -1,45 +1,10 @@
 """Ken Burns: pans and zooms over a picture, at nearly the speed of the encoder."""
 
-from __future__ import annotations
-
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
-from kit.engines.models import film_settings
-from kit.wire import Parameter
+from kit.engines.models import settings
 
-_IMAGE = Parameter(
-    name="image",
-    type="image",
-    media=True,
-    required=True,
-    description="The picture to move over; the larger, the sharper a zoom stays",
-)
-_MOVE = Parameter(
-    name="camera",
-    type="string",
-    default="auto",
-    enum=[
-        *("auto", "zoom_in", "zoom_out", "pan_left", "pan_right", "pan_up", "pan_down"),
-        *("drift", "still"),
-    ],
-    description="How the camera moves; auto travels along a long picture and zooms into others",
-)
-_EASING = Parameter(
-    name="easing",
-    type="string",
-    default="smooth",
-    enum=["smooth", "linear"],
-    description="Start and stop gently, or keep one speed from cut to cut",
-)
-_FOCUS = tuple(
-    Parameter(
-        name=f"focus_{axis}",
-        type="number",
-        minimum=0,
-        maximum=1,
-        description=f"Where a zoom leads, as a share of the {side}; left out: what stands out",
-    )
-    for axis, side in (("x", "width"), ("y", "height"))
-)
+_PANS = ("pan_left", "pan_right", "pan_up", "pan_down")
+_MOVES = ("auto", "zoom_in", "zoom_out", *_PANS, "drift", "still")
 
 
 class KenBurns(Engine):
@@ -57,19 +22,23 @@ class KenBurns(Engine):
         supports_prompt=False,
         prompt_required=False,
         settings=(
-            film_settings.duration(5, most=30),
-            film_settings.resolution("720p"),
-            film_settings.aspect_ratio("keep", keep=True),
-            _MOVE,
-            film_settings.motion(0.5, "How far the camera travels and zooms"),
-            *_FOCUS,
-            _EASING,
-            film_settings.loop("Go there and back again, so that the clip can repeat"),
-            film_settings.fps(),
-            film_settings.file_format(),
+            *settings.frame(5, 30, "720p", "keep"),
+            settings.choice("camera", _MOVES, "How the camera moves; auto follows the shape"),
+            settings.number("motion", 0.5, 0, 1, "How far the camera travels and zooms"),
+            settings.number("focus_x", None, 0, 1, "Where a zoom leads, as a share of the width"),
+            settings.number("focus_y", None, 0, 1, "And of the height; left out: what stands out"),
+            settings.choice(
+                "easing", ("smooth", "linear"), "Start and stop gently, or keep one speed"
+            ),
+            settings.switch("loop", False, "Go there and back again, so that the clip can repeat"),
+            settings.FPS,
+            settings.FILM_FORMAT,
         ),
-        media=(_IMAGE, film_settings.soundtrack()),
-        pricing=film_settings.prices("0.008", base="0.01"),
+        media=(
+            settings.picture("The picture to move over; the larger, the sharper a zoom stays"),
+            settings.SOUNDTRACK,
+        ),
+        pricing=settings.film_prices("0.008", "0.01"),
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:

@@ -1,83 +1,11 @@
 """Talking Portrait: the mouth of a photograph or a video moves with a recorded voice."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import film_settings
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
+from kit.engines.models.settings import medium, number
 from kit.engines.sizes import LONGEST_VOICE, SLACK
-from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
-_PORTRAIT = Parameter(
-    name="portrait",
-    type="image",
-    media=True,
-    description="A picture of a face from the front; give this or a video",
-)
-_VIDEO = Parameter(
-    name="video",
-    type="video",
-    media=True,
-    description="A video of a face from the front; it starts over where the audio is longer",
-)
-_AUDIO = Parameter(
-    name="audio",
-    type="audio",
-    media=True,
-    required=True,
-    description=f"The voice, up to {LONGEST_VOICE} s; the clip is as long as this",
-)
-_RESOLUTION = Parameter(
-    name="resolution",
-    type="string",
-    default="480p",
-    enum=["360p", "480p", "720p"],
-    description="The shorter side in pixels; the shape is that of the picture",
-)
-_FPS = Parameter(
-    name="fps",
-    type="integer",
-    default=25,
-    enum=[24, 25, 30],
-    description="Frames per second",
-)
-_INTENSITY = Parameter(
-    name="intensity",
-    type="number",
-    default=1,
-    minimum=0,
-    maximum=1.5,
-    description="How far the mouth moves; 0 keeps it still",
-)
-_HEAD_MOTION = Parameter(
-    name="head_motion",
-    type="number",
-    default=0.5,
-    minimum=0,
-    maximum=1,
-    description="How much the head sways and nods; only for a portrait",
-)
-_BLINK = Parameter(
-    name="blink",
-    type="boolean",
-    default=True,
-    description="Blink now and then, if both eyes are clear enough to close; only for a portrait",
-)
-
-
-def _fraction(name: str, description: str, *, least: float = 0) -> Parameter:
-    return Parameter(name=name, type="number", minimum=least, maximum=1, description=description)
+_SIDES = ("360p", "480p", "720p")
 
 
 class LipSync(Engine):
@@ -100,37 +28,32 @@ class LipSync(Engine):
         ),
         supports_prompt=False,
         prompt_required=False,
-        media=(_PORTRAIT, _VIDEO, _AUDIO),
-        settings=(
-            _RESOLUTION,
-            _FPS,
-            _INTENSITY,
-            _HEAD_MOTION,
-            _BLINK,
-            _fraction("mouth_x", "Middle of the mouth from the left, as a fraction of the width"),
-            _fraction("mouth_y", "Where the lips meet from the top, as a fraction of the height"),
-            _fraction(
-                "mouth_width", "Width of the mouth as a fraction of the picture's", least=0.01
-            ),
-            film_settings.file_format(),
-            seed_parameter(),
+        media=(
+            medium("portrait", "image", "A picture of a face from the front; give this or a video"),
+            medium("video", "video", "A video of a face from the front; repeated if it is shorter"),
+            medium("audio", "audio", f"The voice, up to {LONGEST_VOICE} s", required=True),
         ),
-        pricing=Rule(
-            base=Decimal("0.02"),
-            units=[UnitPrice(medium="audio", credits=Decimal("0.03"))],
-            multipliers=[
-                Multiplier(
-                    parameter="resolution", values={"360p": Decimal("0.6"), "720p": Decimal(2)}
-                ),
-                Multiplier(
-                    parameter="format",
-                    values={"mp4-av1": Decimal("1.25"), "webm": Decimal("1.25")},
-                ),
-            ],
+        settings=(
+            settings.choice("resolution", _SIDES, "The shorter side in pixels", "480p"),
+            settings.choice("fps", (24, 25, 30), "Frames per second", 25),
+            number("intensity", 1, 0, 1.5, "How far the mouth moves; 0 keeps it still"),
+            number("head_motion", 0.5, 0, 1, "How much the head of a portrait sways and nods"),
+            settings.switch("blink", True, "A portrait blinks if both eyes are clear enough"),
+            number("mouth_x", None, 0, 1, "Middle of the mouth, as a fraction of the width"),
+            number("mouth_y", None, 0, 1, "Where the lips meet, as a fraction of the height"),
+            number("mouth_width", None, 0.01, 1, "Width of the mouth, as a fraction of the width"),
+            settings.FILM_FORMAT,
+            settings.SEED,
+        ),
+        pricing=settings.prices(
+            "0.02",
+            {"audio": "0.03"},
+            resolution={"360p": "0.6", "720p": "2"},
+            format={"mp4-av1": "1.25", "webm": "1.25"},
         ),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that there is no face to move, or one too many, or too long a voice."""
         faces = [name for name in ("portrait", "video") if order.media.get(name)]
         if len(faces) != 1:

@@ -1,55 +1,12 @@
 """Living Scene: a painted still that comes alive."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import film_settings, picture_settings
-from kit.engines.painting.families import FAMILIES
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
-from kit.wire import Parameter
 
-_FAMILY = Parameter(
-    name="family",
-    type="string",
-    default="auto",
-    enum=["auto", *FAMILIES],
-    description="What is painted; auto reads it from the prompt",
-)
-_WEATHER = film_settings.weather(
-    "auto",
-    ["auto", "none", "rain", "snow", "fog", "dust", "fireflies", "embers"],
-    "What is in the air; auto follows the prompt",
-)
-_HOURS = Parameter(
-    name="hours",
-    type="string",
-    default="auto",
-    enum=["auto", "fixed", "day_to_night", "night_to_day"],
-    description=(
-        "Keep the prompt's time of day, or let it pass; auto lets it pass where the prompt says so"
-        " (from day to night, time lapse)"
-    ),
-)
-_CLOUDS = Parameter(
-    name="clouds",
-    type="boolean",
-    default=True,
-    description="Thin clouds drift where there is sky",
-)
-_CAMERA = film_settings.directed_camera(
-    "push", ["push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still"]
-)
+_MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
+_WEATHERS = ("auto", "none", "rain", "snow", "fog", "dust", "fireflies", "embers")
+_HOURS = ("auto", "fixed", "day_to_night", "night_to_day")
 
 
 class LivingScene(Engine):
@@ -67,29 +24,29 @@ class LivingScene(Engine):
             " drives or flies through it, and plants and boats stand still."
         ),
         settings=(
-            film_settings.duration(5),
-            film_settings.resolution("720p"),
-            film_settings.aspect_ratio("16:9"),
-            _FAMILY,
-            _CAMERA,
-            film_settings.motion(0.6),
-            _WEATHER,
-            _HOURS,
-            _CLOUDS,
-            picture_settings.palette(),
-            film_settings.loop("Swing out and back, so that the clip can repeat"),
-            film_settings.fps(),
-            film_settings.file_format(),
-            seed_parameter(),
+            *settings.frame(5, 12, "720p"),
+            settings.FAMILY,
+            settings.directed_camera("push", _MOVES),
+            settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
+            settings.choice("weather", _WEATHERS, "What is in the air; auto follows the prompt"),
+            settings.choice(
+                "hours", _HOURS, "Keep the time of day or let it pass; auto: as prompted"
+            ),
+            settings.switch("clouds", True, "Thin clouds drift where there is sky"),
+            settings.PALETTE,
+            settings.switch("loop", False, "Swing out and back, so that the clip can repeat"),
+            settings.FPS,
+            settings.FILM_FORMAT,
+            settings.SEED,
         ),
-        media=(film_settings.soundtrack(),),
+        media=(settings.SOUNDTRACK,),
         # Hours that pass cost nothing: prices go by settings, and a prompt may ask for them too.
-        pricing=film_settings.prices("0.03", base="0.06"),
+        pricing=settings.film_prices("0.03", "0.06"),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, moves=_CAMERA.enum or ())
+        return prompt_problems(order.prompt, order.parameters, moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene and film it, as long and as large as was asked for."""

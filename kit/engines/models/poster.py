@@ -1,44 +1,8 @@
 """Poster Landscape: flat layered landscapes, directed by the words of the prompt."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import picture_settings
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
-from kit.wire import Multiplier, Parameter, Rule, UnitPrice
-
-_SIZE = Parameter(
-    name="size",
-    type="integer",
-    default=1024,
-    minimum=256,
-    maximum=2048,
-    description="The longer side in pixels",
-)
-_STARS = Parameter(
-    name="stars",
-    type="boolean",
-    default=True,
-    description="Stars in the sky of dusk and night",
-)
-_GRAIN = Parameter(
-    name="grain",
-    type="boolean",
-    default=False,
-    description="A touch of paper grain; it makes the file larger",
-)
 
 
 class Poster(Engine):
@@ -55,25 +19,22 @@ class Poster(Engine):
             " arbitrary objects; other words only vary the composition."
         ),
         settings=(
-            picture_settings.aspect_ratio("1:1"),
-            _SIZE,
-            picture_settings.palette(),
-            picture_settings.layers(),
-            picture_settings.mist(),
-            _STARS,
-            _GRAIN,
-            picture_settings.file_format(),
-            picture_settings.quality(),
-            seed_parameter(),
+            settings.aspect_ratio("1:1"),
+            settings.size(1024, 256, 2048),
+            settings.PALETTE,
+            settings.number(
+                "layers", 7, 4, 9, "Ridges from the horizon to the foreground", "integer"
+            ),
+            settings.number("mist", 0.4, 0, 1, "From clear air to ridges that float in fog"),
+            settings.switch("stars", True, "Stars in the sky of dusk and night"),
+            settings.switch("grain", False, "A touch of paper grain; it makes the file larger"),
+            *settings.picture_file(),
+            settings.SEED,
         ),
-        pricing=Rule(
-            base=Decimal("0.004"),
-            units=[UnitPrice(parameter="size", credits=Decimal("0.000015"))],
-            multipliers=[Multiplier(parameter="format", values={"png": Decimal("1.5")})],
-        ),
+        pricing=settings.prices("0.004", {"size": "0.000015"}, format={"png": "1.5"}),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
         return prompt_problems(order.prompt, order.parameters, family="poster")
 

@@ -1,13 +1,10 @@
 """Reframe: a picture in another shape."""
 
-from __future__ import annotations
-
-from decimal import Decimal
-
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
-from kit.engines.models import picture_settings
-from kit.engines.models.picture_settings import aspect_ratio
-from kit.wire import Rule
+from kit.engines.models import settings
+from kit.engines.sizes import MOST
+
+_MODES = ("smart_crop", "blurred_fill", "stretch_edges")
 
 
 class Reframe(Engine):
@@ -25,26 +22,19 @@ class Reframe(Engine):
             " blurred copy."
         ),
         settings=(
-            aspect_ratio("9:16"),
-            picture_settings.choice(
-                "mode",
-                "smart_crop",
-                ("smart_crop", "blurred_fill", "stretch_edges"),
-                "How the new shape is filled",
-            ),
-            picture_settings.side(1280),
-            picture_settings.file_format(transparent=True),
-            picture_settings.quality(),
+            settings.aspect_ratio("9:16"),
+            settings.choice("mode", _MODES, "How the new shape is filled"),
+            settings.size(1280, 256, MOST),
+            *settings.picture_file(transparent=True),
         ),
-        media=(picture_settings.medium("image", "The picture to reframe"),),
-        pricing=Rule(base=Decimal("0.01")),
+        media=(settings.picture("The picture to reframe"),),
+        pricing=settings.prices("0.01"),
         supports_prompt=False,
         prompt_required=False,
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Bring the picture into the shape and size that were asked for."""
-        from kit.engines.editing.attending import attended
-        from kit.engines.editing.picture.framing import reframe
+        from kit.engines.editing.picture.reframing import reframe
 
-        return attended(job, progress, reframe)
+        return reframe(job, progress)

@@ -1,30 +1,9 @@
 """Retouch: erase something, take out noise, enlarge or sharpen."""
 
-from __future__ import annotations
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import picture_settings
-from kit.wire import Multiplier, Parameter, Rule
-
-_SCALE = Parameter(
-    name="scale",
-    type="integer",
-    default=2,
-    enum=[2, 4],
-    description="How many times wider and higher the result is; upscale only",
-)
+_OPERATIONS = ("erase", "denoise", "upscale", "sharpen")
 
 
 class Retouch(Engine):
@@ -44,50 +23,31 @@ class Retouch(Engine):
             " sharpen."
         ),
         settings=(
-            picture_settings.choice(
-                "operation",
-                "upscale",
-                ("erase", "denoise", "upscale", "sharpen"),
-                "What to do; erase needs a mask",
-            ),
-            _SCALE,
-            picture_settings.share("strength", 0.5, "How strongly; not used by erase"),
-            picture_settings.file_format(transparent=True),
-            picture_settings.quality(),
-            seed_parameter(),
+            settings.choice("operation", _OPERATIONS, "What to do; erase needs a mask", "upscale"),
+            settings.choice("scale", (2, 4), "How many times wider and higher; upscale only"),
+            settings.number("strength", 0.5, 0, 1, "How strongly; not used by erase"),
+            *settings.picture_file(transparent=True),
+            settings.SEED,
         ),
         media=(
-            picture_settings.medium("image", "The picture to repair"),
-            picture_settings.medium(
-                "mask",
-                "White, or any bright color, where something is to be erased; erase only",
-                required=False,
-            ),
+            settings.picture("The picture to repair"),
+            settings.medium("mask", "image", "White or bright where to erase; erase only"),
         ),
-        pricing=Rule(
-            base=Decimal("0.02"),
-            multipliers=[
-                # The scale has no price: it would be one of all operations, and what bounds the
-                # work of enlarging is how large the result may be.
-                Multiplier(
-                    parameter="operation",
-                    values={"erase": Decimal("1.5"), "denoise": Decimal("1.5")},
-                ),
-            ],
-        ),
+        # The scale has no price: it would be one of all operations, and what bounds the work of
+        # enlarging is how large the result may be.
+        pricing=settings.prices("0.02", operation={"erase": "1.5", "denoise": "1.5"}),
         supports_prompt=False,
         prompt_required=False,
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield what is missing for what is to be done, or given for nothing."""
         if order.parameters["operation"] == "erase" and not order.media.get("mask"):
             yield "mask", "is required to erase: a picture that is white where something is to go"
-        yield from picture_settings.unused(order, "mask", "erase")
+        yield from settings.unused(order, "mask", "erase")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Repair the picture in the way that was asked for."""
-        from kit.engines.editing.attending import attended
-        from kit.engines.editing.picture.repairs import repair
+        from kit.engines.editing.picture.retouching import retouch
 
-        return attended(job, progress, repair)
+        return retouch(job, progress)

@@ -1,51 +1,10 @@
 """Painted Scene: landscapes in depth, streets, space and abstracts, directed by a prompt."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import picture_settings
-from kit.engines.painting.families import FAMILIES
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
-from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
-_SIZE = Parameter(
-    name="size",
-    type="integer",
-    default=1024,
-    minimum=512,
-    maximum=2048,
-    description="The longer side in pixels",
-)
-_DETAIL = Parameter(
-    name="detail",
-    type="string",
-    default="standard",
-    enum=["low", "standard", "high"],
-    description="How much time to spend on fine structure",
-)
-
-
-def family() -> Parameter:
-    """Return the setting for the kind of scene."""
-    return Parameter(
-        name="family",
-        type="string",
-        default="auto",
-        enum=["auto", *FAMILIES],
-        description="Kind of scene; auto takes it from the words of the prompt",
-    )
+_DETAILS = ("low", "standard", "high")
 
 
 class Scene(Engine):
@@ -65,28 +24,23 @@ class Scene(Engine):
             " objects; words it does not know only vary the picture."
         ),
         settings=(
-            picture_settings.aspect_ratio("1:1"),
-            _SIZE,
-            family(),
-            picture_settings.palette(),
-            _DETAIL,
-            picture_settings.file_format(),
-            picture_settings.quality(),
-            seed_parameter(),
+            settings.aspect_ratio("1:1"),
+            settings.size(1024, 512, 2048),
+            settings.FAMILY,
+            settings.PALETTE,
+            settings.choice("detail", _DETAILS, "Time to spend on fine structure", "standard"),
+            *settings.picture_file(),
+            settings.SEED,
         ),
-        pricing=Rule(
-            base=Decimal("0.01"),
-            units=[UnitPrice(parameter="size", credits=Decimal("0.00006"))],
-            multipliers=[
-                Multiplier(
-                    parameter="detail", values={"low": Decimal("0.7"), "high": Decimal("1.6")}
-                ),
-                Multiplier(parameter="format", values={"png": Decimal("1.2")}),
-            ],
+        pricing=settings.prices(
+            "0.01",
+            {"size": "0.00006"},
+            detail={"low": "0.7", "high": "1.6"},
+            format={"png": "1.2"},
         ),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
         return prompt_problems(order.prompt, order.parameters)
 

@@ -1,36 +1,8 @@
 """Fast Scene: the painted scenes at a reduced size, enlarged."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.models import picture_settings
-from kit.engines.models.scene import family
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.models import settings
 from kit.engines.prompt.reading import prompt_problems
-from kit.wire import Parameter, Rule, UnitPrice
-
-_SIZE = Parameter(
-    name="size",
-    type="integer",
-    default=768,
-    minimum=256,
-    maximum=1024,
-    description=(
-        "The longer side in pixels; half as many are painted, then enlarged, except of seas,"
-        " liquids and flowing lines"
-    ),
-)
 
 
 class SceneFast(Engine):
@@ -47,21 +19,17 @@ class SceneFast(Engine):
             " does not draw people, animals or arbitrary objects."
         ),
         settings=(
-            picture_settings.aspect_ratio("1:1"),
-            _SIZE,
-            family(),
-            picture_settings.palette(),
-            picture_settings.file_format(),
-            picture_settings.quality(),
-            seed_parameter(),
+            settings.aspect_ratio("1:1"),
+            settings.size(768, 256, 1024, "; most scenes are painted at half of it and enlarged"),
+            settings.FAMILY,
+            settings.PALETTE,
+            *settings.picture_file(),
+            settings.SEED,
         ),
-        pricing=Rule(
-            base=Decimal("0.005"),
-            units=[UnitPrice(parameter="size", credits=Decimal("0.00002"))],
-        ),
+        pricing=settings.prices("0.005", {"size": "0.00002"}),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that nothing of the prompt can be painted."""
         return prompt_problems(order.prompt, order.parameters)
 

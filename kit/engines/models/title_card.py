@@ -1,29 +1,13 @@
 """Title Card: a headline on a picture, sized, placed and lit so that it reads at a glance."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
-from kit.engines.editing.title.styles import STYLES, headline_problems, subtitle_problems
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.editing.title import STYLES, headline_problems, subtitle_problems
 from kit.engines.media.fonts import FACES
-from kit.engines.models import picture_settings
+from kit.engines.models import settings
+from kit.engines.models.settings import choice, text
 from kit.engines.prompt.backgrounds import ground_problems
 from kit.engines.prompt.colors import color_problems
 from kit.engines.sizes import longest_side
-from kit.wire import Rule, UnitPrice
-
-_ASPECTS = ("16:9", "1:1", "9:16", "4:5")
 
 
 class TitleCard(Engine):
@@ -42,41 +26,26 @@ class TitleCard(Engine):
             " emoji are left out."
         ),
         settings=(
-            picture_settings.choice("aspect_ratio", "16:9", _ASPECTS, "Width to height"),
-            picture_settings.side(1280, most=2160),
-            picture_settings.choice("style", "bold", tuple(STYLES), "How the title looks"),
-            picture_settings.choice(
-                "font", "auto", ("auto", *FACES), "Typeface of the headline; auto suits the style"
-            ),
-            picture_settings.choice(
-                "position",
-                "auto",
-                ("auto", "top", "center", "bottom"),
-                "Where the title stands; auto finds the quietest place",
-            ),
-            picture_settings.text("subtitle", "A smaller line below or above the headline"),
-            picture_settings.text(
-                "accent",
-                "Color of what is stressed, a name or #rrggbb; lightened where it would not read",
-                "auto",
-            ),
-            picture_settings.text(
+            choice("aspect_ratio", ("16:9", "1:1", "9:16", "4:5"), "Width to height"),
+            settings.size(1280, 256, 2160),
+            choice("style", tuple(STYLES), "How the title looks"),
+            choice("font", ("auto", *FACES), "Typeface of the headline; auto suits the style"),
+            settings.TITLE_PLACE,
+            text("subtitle", "A smaller line below or above the headline"),
+            text("accent", "Color of what is stressed, a name or #rrggbb", "auto"),
+            text(
                 "background",
                 "Words for the background where there is no picture, such as 'teal', 'navy to"
                 " black' or 'foggy forest'; without them the headline's words direct a landscape",
             ),
-            picture_settings.file_format(),
-            picture_settings.quality(),
-            seed_parameter(),
+            *settings.picture_file(),
+            settings.SEED,
         ),
-        media=(picture_settings.medium("image", "The picture behind the title", required=False),),
-        pricing=Rule(
-            base=Decimal("0.01"),
-            units=[UnitPrice(parameter="size", credits=Decimal("0.00001"))],
-        ),
+        media=(settings.picture("The picture behind the title", required=False),),
+        pricing=settings.prices("0.01", {"size": "0.00001"}),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield what cannot be set or painted: letters without a font, words without a picture."""
         values = order.parameters
         width, height = longest_side(values["aspect_ratio"], values["size"])
@@ -91,7 +60,6 @@ class TitleCard(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""
-        from kit.engines.editing.attending import attended
         from kit.engines.editing.title.titling import make_card
 
-        return attended(job, progress, make_card)
+        return make_card(job, progress)

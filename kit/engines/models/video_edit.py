@@ -1,11 +1,6 @@
 """Video Editor: one video cut, framed, captioned, graded and set to sound in one pass."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from decimal import Decimal
-
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
+from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.picture.looks import LOOKS
 from kit.engines.editing.video.checks import (
     LONGEST_TEXT,
@@ -13,32 +8,10 @@ from kit.engines.editing.video.checks import (
     edit_faults,
     edit_seconds,
 )
-from kit.engines.models.film_settings import (
-    amount,
-    by_value,
-    choice,
-    file_format,
-    fit,
-    medium,
-    music_volume,
-    quality,
-    size_factors,
-    sound_problems,
-    switch,
-)
+from kit.engines.models import settings
+from kit.engines.models.settings import choice, medium, number, switch
 from kit.engines.sizes import LONGEST, SHAPES, SIDES
-from kit.wire import Parameter, Rule, UnitPrice
-
-_CAPTIONS = Parameter(
-    name="captions",
-    type="string",
-    description=(
-        "What is said, as plain text; the words are spread over the speech that is heard, or over"
-        " the whole clip where nothing is. Latin, Greek, Cyrillic, Hebrew and Arabic letters; no"
-        " Chinese, Japanese, Korean or Indic ones, and emoji are left out"
-    ),
-    max_length=LONGEST_TEXT,
-)
+from kit.wire import Parameter
 
 
 class Edit(Engine):
@@ -59,50 +32,47 @@ class Edit(Engine):
         prompt_required=False,
         media=(
             medium("video", "video", "The video to edit", required=True),
-            medium(
-                "voice", "audio", "Speech over the video, from the start of the result to its end"
-            ),
+            medium("voice", "audio", "Speech over the result, from its start to its end"),
             medium("music", "audio", "Music for the result, repeated where it is too short"),
         ),
         settings=(
-            amount("start", 0, (0, LONGEST), "Where to begin, in seconds of the video"),
-            amount("end", None, (0, LONGEST), "Where to stop, in seconds of the video"),
-            amount("speed", 1, (0.25, 4), "2 runs twice as fast; voices keep their pitch"),
-            choice("aspect_ratio", ["keep", *SHAPES], "Width to height; keep is the video's own"),
-            fit("follows what draws the eye"),
-            choice(
-                "resolution",
-                ["keep", *SIDES],
-                "The shorter side in pixels; keep is the video's own, up to 1080",
-            ),
+            number("start", 0, 0, LONGEST, "Where to begin, in seconds of the video"),
+            number("end", None, 0, LONGEST, "Where to stop, in seconds of the video"),
+            number("speed", 1, 0.25, 4, "2 runs twice as fast; voices keep their pitch"),
+            choice("aspect_ratio", ("keep", *SHAPES), "Width to height; keep is the video's own"),
+            settings.FIT,
+            choice("resolution", ("keep", *SIDES), "The shorter side; keep: its own, up to 1080"),
             switch("stabilize", False, "Take the shake out; it costs a little of the edges"),
-            choice("look", ["none", *LOOKS], "Color grade"),
-            _CAPTIONS,
-            choice("caption_style", ["bold", "clean", "karaoke"], "How the captions look"),
-            choice("caption_position", ["bottom", "middle", "top"], "Where the captions stand"),
-            amount("fade_in", 0, (0, 5), "Seconds from black at the start"),
-            amount("fade_out", 0, (0, 5), "Seconds to black at the end"),
-            choice(
-                "sound",
-                ["keep", "replace", "mute"],
-                "The video's own sound: keep it beside voice and music, replace it by them, or"
-                " mute everything",
+            choice("look", ("none", *LOOKS), "Color grade"),
+            Parameter(
+                name="captions",
+                description=(
+                    "What is said, as plain text; the words are spread over the speech that is"
+                    " heard, or over the whole clip where nothing is. Latin, Greek, Cyrillic,"
+                    " Hebrew and Arabic letters; no Chinese, Japanese, Korean or Indic ones, and"
+                    " emoji are left out"
+                ),
+                max_length=LONGEST_TEXT,
             ),
-            music_volume(),
-            switch("duck", True, "Turn the music down while the rest is heard"),
-            switch("normalize", True, "Bring the sound to -14 LUFS, as platforms play it"),
-            amount("poster_time", None, (0, LONGEST), "Second of the result for the preview"),
-            file_format(),
-            quality(),
+            choice("caption_style", ("bold", "clean", "karaoke"), "How the captions look"),
+            choice("caption_position", ("bottom", "middle", "top"), "Where the captions stand"),
+            number("fade_in", 0, 0, 5, "Seconds from black at the start"),
+            number("fade_out", 0, 0, 5, "Seconds to black at the end"),
+            *settings.SOUND,
+            number("poster_time", None, 0, LONGEST, "Second of the result for the preview"),
+            settings.FILM_FORMAT,
+            settings.FILM_QUALITY,
         ),
-        pricing=Rule(
-            base=Decimal("0.05"),
-            units=[UnitPrice(medium="video", credits=Decimal("0.02"))],
-            multipliers=[*size_factors("keep"), by_value("stabilize", {"true": "1.5"})],
+        pricing=settings.prices(
+            "0.05",
+            {"video": "0.02"},
+            resolution={"keep": "1.5", "480p": "0.6", "1080p": "2"},
+            format={"mp4-av1": "1.2", "webm": "1.2"},
+            stabilize={"true": "1.5"},
         ),
     )
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> settings.Problems:
         """Yield that there is no such part, nothing to set the captions, or no sound."""
         whole, *_ = [*order.seconds.get("video", ()), None]
         faults = list(edit_faults(order.parameters, whole))
@@ -111,7 +81,7 @@ class Edit(Engine):
         seconds = edit_seconds(order.parameters, whole) if known else None
         captions, style = order.parameters.get("captions"), order.parameters["caption_style"]
         yield from caption_problems("captions", captions or "", style, seconds)
-        yield from sound_problems(order)
+        yield from settings.sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Edit the job's video."""

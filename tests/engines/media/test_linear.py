@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.engines.editing.title.styles import headline_problems
+from kit.engines.editing.title import headline_problems
 from kit.engines.editing.video.checks import caption_problems
 from kit.engines.media.breaking import clusters, pieces
 from kit.engines.media.direction import in_sight

@@ -121,7 +121,7 @@ def test_a_cancel_does_not_wait_for_work_that_cannot_be_stopped(tmp_path: Path) 
 
     progress = Progress(lambda done: progress.cancel() if done else None)
     with pytest.raises(CanceledError):
-        attended(Job(prompt="", parameters={}, folder=tmp_path), progress, work)
+        attended(work)(Job(prompt="", parameters={}, folder=tmp_path), progress)
 
     release.set()
     assert stopped.wait(20)
@@ -143,5 +143,5 @@ def test_work_without_news_is_reported_again_and_what_goes_wrong_is_raised(tmp_p
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        attended(job, Progress(hear), work)
+        attended(work)(job, Progress(hear))
     assert seen == sorted(seen)

@@ -1,1 +1,1 @@
-"""Engines that change a picture: background, repairs, looks and shape."""
+"""Pictures that are edited: background, repairs, looks and shape."""

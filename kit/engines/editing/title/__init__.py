@@ -1,1 +1,226 @@
-"""Titles: a headline set on a picture where it is quiet, with enough contrast to be read."""
+"""Titles: their styles as data, and what cannot be set in them; nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kit.engines.media.breaking import check_words, pieces
+from kit.engines.media.fonts import able
+from kit.engines.media.fonts.widths import width_of
+from kit.engines.media.fonts.wording import capitals, wording, wording_problems
+from kit.errors import EngineError
+from kit.parameters import Problem
+
+_MARGIN = 0.07  # of the shorter side
+_SMALLEST = 8.0  # pixels an em in which letters can still be told apart
+_KERNED = 0.94  # of its width is left of a line whose letters move together
+#: Height and width of a picture in pixels.
+Shape: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitleStyle:
+    """How a title looks. Lengths are in ems of the headline where nothing else is said.
+
+    Parameters
+    ----------
+    width, height : float
+        The headline's space, as a share of the width between the margins and of the height.
+    accent : tuple of int
+        Color of the stressed word, rule, kicker or glow.
+    rule, rule_length : float
+        Thickness, and length as a share of the width between the margins; 0 draws none.
+    kicker : bool
+        The subtitle stands above the headline and in the accent color.
+    tracked : bool
+        The subtitle is set in spaced capitals.
+    night : float
+        How far the whole picture is taken into the night, 0 to 1: the letters are lit, and shine on
+        what is around them in the accent color.
+    bright : float
+        Luminance behind the text, 0 to 1, from which on the letters are dark.
+    scrim : float
+        Least darkening behind the text, 0 to 1; more where contrast asks for it.
+    """
+
+    face: str
+    small_face: str = "inter"
+    accent: tuple[int, int, int]
+    capitals: bool = False
+    align: str = "center"
+    width: float = 1.0
+    height: float = 0.36
+    gap: float = 0.2
+    tracking: float = 0.0
+    stroke: float = 0.0
+    shadow: float = 0.0
+    night: float = 0.0
+    bright: float = 0.42
+    picks_word: bool = False
+    rule: float = 0.0
+    rule_length: float = 0.0
+    kicker: bool = False
+    tracked: bool = False
+    scrim: float = 0.3
+
+    @property
+    def small_tracking(self) -> float:
+        """How far the letters of the subtitle stand apart, in ems of its own."""
+        return 0.14 if self.tracked else 0.0
+
+
+#: Name -> style, in the order in which a form shows them.
+STYLES = {
+    "bold": TitleStyle(
+        face="anton",
+        small_face="inter-bold",
+        accent=(255, 209, 26),
+        capitals=True,
+        height=0.42,
+        stroke=0.035,
+        shadow=0.09,
+        picks_word=True,
+        bright=0.48,
+        scrim=0.25,
+    ),
+    "elegant": TitleStyle(
+        face="playfair",
+        accent=(240, 212, 160),
+        width=0.92,
+        gap=0.16,
+        shadow=0.1,
+        rule=0.018,
+        rule_length=0.16,
+        tracked=True,
+        scrim=0.2,
+    ),
+    "clean": TitleStyle(
+        face="inter-bold",
+        accent=(90, 200, 250),
+        align="left",
+        width=0.9,
+        gap=0.18,
+        tracking=-0.02,
+        shadow=0.06,
+        rule=0.1,
+        rule_length=0.12,
+    ),
+    "neon": TitleStyle(face="neon", accent=(255, 64, 190), height=0.4, gap=0.24, night=0.72),
+    "editorial": TitleStyle(
+        face="playfair",
+        accent=(255, 196, 120),
+        align="left",
+        width=0.94,
+        height=0.44,
+        gap=0.1,
+        tracking=-0.01,
+        shadow=0.07,
+        rule=0.012,
+        rule_length=1.0,
+        kicker=True,
+        tracked=True,
+    ),
+}
+#: The style of a title where none is asked for.
+USUAL = "bold"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How wide lines may be, how many there may be, and the bounds of the letters, in pixels."""
+
+    width: float
+    lines: int
+    smallest: float
+    largest: float
+    height: float
+
+
+def margin_of(shape: Shape) -> int:
+    """Return the least distance of letters from the edge of a picture, in pixels."""
+    return round(_MARGIN * min(shape[:2]))
+
+
+def headline_room(shape: Shape, style: TitleStyle, width: float = 1.0, height: float = 1.0) -> Room:
+    """Return the room of a headline, in shares of the width between margins and style's height."""
+    tall, wide = shape[:2]
+    return Room(
+        width=(wide - 2 * margin_of(shape)) * width * style.width,
+        lines=6 if tall > wide else 4,
+        smallest=max(_SMALLEST, 0.022 * min(tall, wide)),
+        largest=0.34 * min(tall, wide),
+        height=height * style.height * tall,
+    )
+
+
+def subtitle_room(shape: Shape, headline: Room, size: float) -> Room:
+    """Return the room of a subtitle, next to a headline in letters of a size."""
+    least = 0.026 * min(shape[:2])
+    return Room(
+        width=headline.width,
+        lines=3,
+        smallest=max(_SMALLEST, 0.6 * least),
+        largest=max(least, 0.34 * size, _SMALLEST),
+        height=0.16 * shape[0],
+    )
+
+
+def headline_of(text: str, face: str, style: str) -> tuple[str, str]:
+    """Return a headline and its face as they are set; ``auto`` leaves the face to the style."""
+    look = STYLES[style]
+    return capitals(text) if look.capitals else text, look.face if face == "auto" else face
+
+
+def subtitle_of(text: str, style: str) -> tuple[str, str]:
+    """Return a subtitle and its face as they are set."""
+    look = STYLES[style]
+    return capitals(text) if look.tracked else text, look.small_face
+
+
+def headline_problems(
+    name: str, text: str, face: str, style: str, shape: Shape | None = None
+) -> Iterator[Problem]:
+    """Yield that a headline, the value of `name`, cannot be set, on a picture of a shape if known.
+
+    Yields
+    ------
+    (str, str)
+        Letters that no font has, words that are too long, and a text that is.
+    """
+    room = headline_room(shape, STYLES[style]) if shape else None
+    yield from _problems(name, *headline_of(text, face, style), room, STYLES[style].tracking)
+
+
+def subtitle_problems(
+    name: str, text: str, style: str, shape: Shape | None = None
+) -> Iterator[Problem]:
+    """Yield that a subtitle, the value of `name`, cannot be set; see `headline_problems`."""
+    look = STYLES[style]
+    room = subtitle_room(shape, headline_room(shape, look), 0.0) if shape else None
+    yield from _problems(name, *subtitle_of(text, style), room, look.small_tracking)
+
+
+def _problems(
+    name: str, text: str, face: str, room: Room | None, tracking: float
+) -> Iterator[Problem]:
+    found = [*wording_problems(name, text, face)]
+    try:
+        check_words(pieces(text))
+    except EngineError as error:
+        found.append((name, str(error)))
+    yield from found
+    if not room or not text.strip() or found:
+        return
+    text = wording(text, face).text
+    faces = able(text, face)
+    # Joined letters are narrower than they stand in the tables.
+    if faces and not any(unicodedata.bidirectional(letter) == "AL" for letter in text):
+        ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)
+        most = room.width * room.lines / room.smallest
+        if ems > most:
+            fits = int(len(text) * most / ems)
+            sentence = "is too long to be readable in this size: of its"
+            yield name, f"{sentence} {len(text)} letters about {fits} fit"

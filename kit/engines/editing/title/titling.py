@@ -1,12 +1,12 @@
 """Titling: a headline set on a picture where it is quiet, with enough contrast to be read.
 
-Contrast is measured on the picture behind the text and made up for with a scrim, so 4.5:1 (WCAG
-2.2, level AA) holds for headline and subtitle on any picture.
+Contrast is measured on the picture behind the text and made up for with a scrim, a gradient in the
+picture's own colors, so 4.5:1 (WCAG 2.2, level AA) holds for headline and subtitle on any picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,48 +14,52 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.picture.framing import scaled
-from kit.engines.editing.picture.grading import color_of, finished, flat, source
-from kit.engines.editing.picture.painted import behind, landscape
-from kit.engines.editing.title.places import Layout, laid_out
-from kit.engines.editing.title.scrims import Box, Need, scrimmed
-from kit.engines.editing.title.setting import (
-    DARK,
-    LIGHT,
-    Piece,
-    Tints,
-    Title,
-    Tone,
-    accent_for,
-    accent_on,
-    contrast_on,
-    luminance,
-    tints_of,
-)
-from kit.engines.editing.title.styles import STYLES, TitleStyle, headline_of, subtitle_of
-from kit.engines.media.color import Bytes, paint
-from kit.engines.media.lettering import Block, Color, mask, softened, sprite, stamp
+from kit.engines.editing.attending import attended
+from kit.engines.editing.picture.background import behind, landscape
+from kit.engines.editing.picture.files import color_of, finished, flat, scaled, source
+from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
+from kit.engines.editing.title.layout import LUMA, Box, Layout, Piece, Title, laid_out, luminance
+from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
+from kit.engines.media.fonts.wording import Wording, wording
+from kit.engines.media.lettering import Block, Color, extent, mask, softened, sprite, stamp
+from kit.engines.media.noise import smooth_step
 from kit.engines.media.subject import crop
-from kit.engines.media.typesetting import extent
 from kit.engines.prompt.backgrounds import asks_for_place
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
 
-__all__ = ["Title", "titled"]
-
-#: Deviation, in ems, and strength of the halos that make up a glow.
-_GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
-_NIGHT = (0.36, 0.15, 282.0)  # the light of night, OKLCH
+_SPARE = 0.2  # of the width, that a landscape is painted wider: the sun need not be behind a title
 _PLACED, _SHADED = 0.2, 0.65  # shares of the work done by then
-_OUTLINE: Color = (14, 14, 18)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pen:
-    style: TitleStyle
-    tone: Tone
-    accent: Color
-    layout: Layout
+@attended
+def make_card(job: Job, progress: Progress) -> Asset:
+    """Render a job of the title-card model."""
+    progress.report(0.0)
+    values = job.parameters
+    accent = values["accent"].strip().lower()
+    title = Title(
+        headline=job.prompt,
+        subtitle=values.get("subtitle") or "",
+        face=values["font"],
+        style=values["style"],
+        position=values["position"],
+        accent=None if accent in ("", "auto") else color_of(accent),
+    )
+    width, height = longest_side(values["aspect_ratio"], values["size"])
+    words, painted = (values.get("background") or "").strip(), not job.media.get("image")
+    spare = round(_SPARE * width) if painted and (not words or asks_for_place(words)) else 0
+    if not painted:
+        ground = scaled(crop(flat(source(job)), width / height), width, height)
+    elif words:
+        ground = behind(words, width + spare, height, job.seed, progress)
+    else:
+        brief = read(job.prompt, {}, job.seed, family="poster")
+        ground = landscape(brief, width + spare, height, progress)
+    progress.report(0.3)
+    report = progress.part(0.3, 0.8).report
+    pixels, facts = titled(ground, title, spare=spare, painted=painted, report=report)
+    return finished(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
 def titled(
@@ -74,7 +78,7 @@ def titled(
         Columns by which the picture is wider than the result; it is cut, and perhaps mirrored, so
         that the title hides little of it.
     painted : bool
-        Whether it was painted by rule: then it has no faces, and its lights are flat shapes.
+        Whether it was painted by rule: then it has no faces.
     report : callable
         Is told after each step which share of the work is done, 0 to 1; it may raise to stop it.
 
@@ -84,64 +88,194 @@ def titled(
         The text has letters that no font has, or is too long.
     """
     style = STYLES[title.style]
-    title, left_out = _worded(title)
+    headline = wording(*headline_of(title.headline, title.face, title.style))
+    small = title.subtitle
+    subtitle = wording(*subtitle_of(small, title.style)) if small.strip() else Wording("")
+    title = replace(title, headline=headline.text, subtitle=subtitle.text)
     layout = laid_out(pixels, title, spare=spare, people=not painted)
     report(_PLACED)
-    pixels = layout.view.of(pixels, pixels.shape[1] - spare)
+    pixels = pixels[:, layout.first : layout.first + pixels.shape[1] - spare]
+    pixels = np.ascontiguousarray(pixels[:, ::-1] if layout.mirrored else pixels)
     if style.night:
-        pixels = _by_night(pixels, style.night)
-    tints = tints_of(pixels, _part(pixels, layout.box))
-    tone = _tone(pixels, layout.box, style, tints)
-    accent = title.accent or (style.accent if tone.light else _deep(pixels, layout.box))
-    least = style.scrim if tone.light else 0.0
-    out, ground = scrimmed(
-        pixels,
-        layout.box,
-        Need(tone, tints, _nearest(accent, tone, style), least, sparing=painted),
-    )
+        # Dark and blue, as films shoot it by day.
+        gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
+        tables = 255 * np.linspace(0, 1, 256)[:, None] ** 1.5 * gain
+        pixels = np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
+    out, inks = _inked(pixels, layout, title)
     report(_SHADED)
-    if not style.glow:
-        # A glow only lights what is around the letters; they are read by their own brightness.
-        accent = accent_on(accent, ground, tone)
-    pen = _Pen(style, tone, accent, layout)
     y = layout.top
-    pieces = layout.stack.pieces
-    for number, piece in enumerate(pieces, start=1):
-        _draw(out, piece, y, pen)
+    for number, piece in enumerate(layout.pieces, start=1):
+        _draw(out, piece, y, layout, style, inks)
         y += piece.height + piece.after
-        report(_SHADED + (1.0 - _SHADED) * number / len(pieces))
-    inks = (tone.ink, _tube(accent) if style.glow else accent)
-    headline = layout.stack.headline
+        report(_SHADED + (1.0 - _SHADED) * number / len(layout.pieces))
     facts = {
         "position": layout.place,
         "side": layout.side,
-        "font": headline.face,
-        "lines": list(headline.lines),
-        "contrast": round(min(contrast_on(color, ground) for color in inks), 1),
+        "font": layout.headline.face,
+        "lines": list(layout.headline.lines),
+        "contrast": round(inks.contrast, 1),
     }
+    left_out = list(dict.fromkeys(headline.left_out + subtitle.left_out))
     return out, {**facts, "left_out": left_out} if left_out else facts
 
 
-def _worded(title: Title) -> tuple[Title, list[str]]:
-    """Return a title as it is written, and the symbols that no font has."""
-    headline = headline_of(title.headline, title.face, title.style)
-    subtitle = subtitle_of(title.subtitle, title.style)
-    left_out = list(dict.fromkeys(headline.left_out + subtitle.left_out))
-    return replace(title, headline=headline.text, subtitle=subtitle.text), left_out
+#: Least contrast of text to what is behind it. Source: WCAG 2.2, success criterion 1.4.3.
+_LEAST = 4.5
+_AIM = 4.75  # what is left over for rounding and for glints smaller than a letter
+_BLOCK = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
+_KNEE = 0.6  # share of the bound from which on brightness is bent
+_FADE = (0.5, 0.2)  # over how much of the picture a scrim ends, across and down
+_WHITE: Color = (255, 255, 255)
+_OUTLINE: Color = (14, 14, 18)
+#: Hues, in degrees of OKLCH, of accents on light pictures: crimson, blue, violet, teal.
+_ACCENTS = (22.0, 262.0, 305.0, 190.0)
 
 
-def _tone(pixels: Bytes, box: Box, style: TitleStyle, tints: Tints) -> Tone:
-    """Return the tone that changes the picture behind the text less."""
-    if style.glow:
-        return LIGHT
-    behind = luminance(_part(pixels, box)[::8, ::8])
-    if float(np.median(behind)) <= style.bright:
-        return LIGHT
-    return replace(DARK, ink=tints.ink)
+@dataclass(frozen=True, slots=True)
+class _Inks:
+    """The colors of a title: of its letters, of what is stressed, and of letters that are lit."""
+
+    letters: Color
+    accent: Color
+    headline: Color
+    light: bool
+    contrast: float
 
 
-def _deep(pixels: Bytes, box: Box) -> Color:
-    return accent_for(_part(pixels, box).mean(axis=(0, 1)).tolist())
+def _inked(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
+    """Return a picture shaded behind a text as far as it must be, and the colors of that."""
+    style, part = STYLES[title.style], _part(pixels, layout.box)
+    light = bool(style.night) or float(np.median(luminance(part[::8, ::8]))) <= style.bright
+    dark, pale, ink = _tints(pixels, part)
+    letters = _WHITE if light else ink
+    accent = title.accent or (style.accent if light else _accent_for(part.mean(axis=(0, 1))))
+    # What is nearest to the ground, in reason, says how far that must be shaded.
+    nearest, stressed = (float(luminance(np.array(c, np.float32))) for c in (letters, accent))
+    if not style.night and (style.picks_word or style.kicker):
+        nearest = min(nearest, max(stressed, 0.5)) if light else max(nearest, min(stressed, 0.08))
+    least = style.scrim if light else 0.0
+    out = _scrimmed(pixels, layout, dark if light else pale, nearest, least, light=light)
+    behind = luminance(_averaged(_part(out, layout.box)))
+    ground = float(np.percentile(behind, 99.0 if light else 1.0))
+    headline = letters
+    if style.night:
+        # The lit gas itself: nearly white with a breath of its glow.
+        headline = _color(1.0 - 0.16 * (1.0 - np.array(accent) / 255))
+    else:
+        accent = _accent_on(accent, ground, letters, light=light)
+    shown = (letters, headline if style.night else accent)
+    contrast = min(_contrast(color, ground) for color in shown)
+    return out, _Inks(letters, accent, headline, light, contrast)
+
+
+def _scrimmed(
+    pixels: Bytes, layout: Layout, tint: Floats, ink: float, least: float, *, light: bool
+) -> Bytes:
+    """Return a picture under the weakest gradient on which letters of a luminance can be read.
+
+    It is a band along the rows, or ends in the middle where a title stands at a side. For dark
+    letters all is done to the negative.
+    """
+    limit = (ink + 0.05) / _AIM - 0.05 if light else min(0.95, (ink + 0.05) * _AIM - 0.05)
+    calm = 0.8 * limit if light else limit + 0.25 * (1.0 - limit)
+    bound = 255 * float(encode(np.array(max(limit, 0.0))))
+    base, sign = (0.0, 1.0) if light else (255.0, -1.0)
+    tint, bound = (tint, bound) if light else (1.0 - tint, 255.0 - bound)
+
+    hue = tint / max(1e-3, float(tint @ LUMA))
+
+    def shaded(part: Floats, share: float) -> Floats:
+        dim = (base + sign * part) * (1.0 + share * (tint - 1.0))
+        # Bent so that nothing passes the bound: a sun becomes a soft light in the color of its sky.
+        gray = np.maximum(dim @ LUMA, 1e-3)[..., None]
+        rest = max(1e-3, (1.0 - _KNEE) * bound)
+        above = np.maximum(gray - _KNEE * bound, 0.0)
+        bent = np.minimum(gray, _KNEE * bound) + rest * (1.0 - np.exp(-above / rest))
+        kept = bent / gray
+        return np.asarray(base + sign * dim * kept * (1.0 + (1.0 - kept) * (hue - 1.0)), np.float32)
+
+    behind, strength = _averaged(_part(pixels, layout.box)), 1.0
+    for share in np.linspace(0.0, 1.0, 26):
+        found = luminance(shaded(behind, share))
+        middle, worst = np.percentile(found, (70, 99.5) if light else (30, 0.5))
+        apart = (max(worst, ink) + 0.05) / (min(worst, ink) + 0.05)
+        if share >= least and (middle <= calm if light else middle >= calm) and apart >= _AIM:
+            strength = float(share)
+            break
+    (height, width), (left, top, right, bottom) = pixels.shape[:2], layout.box
+    down = _FADE[1] * (height + 2 * (bottom - top))
+    weight = _gradient(height, top, bottom, down)[:, None, None]
+    if layout.side != "center":
+        weight = weight * _gradient(width, left, right, _FADE[0] * width)[None, :, None]
+    out = pixels.copy()
+    for first in range(0, height, 48):
+        rows = slice(first, first + 48)
+        if weight[rows].max() > 1 / 512:
+            old = pixels[rows].astype(np.float32)
+            new = old + weight[rows] * (shaded(old, strength) - old)
+            out[rows] = np.rint(new).clip(0, 255).astype(np.uint8)
+    return out
+
+
+def _gradient(length: int, first: float, last: float, fade: float) -> Floats:
+    """Return 1 behind the text, falling to 0 beyond it but towards a near edge."""
+    at, pad = np.arange(length, dtype=np.float32), 0.1 * fade
+    off = np.zeros_like(at)
+    if first > 0.35 * fade:
+        off = np.maximum(off, first - pad - at)
+    if length - last > 0.35 * fade:
+        off = np.maximum(off, at - last - pad)
+    return smooth_step(1.0, 0.0, off / np.float32(fade))
+
+
+def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
+    """Return what a picture's own darks and lights look like, 0 to 1, and a dark ink of it."""
+    whole, near = (
+        lab_of(cv2.resize(p, (48, 48), interpolation=cv2.INTER_AREA).reshape(-1, 3) / 255)
+        for p in (pixels, part)
+    )
+    low, high = np.percentile(whole[:, 0], (45, 60))
+    found = []
+    for chosen in (whole[:, 0] <= low, whole[:, 0] >= high):
+        weights = chosen * (np.hypot(whole[:, 1], whole[:, 2]) + 0.004)
+        a, b = (weights[:, None] * whole[:, 1:]).sum(axis=0) / max(1e-9, weights.sum())
+        found.append((float(np.hypot(a, b)), float(np.degrees(np.arctan2(b, a)) % 360)))
+    (deep, hue), (faint, other) = found
+    most = 0.02 + 1.4 * float(np.hypot(near[:, 1], near[:, 2]).mean())
+    dark = paint((0.32, min(0.14, 1.7 * deep, most), hue))
+    pale = paint((0.975, min(0.022, 0.4 * faint), other))
+    return dark, pale, _color(paint((0.21, min(0.05, 0.8 * deep), hue)))
+
+
+def _accent_for(ground: Floats) -> Color:
+    """Return an accent for dark letters: a deep hue that stands apart from what is behind it."""
+    _, a, b = lab_of(ground / 255)
+    hue = np.degrees(np.arctan2(b, a))
+    apart = [min(120.0, abs((other - hue + 180) % 360 - 180)) for other in _ACCENTS]
+    best = 0 if np.hypot(a, b) < 0.02 else int(np.argmax(apart))
+    return _color(paint((0.5, 0.21, _ACCENTS[best])))
+
+
+def _accent_on(color: Color, ground: float, ink: Color, *, light: bool) -> Color:
+    """Return a color, made lighter or darker in its own hue as far as it must be to stand out."""
+    lab, end = lab_of(np.array(color) / 255), 1.0 if light else 0.1
+    whole = max(1e-6, abs(end - lab[0]))
+    for lightness in np.linspace(lab[0], end, 24):
+        kept = min(1.0, abs(end - lightness) / whole + 0.25)
+        rgb = _color(encode(linear(np.array([lightness, *(lab[1:] * kept)]))))
+        if _contrast(rgb, ground) >= _LEAST:
+            return rgb
+    return ink
+
+
+def _contrast(color: Color, ground: float) -> float:
+    high, low = sorted((float(luminance(np.array(color, np.float32))), ground))[::-1]
+    return (high + 0.05) / (low + 0.05)
+
+
+def _color(rgb: Any) -> Color:
+    red, green, blue = (int(np.clip(np.rint(255 * channel), 0, 255)) for channel in rgb)
+    return red, green, blue
 
 
 def _part(pixels: Bytes, box: Box) -> Bytes:
@@ -149,140 +283,55 @@ def _part(pixels: Bytes, box: Box) -> Bytes:
     return pixels[max(0, top) : bottom, max(0, left) : right]
 
 
-def _nearest(accent: Color, tone: Tone, style: TitleStyle) -> float:
-    """Return the luminance of that ink which is nearest to the ground, in reason."""
-    ink = float(luminance(np.array(tone.ink, np.float32)))
-    if style.glow or not (style.picks_word or style.kicker):
-        return ink
-    stressed = float(luminance(np.array(accent, np.float32)))
-    return min(ink, max(stressed, 0.5)) if tone.light else max(ink, min(stressed, 0.08))
+def _averaged(part: Bytes) -> Floats:
+    size = (max(1, part.shape[1] // _BLOCK), max(1, part.shape[0] // _BLOCK))
+    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-def _by_night(pixels: Bytes, amount: float) -> Bytes:
-    """Return a picture as it would look by night: dark and blue, as films shoot it by day."""
-    gain = (1.0 - amount * (1.0 - paint(_NIGHT))).astype(np.float32)
-    tables = 255 * (np.arange(256, dtype=np.float32)[:, None] / 255) ** 1.5 * gain
-    return np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
+#: Deviation, in ems, and strength of the halos that make up a glow.
+_GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
 
 
-def _draw(out: Bytes, piece: Piece, y: int, pen: _Pen) -> None:
-    layout = pen.layout
+def _draw(out: Bytes, piece: Piece, y: int, layout: Layout, style: TitleStyle, inks: _Inks) -> None:
+    wide = extent(piece.block)[0] if piece.block else layout.rule
+    rest = layout.width - wide
+    left = layout.left + {"left": 0, "center": rest // 2, "right": rest}[layout.align]
     if piece.block is None:
-        _draw_rule(out, piece, y, pen)
+        out[y : y + piece.height, left : left + wide] = inks.accent
         return
-    ink_width, ink_height, _ = extent(piece.block)
-    left = _left(layout, ink_width)
-    if pen.style.glow:
-        _light_up(out, piece.block, (left, y), pen)
-    picture = _lettered(piece.block, pen, is_headline=piece.is_headline)
-    spare = (picture.shape[0] - ink_height) // 2
-    stamp(out, picture, left - (picture.shape[1] - ink_width) // 2, y - spare)
+    if style.night:
+        _shine(out, piece.block, (left, y), layout.align, inks.accent)
+    how: dict[str, Any] = {"color": inks.accent if style.kicker else inks.letters}
+    how["shadow"] = max(0.1, style.shadow) if inks.light else 0.0
+    if piece.is_headline:
+        lines, carried = piece.block.lines, piece.block.carried
+        text = "".join(f"{'' if n in carried else ' '}{line}" for n, line in enumerate(lines))
+        words = text.split()
+        longest = max(range(len(words)), key=lambda index: (len(words[index]), index))
+        how = {
+            "color": inks.headline,
+            "accent": inks.accent,
+            "accented": (longest,) if style.picks_word and len(words) > 1 else (),
+            "stroke": style.stroke if inks.light else 0.0,
+            "stroke_color": _OUTLINE,
+            "shadow": style.shadow if inks.light else 0.0,
+        }
+    picture = sprite(piece.block, align=layout.align, **how)
+    down, across = picture.shape[0] - piece.height, picture.shape[1] - wide
+    stamp(out, picture, left - across // 2, y - down // 2)
 
 
-def _lettered(block: Block, pen: _Pen, *, is_headline: bool) -> Bytes:
-    style = pen.style
-    light = pen.tone is LIGHT
-    if not is_headline:
-        color = pen.accent if style.kicker else pen.tone.ink
-        shadow = max(0.1, style.shadow) if light else 0.0
-        return sprite(block, color=color, shadow=shadow, align=pen.layout.align)
-    words = "".join(
-        f"{'' if n in block.carried else ' '}{line}" for n, line in enumerate(block.lines)
-    ).split()
-    return sprite(
-        block,
-        color=_tube(pen.accent) if style.glow else pen.tone.ink,
-        accent=pen.accent,
-        accented=_picked(words) if style.picks_word else (),
-        stroke=style.stroke if light else 0.0,
-        stroke_color=_OUTLINE,
-        shadow=style.shadow if light else 0.0,
-        align=pen.layout.align,
-    )
-
-
-def _picked(words: Sequence[str]) -> tuple[int, ...]:
-    """Return the word to stress: the longest one, of several the last; none in a single word."""
-    if len(words) < 2:
-        return ()
-    return (max(range(len(words)), key=lambda index: (len(words[index]), index)),)
-
-
-def _draw_rule(out: Bytes, piece: Piece, y: int, pen: _Pen) -> None:
-    length = pen.layout.stack.rule
-    left = _left(pen.layout, length)
-    out[y : y + piece.height, left : left + length] = pen.accent
-
-
-def _left(layout: Layout, width: int) -> int:
-    """Return the left edge of what is as wide as this and part of a title."""
-    spare = layout.stack.width - width
-    return layout.left + {"left": 0, "center": spare // 2, "right": spare}[layout.align]
-
-
-def _tube(accent: Color) -> Color:
-    """Return the color of the lit gas itself: nearly white with a breath of its glow."""
-    red, green, blue = (round(255 - 0.16 * (255 - channel)) for channel in accent)
-    return red, green, blue
-
-
-def _light_up(out: Bytes, block: Block, at: tuple[int, int], pen: _Pen) -> None:
+def _shine(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Color) -> None:
     """Add the glow of lit letters to a picture, in place."""
     reach = round(1.1 * block.size)
-    letters = mask(block, margin=reach, align=pen.layout.align)
+    letters = mask(block, margin=reach, align=align)
     glow = np.zeros(letters.shape, np.float32)
     for share, amount in _GLOWS:
         glow += amount / 255 * softened(letters, max(1.0, share * block.size))
-    colored = np.clip(glow, 0, 1)[..., None] * np.array(pen.accent, np.float32)
-    rows = slice(max(0, at[1] - reach), min(out.shape[0], at[1] - reach + letters.shape[0]))
-    columns = slice(max(0, at[0] - reach), min(out.shape[1], at[0] - reach + letters.shape[1]))
-    top, left = at[1] - reach, at[0] - reach
-    part = colored[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
-    below = out[rows, columns].astype(np.float32)
-    out[rows, columns] = np.rint(255 - (255 - below) * (255 - part) / 255)
-
-
-#: Of the width: a landscape is painted wider than the card, and that part of it is shown where the
-#: sun is off the title.
-_SPARE = 0.2
-
-
-def make_card(job: Job, progress: Progress) -> Asset:
-    """Render a job of the title-card model."""
-    progress.report(0.0)
-    values = job.parameters
-    accent = values["accent"].strip().lower()
-    title = Title(
-        headline=job.prompt,
-        subtitle=values.get("subtitle") or "",
-        face=values["font"],
-        style=values["style"],
-        position=values["position"],
-        accent=None if accent in ("", "auto") else color_of(accent),
-    )
-    width, height = longest_side(values["aspect_ratio"], values["size"])
-    painted = not job.media.get("image")
-    spare = round(_SPARE * width) if painted and _is_place(values) else 0
-    ground = _background(job, (width + spare, height), progress)
-    progress.report(0.3)
-    setting = progress.part(0.3, 0.8)
-    pixels, facts = titled(ground, title, spare=spare, painted=painted, report=setting.report)
-    return finished(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
-
-
-def _is_place(values: Mapping[str, Any]) -> bool:
-    words = (values.get("background") or "").strip()
-    return not words or asks_for_place(words)
-
-
-def _background(job: Job, size: tuple[int, int], progress: Progress) -> Bytes:
-    width, height = size
-    if job.media.get("image"):
-        picture = flat(source(job))
-        progress.report(0.15)
-        return scaled(crop(picture, width / height), width, height)
-    words = (job.parameters.get("background") or "").strip()
-    if words:
-        return behind(words, width, height, job.seed, progress)
-    brief = read(job.prompt, {}, job.seed, family="poster")
-    return landscape(brief, width, height, progress)
+    left, top = at[0] - reach, at[1] - reach
+    rows = slice(max(0, top), min(out.shape[0], top + letters.shape[0]))
+    columns = slice(max(0, left), min(out.shape[1], left + letters.shape[1]))
+    part = glow[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
+    light = np.clip(part, 0, 1)[..., None] * np.array(color, np.float32)
+    below = 255 - out[rows, columns].astype(np.float32)
+    out[rows, columns] = np.rint(255 - below * (255 - light) / 255)

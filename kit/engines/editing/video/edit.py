@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.picture.grading import graded
 from kit.engines.editing.picture.looks import LOOKS
+from kit.engines.editing.picture.restyling import graded
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of

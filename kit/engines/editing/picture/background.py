@@ -1,0 +1,244 @@
+"""How a background is changed: find the subject, make what goes behind it, put them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.editing.attending import attended
+from kit.engines.editing.picture.files import (
+    color_of,
+    finished,
+    fitting,
+    flat,
+    marked,
+    over,
+    scaled,
+    source,
+)
+from kit.engines.media.color import Bytes, Floats, dithered, encode, lab_of, linear, paint
+from kit.engines.media.cutout import LEAST, clean_rim, cut_out
+from kit.engines.media.noise import smooth_step
+from kit.engines.media.stills import Still
+from kit.engines.media.subject import crop
+from kit.engines.painting.families import paint as painted
+from kit.engines.prompt.backgrounds import background_of, no_ground
+from kit.engines.prompt.brief import Brief
+from kit.engines.sizes import BOX
+from kit.errors import EngineError
+
+_POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
+_FULL = 0.94  # of half a box's sides: what is taken for the subject in it at first
+_LEAST = 0.004  # of the picture: less is no subject
+_OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not
+_DISC = 9  # pixels of the blur's radius in the reduced picture
+_WIDEST = 0.045  # of the blur, as a share of the longer side
+_UNSURE = 0.75  # a less certain cutout is handed over with a note
+_HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
+_LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
+_NARROWEST, _STRIP = 64, 4  # pixels a side, and how long: of a narrower strip the middle is taken
+
+#: Pixels, and how far each covers, where not all do.
+Result: TypeAlias = tuple[Bytes, Bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A picture, how far each of its pixels belongs to the subject, and what goes behind that."""
+
+    pixels: Bytes
+    alpha: Bytes
+    backdrop: Bytes | None
+
+
+@attended
+def change_background(job: Job, progress: Progress) -> Asset:
+    """Render a job of the background model."""
+    progress.report(0.0)
+    operation, feather = job.parameters["operation"], job.parameters["feather"]
+    # The one that is not looked at first, alone: to decode a picture takes most of the memory.
+    given = operation == "replace" and bool(job.media.get("backdrop"))
+    backdrop = flat(source(job, "backdrop")) if given else None
+    still = source(job)
+    near = _pointed(job, still.pixels.shape[:2])
+    progress.report(0.1)
+    alpha, sure = _subject(still, near, progress.part(0.1, 0.6), blurs=operation == "blur")
+    progress.report(0.6)
+    if feather:
+        # Drawn in first: a soft edge must fade inside the subject, not show the old background.
+        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, [2 * round(0.6 * feather) + 1] * 2)
+        soft = cv2.GaussianBlur(cv2.erode(alpha, disc), (0, 0), 0.5 * feather)
+        alpha = np.minimum(soft, alpha)
+    scene = _Scene(still.pixels, alpha, backdrop)
+    pixels, kept = _OPERATIONS[operation](job, progress, scene)
+    kept = still.alpha if operation == "blur" else kept
+    progress.report(0.8)
+    facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
+    if sure is not None:
+        facts["certainty"] = round(sure, 2)
+        if sure < _UNSURE:
+            facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
+    return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
+
+
+def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | None:
+    """Return 255 about where the user says the subject is, None where nothing is said."""
+    if job.media.get("mask"):
+        return marked(job, shape, _POINTED, "about where the subject is and black elsewhere")
+    box = [job.parameters.get(name) for name in BOX]
+    if None in box:
+        return None
+    (x, y, wide, high), (height, width) = box, shape
+    mask = np.zeros(shape, np.uint8)
+    axes = (max(1, round(_FULL * wide * width / 2)), max(1, round(_FULL * high * height / 2)))
+    cv2.ellipse(mask, (round(x * width), round(y * height)), axes, 0, 0, 360, 255, -1)
+    return mask
+
+
+def _subject(
+    still: Still, near: Bytes | None, progress: Progress, *, blurs: bool
+) -> tuple[Bytes, float | None]:
+    """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
+
+    A picture that is cut out already says it itself, and whoever points at the subject knows it.
+    """
+    if near is None and still.alpha is not None:
+        if not blurs:
+            return _standing_out(still.alpha, near), None
+        if still.alpha.mean() < 255 * _OPAQUE:
+            # Only hidden pixels would come to light.
+            sentence = "the picture has no background to blur: it is see-through around its subject"
+            raise EngineError(sentence, code="no_background")
+    found = cut_out(flat(still), progress.report, near=near)
+    alpha, sure = found.alpha, found.certainty
+    alpha = _standing_out(alpha if still.alpha is None else np.minimum(alpha, still.alpha), near)
+    if sure < LEAST:
+        sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
+        raise EngineError(sentence, code="unsure_subject")
+    return alpha, sure if near is None else None
+
+
+def _standing_out(alpha: Bytes, near: Bytes | None) -> Bytes:
+    """Return what covers a subject; refuse where there is none."""
+    if alpha.mean() >= 255 * _LEAST:
+        return alpha
+    sentence = "no subject stands out from the background of this picture"
+    raise EngineError(sentence if near is not None else f"{sentence}: {_HELP}", code="no_subject")
+
+
+def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:
+    clean = clean_rim(scene.pixels, scene.alpha, progress.part(0.6, 0.75).report)
+    # What nobody sees would only make the file larger.
+    return np.where(scene.alpha[..., None] > 0, clean, np.uint8(255)), scene.alpha
+
+
+def _replace(job: Job, progress: Progress, scene: _Scene) -> Result:
+    height, width = scene.alpha.shape
+    if scene.backdrop is not None:
+        back = scaled(crop(scene.backdrop, width / height), width, height)
+    elif job.prompt.strip():
+        back = behind(job.prompt, width, height, job.seed, progress)
+    else:
+        back = np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
+    return _set(scene, back, progress), None
+
+
+def _blur(job: Job, progress: Progress, scene: _Scene) -> Result:
+    strength = job.parameters["blur_strength"]
+    if not strength:
+        return scene.pixels, None
+    radius = max(1.0, _WIDEST * strength * max(scene.alpha.shape))
+    return _set(scene, _defocused(scene, radius, progress), progress), None
+
+
+def _set(scene: _Scene, back: Bytes, progress: Progress) -> Bytes:
+    """Return the subject before another background."""
+    progress.report(0.7)
+    front = clean_rim(scene.pixels, scene.alpha, progress.part(0.7, 0.75).report)
+    return over(back, front, scene.alpha)
+
+
+def _defocused(scene: _Scene, radius: float, progress: Progress) -> Bytes:
+    """Return the background as a lens out of focus draws it, filled in behind the subject.
+
+    Lights grow to discs, so the work is done in linear light (a square comes close); the subject
+    has no weight, or it would glow around its own outline.
+    """
+    longer = max(scene.alpha.shape)
+    size = fitting(scene.alpha.shape, round(longer * min(1.0, _DISC / radius)))
+    small, cover = (
+        cv2.resize(plane, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+        for plane in (scene.pixels, scene.alpha)
+    )
+    weight = (1.0 - cover)[..., None] ** 4 + 1e-4
+    reach = max(1, round(radius * max(size) / longer))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
+    kernel = cv2.GaussianBlur(disc.astype(np.float32), (0, 0), 0.8)
+    layers = np.dstack([small * small * weight, weight])
+    total = cv2.filter2D(layers, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REFLECT)
+    progress.report(0.66)
+    soft = np.sqrt(np.maximum(total[..., :3] / total[..., 3:], 0.0))
+    large = cv2.resize(soft, scene.alpha.shape[::-1], interpolation=cv2.INTER_CUBIC)
+    return np.asarray(cv2.convertScaleAbs(large, alpha=255))
+
+
+_OPERATIONS: dict[str, Callable[[Job, Progress, _Scene], Result]] = {
+    "remove": _remove,
+    "replace": _replace,
+    "blur": _blur,
+}
+
+
+def behind(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
+    """Return a background of a size: a landscape where words name a place, else their colors.
+
+    Raises
+    ------
+    EngineError
+        The words name neither a place, an hour nor a color.
+    """
+    asked = background_of(words, seed)
+    if isinstance(asked, Brief):
+        return landscape(asked, width, height, progress)
+    if not asked:
+        raise EngineError(no_ground(words), code="unknown_background")
+    return _backdrop([_color(color) for color in asked], width, height)
+
+
+def landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
+    """Return a painted landscape, as in the poster model."""
+    progress.check()
+    wide, tall = fitting((height, width), _LARGEST)
+    least = max(_NARROWEST, max(wide, tall) // _STRIP)
+    size = {"width": max(wide, least), "height": max(tall, least), "falling": False}
+    picture = painted(replace(brief, **size), Progress(lambda _: progress.check())).pixels()
+    top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
+    part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
+    return scaled(part, width, height) if (wide, tall) != (width, height) else part
+
+
+def _backdrop(colors: Sequence[Floats], width: int, height: int) -> Bytes:
+    """Return a studio backdrop: one color lit from above its middle, or two from top to bottom."""
+    down = np.linspace(0.0, 1.0, height)[:, None]
+    if len(colors) > 1:
+        top, bottom = lab_of(colors[0]), lab_of(colors[1])
+        column = encode(linear(top + (bottom - top) * smooth_step(0.0, 1.0, down)))
+        light = np.broadcast_to(column.T[:, :, None], (3, height, width))
+    else:
+        across = np.linspace(-1.0, 1.0, width)[None] * min(1.0, width / height)
+        far = across**2 + ((down - 0.42) * 1.7) ** 2
+        light = colors[0][:, None, None] * (1.0 - 0.16 * smooth_step(0.1, 1.4, far))
+    return dithered(np.asarray(light, np.float32), np.random.default_rng(1))
+
+
+def _color(color: Sequence[float]) -> Floats:
+    """Return a color given as sRGB of 0 to 255, or by hue and chroma."""
+    if len(color) == 3:
+        return np.asarray(np.array(color) / 255, np.float32)
+    hue, chroma = color
+    return paint((0.62, chroma, hue))

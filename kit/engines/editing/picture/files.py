@@ -1,0 +1,186 @@
+"""Pictures that come in and go out: opened, marked by a mask, laid on each other, written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.media import results
+from kit.engines.media.color import Bytes
+from kit.engines.media.picture import THUMBNAIL_SIDE
+from kit.engines.media.stills import Still, opened, origin, reduced
+from kit.engines.prompt.colors import no_color, rgb_of
+from kit.engines.sizes import MOST
+from kit.errors import EngineError
+
+_ROWS = 256  # of a band in which pictures are laid on each other
+_SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
+
+
+def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None) -> Still:
+    """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha.
+
+    Raises
+    ------
+    EngineError
+        It was not given, or cannot be read.
+    """
+    files = job.media.get(name)
+    if not files:
+        raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
+    still = opened(files[0], most=most)
+    return still if clear is None or still.alpha is None else reduced(still, clear)
+
+
+def marked(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:
+    """Return 255 where the input "mask" marks something and 0 elsewhere, in the picture's size.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width of the picture.
+    shares : tuple of float
+        Between which shares of the picture are marked.
+    where : str
+        Where it must be white, for the message.
+
+    Raises
+    ------
+    EngineError
+        It is not given, has another shape (``mask_shape``), or marks too little or too much
+        (``mask_empty``, ``mask_full``).
+    """
+    given, (height, width) = source(job, "mask"), shape
+    tall, wide = given.pixels.shape[:2]
+    if abs(wide / tall / (width / height) - 1.0) > _SHAPES:
+        mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
+        raise EngineError(
+            f"the mask of {mask_of.width} x {mask_of.height} pixels has another shape than the"
+            f" picture of {picture.width} x {picture.height}",
+            code="mask_shape",
+        )
+    # The brightest channel: what is painted over in red or blue is meant as well.
+    gray = reduce(cv2.max, cv2.split(flat(given, 0)))
+    gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
+    share = float(np.count_nonzero(gray > 127)) / gray.size
+    if shares[0] < share < shares[1]:
+        return np.asarray(gray > 127, np.uint8) * np.uint8(255)
+    sentence = f"the mask covers {share:.0%} of the picture; it must be white {where}"
+    if share > shares[0]:
+        sentence += f", on less than {shares[1]:.0%}: turn black and white around if black marks it"
+    elif given.alpha is not None:
+        sentence += ", and what is see-through counts as black"
+    raise EngineError(sentence, code="mask_full" if share > shares[0] else "mask_empty")
+
+
+def finished(
+    job: Job,
+    progress: Progress,
+    name: str,
+    pixels: Bytes,
+    *,
+    alpha: Bytes | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Asset:
+    """Write the result and its preview; return them as an asset.
+
+    Its metadata tell the true size of the picture that came in, and that only the first one of an
+    animation was used.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), sRGB.
+    alpha : ndarray of uint8, optional
+        Shape (height, width); a jpeg shows white where it is 0.
+    """
+    facts, picture = {**(facts or {})}, pixels
+    if alpha is not None:
+        jpeg = job.parameters["format"] == "jpeg"
+        picture = flat(Still(pixels, alpha)) if jpeg else np.dstack([pixels, alpha])
+    if job.media.get("image"):
+        found = origin(job.media["image"][0])
+        facts["from"] = [found.width, found.height]
+        if found.frames > 1:
+            facts["used"] = f"the first of {found.frames} pictures"
+    written = progress.part(0.9, 1.0)
+    progress.check()
+    return results.still(
+        picture, job, name, written, facts=facts, preview=lambda: _preview(pixels, alpha)
+    )
+
+
+def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
+    """Return what the preview is made of: small and on gray checkers where it is see-through."""
+    if alpha is None:
+        return np.ascontiguousarray(pixels)
+    size = fitting(alpha.shape, THUMBNAIL_SIDE)
+    small, cover = (cv2.resize(a, size, interpolation=cv2.INTER_AREA) for a in (pixels, alpha))
+    rows, columns = np.ogrid[0 : size[1], 0 : size[0]]
+    side = max(16, max(size) // 32)
+    light = np.where((rows // side + columns // side) % 2, np.uint8(205), np.uint8(235))
+    return over(cv2.merge([light] * 3), np.asarray(small), np.asarray(cover))
+
+
+def flat(still: Still, ground: int = 255) -> Bytes:
+    """Return a picture's pixels, on white or another gray where it is transparent."""
+    if still.alpha is None:
+        return still.pixels
+    # A view of one gray, without the memory of a picture.
+    return over(np.broadcast_to(np.uint8(ground), still.pixels.shape), still.pixels, still.alpha)
+
+
+def over(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
+    """Return one picture lying on another; `alpha` has shape (height, width)."""
+    out = np.empty_like(above)
+    # In bands: at once it would take nine times the memory of a picture.
+    for rows, _, _ in bands(len(above), _ROWS):
+        share = alpha[rows, :, None].astype(np.uint16)
+        out[rows] = (above[rows] * share + below[rows] * (255 - share) + 127) // 255
+    return out
+
+
+def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield a picture's rows in bands, so that long work can report and be stopped.
+
+    Yields
+    ------
+    tuple of slice
+        Rows to read, with `overlap` rows more on both sides; rows to write; and which rows of what
+        was read those are.
+    """
+    for top in range(0, height, rows):
+        bottom = min(height, top + rows)
+        first, last = max(0, top - overlap), min(height, bottom + overlap)
+        yield slice(first, last), slice(top, bottom), slice(top - first, bottom - first)
+
+
+def fitting(shape: tuple[int, ...], side: int, least: int = 1) -> tuple[int, int]:
+    """Return the width and height of a picture made smaller, so that no side passes `side`."""
+    share = min(1.0, side / max(shape[:2]))
+    return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
+
+
+def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
+    """Return a picture in a size, by area when it shrinks."""
+    kind = cv2.INTER_AREA if width < pixels.shape[1] else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=kind))
+
+
+def color_of(text: str) -> tuple[int, int, int]:
+    """Return the color that a CSS name or a hexadecimal number stands for.
+
+    Raises
+    ------
+    EngineError
+        It is neither.
+    """
+    color = rgb_of(text)
+    if color is None:
+        raise EngineError(no_color(text), code="unknown_color")
+    return color

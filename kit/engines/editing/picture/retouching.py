@@ -1,0 +1,219 @@
+"""How a picture is repaired: something erased, noise taken out, enlarged or sharpened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import cv2
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.editing.attending import attended
+from kit.engines.editing.picture.files import bands, finished, marked, source
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.fill.erasing import erased
+from kit.engines.media.stills import Still, origin
+from kit.engines.sizes import MOST, MOST_IN_BANDS
+from kit.errors import EngineError
+
+#: Pixels of an enlarged picture: encoders take many times its memory, that of WebP most where it
+#: is see-through.
+_MOST_PIXELS, _MOST_CLEAR = 40_000_000, 24_000_000
+_MOST_ERASED = 0.6  # of a picture
+_ROWS = 160  # of a band: a fraction of a second of the slowest work
+_SIDE = 8  # of the squares whose waves are told apart
+#: Between squares, down and across: in gray, and in two colors, whose detail the eye sees less.
+_STEPS = ((2, 3), (3, 4), (3, 4))
+_CLEAR = 5.2  # times the noise at full strength: what is weaker goes
+_PLAIN = 0.25  # of the squares, the plainest, show the noise
+_STRONGEST = np.float32(32.0)  # tones: what is stronger is a pattern
+_DARK, _LIGHT = 6, 249  # tones beyond which noise is clipped
+_SAMPLES, _FEWEST = 12_000, 16  # squares that are looked at, and that tell anything
+#: Gray and two colors in which noise of the three channels is apart and as strong.
+_MIX = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]], np.float32)
+_MIX /= np.linalg.norm(_MIX, axis=1, keepdims=True)
+#: The cosine waves of a square, one a row.
+_WAVES = np.kron(*[cv2.dct(np.eye(_SIDE, dtype=np.float32), flags=cv2.DCT_ROWS).T] * 2)
+
+
+@attended
+def retouch(job: Job, progress: Progress) -> Asset:
+    """Render a job of the retouch model."""
+    progress.report(0.0)
+    operation = job.parameters["operation"]
+    work, most, clear = _OPERATIONS[operation]
+    if operation == "upscale" and job.media.get("image"):
+        # What would be too large is told before it is decoded.
+        found = origin(job.media["image"][0])
+        _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
+    still = source(job, most=most, clear=clear)
+    progress.report(0.05)
+    done = work(job, still, progress.part(0.05, 0.85))
+    progress.report(0.85)
+    facts = {"operation": operation}
+    return finished(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
+
+
+def _erase(job: Job, still: Still, progress: Progress) -> Still:
+    shape = (still.pixels.shape[0], still.pixels.shape[1])
+    mask = marked(job, shape, (0, _MOST_ERASED), "where something is to be erased")
+    return Still(erased(still.pixels, mask, job.seed, progress), still.alpha)
+
+
+def _denoise(job: Job, still: Still, progress: Progress) -> Still:
+    limits = _CLEAR * job.parameters["strength"] * noise_of(still.pixels)
+    # Such an overlap keeps the squares of a band where those of the whole picture are.
+    return _banded(job, still, lambda part: denoised(part, limits), _SIDE, progress)
+
+
+def noise_of(pixels: Bytes) -> Floats:
+    """Return how strong the noise is, shape (3, 64): of gray and two colors, for each wave."""
+    height, width = pixels.shape[:2]
+    if min(height, width) < _SIDE:
+        return np.zeros((3, _SIDE * _SIDE), np.float32)
+    # An odd step: squares lie differently on those of a JPEG.
+    step = max(_SIDE, int((height * width / _SAMPLES) ** 0.5)) | 1
+    squares = sliding_window_view(pixels, (_SIDE, _SIDE), axis=(0, 1))[::step, ::step]
+    squares = squares.reshape(-1, 3, _SIDE * _SIDE)
+    mean = squares.mean(axis=2)
+    found = (_MIX @ squares.astype(np.float32)) @ _WAVES.T
+    rough = np.sqrt(np.square(found[:, 0, 1:]).mean(axis=1))
+    usable = ((mean > _DARK) & (mean < _LIGHT)).all(axis=1)
+    if np.count_nonzero(usable) < _FEWEST:
+        return np.zeros((3, _SIDE * _SIDE), np.float32)
+    plain = usable & (rough <= np.quantile(rough[usable], _PLAIN))
+    return np.minimum(np.sqrt(np.square(found[plain]).mean(axis=0)), _STRONGEST)
+
+
+def denoised(pixels: Bytes, limits: Floats) -> Bytes:
+    """Return a picture without the waves that are weaker than their limits, shape (3, 64).
+
+    Source: Yu and Sapiro, "DCT image denoising" (IPOL 2011).
+    """
+    height, width = pixels.shape[:2]
+    below, beside = (_SIDE + -side % _SIDE for side in (height, width))
+    padded = cv2.copyMakeBorder(pixels, _SIDE, below, _SIDE, beside, cv2.BORDER_REFLECT)
+    planes = cv2.split(cv2.transform(padded.astype(np.float32), _MIX))
+    clean = [_cleared(*plane) for plane in zip(planes, limits, _STEPS, strict=True)]
+    middle = cv2.merge(clean)[_SIDE : _SIDE + height, _SIDE : _SIDE + width]
+    return np.asarray(cv2.convertScaleAbs(np.maximum(cv2.transform(middle, _MIX.T), 0.0)))
+
+
+def _cleared(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
+    """Return a plane whose weak waves are gone, each pixel a mean of all squares that cover it."""
+    total, weight = np.zeros_like(plane), np.zeros_like(plane)
+    # Measured in their limits, all waves are compared with 1.
+    unit = np.maximum(limits, 1e-6)[:, None]
+    ahead, back = (_WAVES / unit).T.copy(), _WAVES * unit
+    for top, left in product(range(0, _SIDE, steps[0]), range(0, _SIDE, steps[1])):
+        rows, columns = (plane.shape[0] - top) // _SIDE, (plane.shape[1] - left) // _SIDE
+        place = np.s_[top : top + rows * _SIDE, left : left + columns * _SIDE]
+        squares = plane[place].reshape(rows, _SIDE, columns, _SIDE).transpose(0, 2, 1, 3)
+        found = squares.reshape(-1, _SIDE * _SIDE) @ ahead
+        _, strong = cv2.threshold(cv2.multiply(found, found), 1.0, 1.0, cv2.THRESH_BINARY)
+        strong[:, 0] = 1.0  # its mean
+        # A square that a few waves describe is trusted more than one with an edge.
+        trust = 1.0 / cv2.reduce(strong, 1, cv2.REDUCE_SUM)
+        found = cv2.multiply(found, strong, dst=found)
+        found *= trust
+        whole = (found @ back).reshape(rows, columns, _SIDE, _SIDE).transpose(0, 2, 1, 3)
+        total[place] += whole.reshape(rows * _SIDE, columns * _SIDE)
+        size, kind = (columns * _SIDE, rows * _SIDE), cv2.INTER_NEAREST
+        weight[place] += cv2.resize(trust.reshape(rows, columns), size, interpolation=kind)
+    return np.asarray(total / np.maximum(weight, 1e-9))
+
+
+def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
+    strength = job.parameters["strength"]
+
+    def crisper(pixels: Bytes) -> Bytes:
+        fine = sharpened(pixels, 1.0, 1.6 * strength)
+        # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
+        soft = cv2.GaussianBlur(fine, (0, 0), 6.0)
+        return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
+
+    return _banded(job, still, crisper, 24, progress)
+
+
+def sharpened(pixels: Bytes, reach: float, amount: float) -> Bytes:
+    """Return a picture whose edges are steeper, bounded by what lies next to them.
+
+    Sharpening that overshoots draws bright and dark lines along edges; here no pixel may pass the
+    range of its neighbors by more than a little.
+    """
+    soft = cv2.GaussianBlur(pixels, (0, 0), reach)
+    crisp = cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0)
+    size = 2 * max(1, round(reach)) + 1
+    near = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    slack = np.full(4, 4 + 10 * amount)
+    high = cv2.add(cv2.dilate(pixels, near), slack)
+    low = cv2.subtract(cv2.erode(pixels, near), slack)
+    return np.asarray(np.minimum(np.maximum(crisp, low), high))
+
+
+def _banded(
+    job: Job, still: Still, work: Callable[[Bytes], Bytes], overlap: int, progress: Progress
+) -> Still:
+    if not job.parameters["strength"]:
+        return still
+    pixels = np.empty_like(still.pixels)
+    for read, written, part in bands(len(pixels), _ROWS, overlap):
+        pixels[written] = work(np.ascontiguousarray(still.pixels[read]))[part]
+        progress.report(written.stop / len(pixels))
+    return Still(pixels, still.alpha)
+
+
+def _upscale(job: Job, still: Still, progress: Progress) -> Still:
+    times, strength = job.parameters["scale"], job.parameters["strength"]
+    (height, width), alpha = still.pixels.shape[:2], still.alpha
+    if alpha is not None and job.parameters["format"] == "webp":
+        _check_enlarged(width, height, times, _MOST_CLEAR)
+    pixels = np.empty((times * height, times * width, 3), np.uint8)
+    for read, written, part in bands(height, _ROWS, 12):
+        band = still.pixels[read]
+        for _ in range(times // 2):
+            band = _doubled(band, strength)
+        to, of = (slice(times * rows.start, times * rows.stop) for rows in (written, part))
+        pixels[to] = band[of]
+        progress.report(written.stop / height)
+    if alpha is not None:
+        size = (times * width, times * height)
+        alpha = np.asarray(cv2.resize(alpha, size, interpolation=cv2.INTER_CUBIC))
+    return Still(pixels, alpha)
+
+
+def _doubled(pixels: Bytes, strength: float) -> Bytes:
+    """Return a picture twice as wide and high, its edges crisp but without halos."""
+    height, width = pixels.shape[:2]
+    size = (2 * width, 2 * height)
+    smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_LANCZOS4)
+    crisp = sharpened(smooth, 1.3, 1.4 * strength)
+    # Shrunk again it must be the picture that came in: what is off is added back.
+    back = cv2.resize(crisp, (width, height), interpolation=cv2.INTER_AREA)
+    off = cv2.subtract(pixels, back, dtype=cv2.CV_16S)
+    off = cv2.resize(off, size, interpolation=cv2.INTER_CUBIC)
+    return np.asarray(cv2.add(crisp, off, dtype=cv2.CV_8U))
+
+
+def _check_enlarged(width: int, height: int, times: int, most: int) -> None:
+    if times * times * height * width <= most and times * max(height, width) <= MOST_IN_BANDS:
+        return
+    kind = "see-through webp" if most == _MOST_CLEAR else "result"
+    raise EngineError(
+        f"{width} x {height} pixels, {times} times as wide and high, are more than the"
+        f" {most // 1_000_000} megapixels or {MOST_IN_BANDS:,} a side that a {kind} may have:"
+        f" take a smaller picture or scale{', or png' if most == _MOST_CLEAR else ''}",
+        code="too_large",
+    )
+
+
+#: Operation -> its work, and pixels a side, without and with transparency: work in bands keeps the
+#: size, but writing a large picture with transparency takes too much memory.
+_OPERATIONS: dict[str, tuple[Callable[[Job, Still, Progress], Still], int, int | None]] = {
+    "erase": (_erase, MOST, None),
+    "denoise": (_denoise, MOST_IN_BANDS, MOST),
+    "upscale": (_upscale, MOST_IN_BANDS, None),
+    "sharpen": (_sharpen, MOST_IN_BANDS, MOST),
+}

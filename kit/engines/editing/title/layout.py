@@ -1,0 +1,267 @@
+"""Where on a picture a title stands, so that it hides little and needs little shade.
+
+A few settings (full width, or a column at one side) are tried at a few heights; each is judged by
+what draws the eye below its letters, by the detail there, and by how small the letters become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.editing.picture.files import fitting
+from kit.engines.editing.title import (
+    STYLES,
+    USUAL,
+    Room,
+    TitleStyle,
+    headline_room,
+    margin_of,
+    subtitle_room,
+)
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.direction import leftward
+from kit.engines.media.lettering import Block, Color, balanced, extent
+from kit.engines.media.subject import find
+from kit.errors import EngineError
+
+Box: TypeAlias = tuple[int, int, int, int]
+LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)
+_ALONE = 1.3  # how much larger the letters of a single word may be: it has the picture to itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title:
+    """What is to be set on a picture; ``auto`` leaves the face to the style, position to chance."""
+
+    headline: str
+    subtitle: str = ""
+    face: str = "auto"
+    style: str = USUAL
+    position: str = "auto"
+    accent: Color | None = None
+
+    @property
+    def is_word(self) -> bool:
+        """Whether the headline is a single word."""
+        return len(self.headline.split()) == 1
+
+    @property
+    def side(self) -> str:
+        """Where its lines begin, unless its style centers them."""
+        align = STYLES[self.style].align
+        return "right" if align == "left" and leftward(self.headline) else align
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block of text, or a rule where there is none, with its height and the gap below it."""
+
+    block: Block | None
+    height: int
+    after: int
+    is_headline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A title set, and placed.
+
+    Parameters
+    ----------
+    pieces : tuple of Piece
+        From the top down.
+    width, height, rule : int
+        Of their ink, and length of the rule, in pixels.
+    left, top : int
+        The corner of the ink.
+    align : str
+        How its lines stand to each other, ``left``, ``center`` or ``right``.
+    place, side : str
+        Where that is, in words.
+    first, mirrored : int, bool
+        Which columns of a picture that is too wide are shown, and whether they are turned around.
+    """
+
+    pieces: tuple[Piece, ...]
+    width: int
+    height: int
+    rule: int
+    left: int = 0
+    top: int = 0
+    align: str = "center"
+    place: str = "center"
+    side: str = "center"
+    first: int = 0
+    mirrored: bool = False
+
+    @property
+    def headline(self) -> Block:
+        """The block of the headline."""
+        return next(p.block for p in self.pieces if p.is_headline and p.block)
+
+    @property
+    def box(self) -> Box:
+        """Left, top, right and bottom of the ink."""
+        return self.left, self.top, self.left + self.width, self.top + self.height
+
+
+#: Height of a title on the picture -> share of the free room above it, and what it costs.
+_PLACES = {"top": (0.0, 0.1), "center": (0.5, 0.3), "bottom": (1.0, 0.0)}
+#: Shares of the width between the margins, and of a style's height, that a title may fill, and how
+#: much larger its letters may be than usual.
+_ROOMS = ((1.0, 1.0, 1.0), (1.0, 0.68, 1.0), (0.62, 1.0, 1.0), (0.48, 1.0, 1.0), (1.0, 1.0, _ALONE))
+_SIDE = 420  # pixels a side of the copy that is looked at; no smaller face must be kept free
+_NARROW = 0.66  # share of that width from which on a title can stand at a side
+_ASIDE, _LOST = 0.2, 0.5  # what it costs to leave the style's side; a single word looks lost there
+_SMALLER, _LARGER = 1.3, 0.4  # what letters of half the size cost, and those of twice it are worth
+_FACE = 5.0  # what it costs to cover all faces; a fifth of one is worse than small letters aside
+_WRAPPED = 0.2  # what each further line of the subtitle costs
+_HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
+
+
+def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True) -> Layout:
+    """Return a title set and placed where it hides little and needs little shade.
+
+    Raises
+    ------
+    EngineError
+        The text has letters that no font has, or is too long.
+    """
+    shape = (pixels.shape[0], pixels.shape[1] - spare)
+    options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
+    chart = _chart(pixels, people=people)
+    # Of a single word the first one has the usual size; larger is better, but not as much.
+    sizes = [layout.headline.size for layout in options]
+    usual = sizes[0] if title.is_word else max(sizes)
+    best, least = options[0], np.inf
+    for first, mirrored in product(
+        (0, spare) if spare else (0,), (False, True) if spare else (False,)
+    ):
+        cells = chart.shape[2] / pixels.shape[1]
+        part = chart[:, :, round(first * cells) : round((first + shape[1]) * cells)]
+        part = part[:, :, ::-1] if mirrored else part
+        for layout in options:
+            cost = _cost(layout, part, cells, title, usual)
+            if cost < least:
+                best, least = replace(layout, first=first, mirrored=mirrored), cost
+    return best
+
+
+def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
+    """Yield a title set for each room that it fits in."""
+    style, known = STYLES[title.style], set()
+    for width, height, larger in _ROOMS:
+        if (width < 1.0 and shape[1] <= 0.9 * shape[0]) or (larger > 1.0 and not title.is_word):
+            continue
+        try:
+            pieces = _pieces(shape, title, style, (width, height, larger))
+        except EngineError:
+            if not known:
+                raise
+            continue
+        wide = max(extent(piece.block)[0] for piece in pieces if piece.block)
+        rule = round(style.rule_length * width * (shape[1] - 2 * margin_of(shape)))
+        tall = sum(piece.height + piece.after for piece in pieces)
+        stack = Layout(tuple(pieces), wide, tall, min(wide, rule))
+        if stack.headline not in known:
+            known.add(stack.headline)
+            yield stack
+
+
+def _pieces(
+    shape: tuple[int, int], title: Title, style: TitleStyle, share: tuple[float, float, float]
+) -> list[Piece]:
+    room = headline_room(shape, style, *share[:2])
+
+    def block(text: str, face: str, room: Room, gap: float, tracking: float) -> Block:
+        return balanced(
+            text,
+            face,
+            room.width,
+            height=room.height,
+            most_lines=room.lines,
+            largest=room.largest,
+            smallest=room.smallest,
+            gap=gap,
+            tracking=tracking,
+        )
+
+    face = style.face if title.face == "auto" else title.face
+    wide = replace(room, largest=room.largest * share[2])
+    headline = block(title.headline, face, wide, style.gap, style.tracking)
+    gap = round(0.3 * headline.size)
+    pieces = [Piece(headline, extent(headline)[1], 0, is_headline=True)]
+    rule = Piece(None, max(2, round(style.rule * headline.size)), gap)
+    if not title.subtitle.strip():
+        return [rule, *pieces] if style.rule and not style.kicker else pieces
+    # A single word is larger than suits what stands below it.
+    room = subtitle_room(shape, room, min(headline.size, room.largest))
+    small = block(title.subtitle, style.small_face, room, 0.35, style.small_tracking)
+    pieces.append(Piece(small, extent(small)[1], 0))
+    first, second = pieces[::-1] if style.kicker else pieces
+    return [replace(first, after=gap), *([rule] if style.rule else []), second]
+
+
+def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
+    margin = margin_of(shape)
+    edge, rest = round(1.15 * margin), shape[1] - stack.width
+    flush = "right" if leftward(title.headline) else "left"
+    aside = ("left", "right") if stack.width <= _NARROW * (shape[1] - 2 * margin) else ()
+    for side in dict.fromkeys((title.side, *aside)):
+        left = {"left": margin, "right": rest - margin, "center": rest // 2}[side]
+        align = "center" if side == "center" else flush
+        for place in _PLACES if title.position == "auto" else (title.position,):
+            top = round(edge + _PLACES[place][0] * (shape[0] - 2 * edge - stack.height))
+            yield replace(stack, left=left, top=top, align=align, place=place, side=side)
+
+
+def _chart(pixels: Bytes, *, people: bool) -> Floats:
+    """Return what speaks against letters, shape (4, rows, columns).
+
+    What draws the eye, detail, relative luminance, and 1 where faces are from brow to chin.
+    """
+    pixels = cv2.resize(pixels, fitting(pixels.shape, _SIDE), interpolation=cv2.INTER_AREA)
+    subject = find(pixels, people=people)
+    draw = subject.attention
+    small = cv2.resize(pixels, draw.shape[::-1], interpolation=cv2.INTER_AREA)
+    gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
+    near, cells = np.zeros_like(draw), draw.shape[1] / pixels.shape[1]
+    for face in subject.faces:
+        across, down = face.x * cells, face.y * cells
+        rows = slice(max(0, round(down)), round(down + face.height * cells))
+        near[rows, max(0, round(across)) : round(across + face.width * cells)] = 1.0
+    return np.stack([draw, np.abs(cv2.Laplacian(gray, cv2.CV_32F)), luminance(small), near])
+
+
+def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int) -> float:
+    left, top, right, bottom = (max(0, round(edge * cells)) for edge in layout.box)
+    draw, detail, light, near = chart[:, top : max(top, bottom) + 1, left : max(left, right) + 1]
+    stops = float(np.log2((np.percentile(light, 92) + 0.05) / 0.15))
+    if not STYLES[title.style].night:
+        stops = min(stops, float(np.log2(0.5 / (np.percentile(light, 8) + 0.05))) + 0.5)
+    larger = float(np.log2(layout.headline.size / usual))
+    lines = sum(len(p.block.lines) - 1 for p in layout.pieces if p.block and not p.is_headline)
+    return (
+        _HIDDEN * float(draw.mean() / chart[0].mean())
+        + _PEAK * max(0.0, float(np.percentile(draw, 95)) - 0.3)
+        + _FACE * float(near.sum() / max(1.0, float(chart[3].sum())))
+        + _DETAIL * float(detail.mean())
+        + _SHADE * max(0.0, stops)
+        + _PLACES[layout.place][1]
+        + (_LOST if title.is_word else _ASIDE) * (layout.side != title.side)
+        + _WRAPPED * lines
+        - (_LARGER if larger > 0 else _SMALLER) * larger
+    )
+
+
+def luminance(color: Floats | Bytes) -> Floats:
+    """Return the relative luminance of colors of 0 to 255, shape (..., 3). Source: WCAG 2.2."""
+    value = np.asarray(color, np.float32) / 255
+    light = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    return np.asarray(light @ LUMA, np.float32)

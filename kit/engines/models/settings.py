@@ -1,0 +1,194 @@
+"""Parameters, inputs and prices that several models share; nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from kit.engines.base import Order, Problem, seed_parameter
+from kit.engines.painting.families import FAMILIES
+from kit.engines.painting.poster.palettes import NAMED
+from kit.engines.prompt.reading import AUTO
+from kit.engines.sizes import ASPECTS, BOX, QUALITIES
+from kit.wire import Multiplier, Parameter, Rule, UnitPrice
+
+Problems: TypeAlias = Iterator[Problem]
+
+
+def choice(name: str, values: Sequence[Any], description: str, default: Any = None) -> Parameter:
+    """Return a setting with fixed values, of which the first is the default."""
+    default = values[0] if default is None else default
+    kind = "string" if isinstance(default, str) else "integer"
+    enum = list(values)
+    return Parameter(name=name, type=kind, enum=enum, default=default, description=description)
+
+
+def number(
+    name: str, default: float | None, least: float, most: float, told: str, kind: str = "number"
+) -> Parameter:
+    """Return a setting that is a number; without a default it may be left out."""
+    bounds = {"minimum": least, "maximum": most}
+    return Parameter(name=name, type=kind, default=default, description=told, **bounds)
+
+
+def text(name: str, description: str, default: str | None = None) -> Parameter:
+    """Return a setting of free text."""
+    return Parameter(name=name, default=default, description=description)
+
+
+def switch(name: str, default: bool, description: str) -> Parameter:
+    """Return a setting that is on or off."""
+    return Parameter(name=name, type="boolean", default=default, description=description)
+
+
+def medium(name: str, kind: str, description: str, *, required: bool = False) -> Parameter:
+    """Return an input file."""
+    return Parameter(name=name, type=kind, media=True, required=required, description=description)
+
+
+def picture(description: str, *, required: bool = True) -> Parameter:
+    """Return the input picture of an editor."""
+    still = f"{description}; of an animation, the first picture"
+    return medium("image", "image", still, required=required)
+
+
+#: What a film in a slower format costs more.
+_SLOWER = {"mp4-av1": "1.25", "webm": "1.25"}
+SEED = seed_parameter()
+FAMILY = choice(
+    "family", (AUTO, *FAMILIES), "Kind of scene; auto takes it from the words of the prompt"
+)
+PALETTE = choice(
+    "palette", (AUTO, *NAMED), "Colors; auto takes them from the hour and colors of the prompt"
+)
+FPS = choice("fps", (24, 25, 30, 60), "Frames per second")
+FILM_FORMAT = choice(
+    "format",
+    ("mp4", *_SLOWER),
+    "mp4 (H.264) plays everywhere; mp4-av1 and webm (VP9) make smaller files",
+)
+FILM_QUALITY = choice("quality", tuple(QUALITIES), "Detail against file size", "balanced")
+SOUNDTRACK = medium(
+    "soundtrack", "audio", "Music or speech for the clip; cut or repeated to its length"
+)
+FIT = choice(
+    "fit",
+    ("smart_crop", "blurred_fill"),
+    "Where the shape changes: smart_crop follows what draws the eye, blurred_fill shows everything"
+    " over a blurred copy",
+)
+SOUND = (
+    choice(
+        "sound",
+        ("keep", "replace", "mute"),
+        "The sound that is there: keep it beside voice and music, replace it by them, or mute all",
+    ),
+    number("music_volume", 0.5, 0, 1, "Loudness of the music beside the rest; 1 is as loud"),
+    switch("duck", True, "Turn the music down while the rest is heard"),
+    switch("normalize", True, "Bring the sound to -14 LUFS, as platforms play it"),
+)
+TITLE_PLACE = choice(
+    "position",
+    ("auto", "top", "center", "bottom"),
+    "Where the title stands; auto: where it is quiet",
+)
+MASK = medium("mask", "image", "White or bright about where the subject is, black elsewhere")
+SUBJECT = (
+    number(BOX[0], None, 0, 1, "Middle of the subject from the left, as a share; give all or none"),
+    number(BOX[1], None, 0, 1, "Middle of the subject from the top, as a share of the height"),
+    number(BOX[2], None, 0.01, 1, "Width of the subject, as a share of the picture's"),
+    number(BOX[3], None, 0.01, 1, "Height of the subject, as a share of the picture's"),
+)
+
+
+def picture_file(default: str = "jpeg", *, transparent: bool = False) -> tuple[Parameter, ...]:
+    """Return the settings for a picture's file; `transparent` where results may be."""
+    told = "File format; png keeps every pixel"
+    told += ", png and webp keep transparency" if transparent else ""
+    percent = "Quality of jpeg and webp files, in percent; png is never lossy"
+    return (
+        choice("format", ("jpeg", "png", "webp"), told, default),
+        number("quality", 92, 1, 100, percent, "integer"),
+    )
+
+
+def size(default: int, least: int, most: int, more: str = "") -> Parameter:
+    """Return the setting for the size of a picture."""
+    return number("size", default, least, most, f"The longer side in pixels{more}", "integer")
+
+
+def aspect_ratio(default: str, *other: str) -> Parameter:
+    """Return the setting for the shape of the frame."""
+    told = "Width to height" + ("; keep takes that of the picture" if other else "")
+    return choice("aspect_ratio", (*other, *ASPECTS), told, default)
+
+
+def frame(seconds: int, most: int, side: str, shape: str = "16:9") -> tuple[Parameter, ...]:
+    """Return the settings for the length and the size of a film; `shape` may be ``keep``."""
+    return (
+        number("duration", seconds, 1, most, "Length in seconds"),
+        choice("resolution", ("360p", "480p", "720p", "1080p"), "The shorter side in pixels", side),
+        aspect_ratio(shape, *(["keep"] if shape == "keep" else ())),
+    )
+
+
+def directed_camera(otherwise: str, moves: Sequence[str]) -> Parameter:
+    """Return the setting for how the camera moves where a prompt may say it."""
+    told = f"How the camera moves; auto follows the prompt (slow pan left) or is {otherwise}"
+    return choice("camera", (AUTO, *moves), told)
+
+
+def prices(base: str, per: Mapping[str, str] | None = None, **factors: Mapping[str, str]) -> Rule:
+    """Return a price: base, credits per unit or second of an input, factors by setting."""
+    return Rule(
+        base=Decimal(base),
+        units=[
+            UnitPrice(**{_MEASURED.get(name, "parameter"): name}, credits=Decimal(credits))
+            for name, credits in (per or {}).items()
+        ],
+        multipliers=[
+            Multiplier(parameter=name, values={v: Decimal(factor) for v, factor in by.items()})
+            for name, by in factors.items()
+        ],
+    )
+
+
+_MEASURED = dict.fromkeys(("audio", "video", "clips"), "medium")
+
+
+def film_prices(
+    second: str, base: str = "0", sizes: str = "0.6 2 4", rates: str = "1.05 1.2 2"
+) -> Rule:
+    """Return the price of a film by seconds of 480p at 24 frames, other sizes and rates."""
+    by_side = dict(zip(("360p", "720p", "1080p"), sizes.split(), strict=True))
+    by_rate = dict(zip(("25", "30", "60"), rates.split(), strict=True))
+    return prices(base, {"duration": second}, resolution=by_side, fps=by_rate, format=_SLOWER)
+
+
+def unused(order: Order, name: str, operation: str) -> Problems:
+    """Yield that a picture was given that only another operation than the one asked for uses."""
+    asked = order.parameters["operation"]
+    if asked != operation and order.media.get(name):
+        yield name, f"is only used by the operation {operation!r}, and {asked!r} was asked for"
+
+
+def subject_problems(order: Order) -> Problems:
+    """Yield what is missing of a box, and that a mask says it already."""
+    given = [name for name in BOX if order.parameters.get(name) is not None]
+    if given and order.media.get("mask"):
+        yield given[0], "is not used where a mask is given: leave one of them out"
+    elif given:
+        for name in BOX:
+            if name not in given:
+                yield name, f"is needed where {given[0]!r} is given: they are a box"
+
+
+def sound_problems(order: Order) -> Problems:
+    """Yield what is wrong with a choice of sound: files without a use, or a use without a file."""
+    given = [name for name in ("voice", "music") if order.media.get(name)]
+    way = order.parameters["sound"]
+    if way == "mute" and given:
+        yield "sound", f"is mute, but there is {' and '.join(given)}: choose replace or keep"
+    if way == "replace" and not given:
+        yield "sound", "is to be replaced, but there is no file to replace it by: add one or mute"
