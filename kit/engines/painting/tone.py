@@ -183,8 +183,14 @@ def _curve(contrast: float, lift: float, filmic: bool) -> Floats:
     if filmic:  # Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
         x = 0.8 * x
         x = (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
-    middle = _MIDDLE if contrast > 1.0 else _PALE
-    shown = np.clip((encode(x) - middle) * contrast + middle, 0.0, 1.0)
+    shown = encode(x)
+    if contrast > 1.0:  # an S, which leaves black and white where they are
+        low = _MIDDLE * (np.minimum(shown, _MIDDLE) / _MIDDLE) ** contrast
+        rest = 1.0 - _MIDDLE
+        high = rest * ((1.0 - np.maximum(shown, _MIDDLE)) / rest) ** contrast
+        shown = np.where(shown < _MIDDLE, low, 1.0 - high)
+    else:
+        shown = np.clip((shown - _PALE) * contrast + _PALE, 0.0, 1.0)
     curve = np.asarray(shown * (1.0 - lift) + lift, np.float32)
     curve.flags.writeable = False
     return curve

@@ -43,7 +43,7 @@ from kit.engines.painting.heightfield.terrain import Land, Station
 from kit.engines.painting.heightfield.visible import Seen, softened
 from kit.engines.painting.heightfield.walls import Walls
 from kit.engines.painting.heightfield.water import Lake, View
-from kit.engines.painting.land.look import Look, look_for
+from kit.engines.painting.looks import Look, look_for
 from kit.engines.painting.tints import of_land, of_water
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
@@ -246,7 +246,7 @@ def _sun_turn(look: Look, rng: np.random.Generator, *, centered: bool) -> float:
 
 def _lake(level: float, look: Look, sun: float, rng: np.random.Generator) -> Lake:
     shine = np.repeat(np.repeat(tone.light(look.sun, 2.5), 8, axis=1), 8, axis=2)
-    flat = tone.develop(shine, tone.Film(exposure=look.exposure, vignette=0.0, grain=0.0))
+    flat = tone.develop(shine, tone.Film(exposure=look.film.exposure, vignette=0.0, grain=0.0))
     color = toned(flat)[..., :3].reshape(-1, 3).mean(axis=0).astype(np.float32)
     strength = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
     return Lake(level, rng, shine=color, sun=sun, glitter=strength)

@@ -11,7 +11,7 @@ from kit.engines.media.color import Floats
 from kit.engines.painting.heightfield.canvas import bands
 from kit.engines.painting.heightfield.patches import FAR
 from kit.engines.painting.heightfield.visible import Seen
-from kit.engines.painting.land.look import Look
+from kit.engines.painting.looks import Look
 
 _CLEAR = 45.0  # units in front of the camera without any haze
 _THIN = 60.0  # units upward in which low haze thins out to a third

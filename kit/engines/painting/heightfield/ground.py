@@ -20,7 +20,7 @@ from kit.engines.painting.heightfield.erosion import blurred
 from kit.engines.painting.heightfield.light import Light, film_of
 from kit.engines.painting.heightfield.terrain import GRID, SIDE, TEXEL, Land, doubled, noise
 from kit.engines.painting.heightfield.woods import OWN
-from kit.engines.painting.land.look import Look
+from kit.engines.painting.looks import Look
 
 _STRIP = 64  # rows
 _COLOR = 0.86  # air and distance make land paler than what stands close by
@@ -71,7 +71,7 @@ def colored(
     highest = float(ground.heights.max())
     contrast, lift, saturation = film_of(look)
     film = tone.Film(
-        exposure=look.exposure,
+        exposure=look.film.exposure,
         saturation=_COLOR * saturation,
         vignette=0.0,
         grain=0.0,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kit.engines.media.color import Floats
 from kit.engines.painting import tone
-from kit.engines.painting.land.look import Look
+from kit.engines.painting.looks import Look
 
 _SHADE = 1.35  # seen from the air there is more sky above the land than in a street
 _LOW = 1.35  # against a low sun, films are exposed for what lies in shade
@@ -58,5 +58,5 @@ def film_of(look: Look) -> tuple[float, float, float]:
 
     Contrast leaves colors as strong as they are, so that pastel ones are pale and not gray.
     """
-    contrast = 1.0 + _TONED * (look.contrast - 1.0)
-    return contrast, _TONED * look.lift, look.saturation / contrast
+    contrast = 1.0 + _TONED * (look.film.contrast - 1.0)
+    return contrast, _TONED * look.film.lift, look.film.saturation / contrast

@@ -13,7 +13,7 @@ from kit.engines.painting import tone
 from kit.engines.painting.heightfield.canvas import toned
 from kit.engines.painting.heightfield.light import film_of
 from kit.engines.painting.heightfield.terrain import SIDE, noise
-from kit.engines.painting.land.look import Look
+from kit.engines.painting.looks import Look
 
 _TOP = 1.0  # tangent of the highest place that is painted
 _BELOW = 0.12  # and of the lowest: a nose that points down still sees haze
@@ -120,7 +120,7 @@ def heaven(
         tone.develop(
             planes.astype(np.float32),
             tone.Film(
-                exposure=look.exposure,
+                exposure=look.film.exposure,
                 saturation=saturation,
                 vignette=0.0,
                 grain=0.0,

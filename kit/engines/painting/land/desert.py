@@ -1,25 +1,30 @@
-"""Deserts: dunes with sharp crests and ripples, or tables of layered rock over a plain."""
+"""Deserts: dunes of sand, tables of layered rock over a plain, a pool with palms in a hollow."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import air, dunes, eruption, oasis, planting, sky, volcano, water
-from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.ground import Grain, Ground, grain, tinted
-from kit.engines.painting.land.library import sprites
-from kit.engines.painting.land.relief import Relief, grid, relief
-from kit.engines.painting.land.staging import parted
-from kit.engines.painting.land.stand import plant
-from kit.engines.painting.land.vista import FAR, Vista, finished, vista
-from kit.engines.painting.land.voxel import Heights, seen
-from kit.engines.painting.noise import eroded, octave, ridged
+from kit.engines.painting.camera import Heights
+from kit.engines.painting.land import ground, planting
+from kit.engines.painting.land.ground import Ground, Mix
+from kit.engines.painting.land.landscape import Landscape, unit
+from kit.engines.painting.land.planting import Plants
+from kit.engines.painting.land.volcano import (
+    ashen,
+    cone_of,
+    paint_lava,
+    paint_smoke,
+    raise_cone,
+)
+from kit.engines.painting.land.water import flood
+from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
@@ -29,9 +34,7 @@ _SAND = Ground(
     low_other=(0.77, 0.085, 74),
     rock=(0.66, 0.095, 62),
     rock_other=(0.72, 0.090, 68),
-    top=(0.78, 0.080, 75),
     shore=(0.70, 0.085, 68),
-    top_line=1e4,
     steep=0.30,
     rough=0.05,
     fine=0.55,
@@ -41,199 +44,279 @@ _ROCK = Ground(
     low_other=(0.66, 0.080, 66),
     rock=(0.46, 0.105, 38),
     rock_other=(0.66, 0.095, 56),
-    top=(0.62, 0.080, 60),
     shore=(0.6, 0.085, 60),
-    top_line=1e4,
     steep=0.16,
     bands=0.8,
 )
-_SCRUB = 300
-_CLOSE, _CLOSER = 0.55, 0.22  # of the eye's height: it is near the ground as well
-#: Where stones lie and cacti stand; see `planting.strewn`.
-_STONY: dict[str, Any] = {"between": (0.4, 260.0), "even": 4.5, "lowest": -9.0}
-_UPRIGHT: dict[str, Any] = {"between": (1.9, 230.0), "even": 0.8, "lowest": -9.0}
 #: Either of them under snow.
 _SNOW = Ground(
     low=(0.90, 0.012, 245),
     low_other=(0.95, 0.010, 245),
     rock=(0.46, 0.080, 40),
     rock_other=(0.64, 0.070, 56),
-    top=(0.97, 0.006, 245),
-    shore=(0.9, 0.010, 245),
-    top_line=1e4,
     steep=0.2,
     bands=0.7,
 )
+#: Composition -> how high dunes may be: in heights of the eye, and how much for their distance.
+_CEILINGS = {
+    "close": (0.55, 0.22),
+    "dramatic": (0.25, 0.16),
+    "centered": (0.40, 0.13),
+    "thirds": (0.40, 0.13),
+}
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted desert.
 
-    Parameters
-    ----------
-    brief : Brief
-        Words for rock make mesas, words for sand dunes; otherwise the seed decides.
+    Words for rock make mesas, words for sand dunes; otherwise the seed decides.
     """
-    rocky = _rocky(brief)
+    rocky = "rocks" in brief.things
+    if brief.things.isdisjoint(("rocks", "dunes")):
+        rocky = bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
     sandy = not rocky or "dunes" in brief.things
     height = 17.0 if not rocky else 14.0 if sandy else 8.0
     if "close" in brief.composition:
-        height *= _CLOSE if rocky or "palms" in brief.things else _CLOSER
-    scene = vista(brief, horizon=0.44 if rocky else 0.40, height=height, raised=2.6)
-    if not rocky:
-        scene = replace(scene, toward=dunes.raking(scene.toward))
-    painting = progress.part(0.0, 0.2)
-    planes = sky.painted(
-        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
-    )
-    cone, pool = volcano.cone_of(scene, away=620.0), oasis.pool_of(scene)
-    eruption.smoke(scene, planes, cone)
-    overhead = water.sky_over(planes)
-    progress.report(0.2)
-    heights = _tables(scene) if rocky else dunes.waves(scene)
-    heights = volcano.raised(heights, cone, scene) if cone else heights
-    heights = oasis.sunk(heights, pool, scene) if pool else heights
+        height *= 0.55 if rocky or "palms" in brief.things else 0.22
+    horizon = 0.44 if rocky else 0.40
+    scene = Landscape(brief, progress, horizon=horizon, height=height, raised=2.6)
+    scene.mist = 0.18
+    if not rocky:  # light from low at the side, in which the far side of each crest is dark
+        scene.toward = unit((float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36))
+    scene.paint_sky(0.2)
+    cone, pool = cone_of(scene, away=620.0), _pool_of(scene)
+    paint_smoke(scene, cone)
+    heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
+    heights = scene.part_for_sun(heights)
+    heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 0.8))
+    heights = raise_cone(scene, heights, cone) if cone else heights
+    heights = _sink(scene, heights, pool) if pool else heights
     progress.report(0.38)
-    land = relief(heights, scene.toward, hollow=0.7)
-    palms = oasis.grown(scene, land, pool) if pool else None
-    progress.report(0.45)
-    grains = dunes.rippled(scene.dice(5)) if sandy else grain(scene.dice(5))
-    surface = land.height if sandy else _surface(land, grains)
-    surface = oasis.surface(surface, pool) if pool else surface
-    looking = progress.part(0.45, 0.6)
-    view = seen(surface, scene.camera, looking, far=FAR, slices=scene.slices)
-    progress.report(0.6)
-    ground = _ground(brief, rocky)
-    ground = volcano.ground_with(ground, cone, brief) if cone else ground
-    covered(scene, progress.part(0.6, 0.75), planes, view, land, ground, grains, mist=0.18)
-    depth = view.z.copy()
+    scene.lay_out(heights, hollow=0.7)
+    palms = _palms_around(scene, pool) if pool else None
+    grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
+    surface: Heights = scene.land.height if sandy else ground.rough(scene, grains)
+    scene.see(pool.over(surface) if pool else surface, 0.6)
+    own = _ground_of(brief, rocky=rocky)
+    ground.cover(scene, ashen(scene, own, cone) if cone else own, grains, 0.75)
     if not sandy:
-        _strew(scene, planes, depth, land, progress.part(0.75, 0.82))
-    eruption.lava(scene, planes, cone, view, view.z)
+        _strew(scene, own)
+    paint_lava(scene, cone)
     if pool and palms:
-        flooding = progress.part(0.82, 0.88)
-        oasis.filled(scene, planes, depth, view, land, pool, palms, overhead, flooding)
-    progress.report(0.88)
-    return finished(scene, progress.part(0.88, 1.0), planes, depth, view.sky)
+        _fill(scene, pool, palms)
+    return scene.finish()
 
 
-def _rocky(brief: Brief) -> bool:
-    # A mesa that is asked for is seen, even where there are dunes as well.
-    if not brief.things.isdisjoint(("rocks", "dunes")):
-        return "rocks" in brief.things
-    return bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
-
-
-def _ground(brief: Brief, rocky: bool) -> Ground:
+def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
     if brief.season == "winter":
         return _SNOW
-    ground = _ROCK if rocky else _SAND
+    own = _ROCK if rocky else _SAND
     if rocky and "dunes" in brief.things:
-        ground = replace(_ROCK, low=_SAND.low, low_other=_SAND.low_other, fine=0.55, rough=0.3)
+        own = replace(_ROCK, low=_SAND.low, low_other=_SAND.low_other, fine=0.55, rough=0.3)
     if "mars" in brief.things:
-        ground = replace(_ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
-    return tinted(ground, of_land(brief), rocks=0.6)
+        own = replace(_ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
+    return own.tinted(of_land(brief), rocks=0.6)
 
 
-def _tables(scene: Vista) -> Floats:
+def _dunes(scene: Landscape) -> Floats:
+    """Return long waves of sand: each rises gently and falls off steeply behind its crest."""
+    rng, points, words = scene.dice(4), scene.points, scene.words
+    x, z = scene.grid()
+    bend = octave(rng, points, 5) + 0.6 * octave(rng, points, 3)
+    turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
+    way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
+    heights = np.zeros((points, points), np.float32)
+    for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 21.0, 36.0), (39.0, 5.0, 14.0)):
+        wave = _wave(way + wander * bend + rng.uniform(0, length), length, 0.74)
+        uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
+        heights += np.float32(tall) * wave * uneven
+    heights *= np.float32(scene.framing.others) * (0.40 + 0.60 * smooth_step(30, 380, z))
+    near, rise = next((_CEILINGS[word] for word in words if word in _CEILINGS), (0.60, 0.21))
+    room = near * scene.camera.height + z * np.float32(rise) - heights
+    heights = heights + 0.5 * (room - np.sqrt(room * room + 9.0))  # rounded off at the ceiling
+    if {"centered", "thirds", "minimal", "dramatic"}.isdisjoint(words):
+        return np.asarray(heights, np.float32)
+    return np.maximum(heights, _main_dune(scene))
+
+
+def _main_dune(scene: Landscape) -> Floats:
+    """Return the one dune that a picture with a place for its subject has there."""
+    x, z = scene.grid()
+    part = scene.framing.part
+    side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * 1.25
+    away = (z * scene.framing.near - 330.0) * (1 / 240)
+    # Wind has bent its arms: no two sides of it are straight.
+    rng = scene.dice(11)
+    side = side + 0.30 * octave(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
+    away = away + 0.35 * octave(rng, scene.points, 7)
+    lean = np.abs(side) + 0.25 * side * np.sign(scene.toward[0])
+    room = scene.camera.height + 300.0 * scene.camera.rise
+    tall = min(74.0 * part ** (2.6 if part > 1.0 else 0.5), room)
+    return np.asarray(tall * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6, np.float32)
+
+
+def _wave(way: Plane, length: float, windward: float) -> Floats:
+    """Return waves of sand, 0 to 1, that rise over a share of their length and then drop."""
+    phase = way / np.float32(length)
+    share = phase - np.floor(phase)
+    lee = np.clip((1.0 - share) / (1.0 - windward), 0.0, 1.0)
+    return np.asarray(np.minimum(np.clip(share / windward, 0.0, 1.0) ** 1.5, lee), np.float32)
+
+
+def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
-    rng, points = scene.dice(4), scene.points
-    x, z = grid(points)
-    worn = eroded(rng, points, cells=7.0)
-    cracked = ridged(rng, points, cells=9.0)
-    staging = scene.staging
-    side = x / (scene.camera.widest * (z + 60.0))
-    far = z * np.float32(staging.near)
+    rng, points, framing = scene.dice(4), scene.points, scene.framing
+    x, z = scene.grid()
+    worn, cracked = eroded(rng, points, cells=7.0), ridged(rng, points, cells=9.0)
+    side, far = scene.side(), z * np.float32(framing.near)
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
-    if staging.others < 1.0:
-        mass = mass * np.float32(staging.others) - np.float32(0.35 * (1.0 - staging.others))
-    bulk = np.float32(0.75 * staging.main**0.4)
-    mass += bulk * np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 480) / 170) ** 2)
-    aside = np.float32(0.35 * staging.others)
-    mass += aside * smooth_step(0.5, 1.2, np.abs(side)) - 0.16 * cracked + 0.20 * (worn - 0.5)
-    away = smooth_step(140, 330, far)
+    if framing.others < 1.0:
+        mass = mass * framing.others - 0.35 * (1.0 - framing.others)
+    bulk = np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 480) / 170) ** 2)
+    mass = mass + 0.75 * framing.main**0.4 * bulk
+    aside = 0.35 * framing.others * smooth_step(0.5, 1.2, np.abs(side))
+    mass += aside - 0.16 * cracked + 0.20 * (worn - 0.5)
     heights = np.zeros((points, points), np.float32)
     for edge, tall in ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0)):
         wall = smooth_step(edge, edge + 0.035, mass)
         rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
-        heights += np.float32(tall) * (0.62 * wall + 0.38 * rubble)
-    heights *= np.float32(staging.part) * _fitting(
-        scene, heights * np.float32(staging.part), side, z
-    )
-    floor = 7.0 * (worn - 0.5) + 2.0
-    if "dunes" in scene.brief.things:
-        floor = floor * np.float32(0.3) + dunes.drifts(scene, x, z)
-    else:
-        floor += _washes(scene, z)
-    laid = np.asarray(np.minimum(heights * away + floor, 3.5 + 0.9 * z), np.float32)
-    return parted(laid, scene, x, z)
-
-
-def _fitting(scene: Vista, heights: Floats, side: Floats, z: Floats) -> np.float32:
-    """Return the factor with which the tables end below the upper edge of the frame."""
-    rise = 0.86 * scene.camera.horizon / scene.camera.focal
+        heights += np.float32(tall * framing.part) * (0.62 * wall + 0.38 * rubble)
+    # They end below the upper edge of the frame.
     shown = (np.abs(side) < 1.0) & (heights > 20.0) & (z > 200.0)
-    room = scene.camera.height + rise * z + np.zeros_like(side)
-    return np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
+    room = scene.camera.height + 0.86 * scene.camera.rise * z + np.zeros_like(side)
+    heights *= np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
+    floor = 7.0 * (worn - 0.5) + 2.0
+    rng = scene.dice(10)
+    if sandy:  # low dunes that lie across the plain before the rocks
+        way = 0.45 * x * np.sign(scene.subject or 1.0) - z + 46.0 * octave(rng, points, 6)
+        drifts = np.zeros_like(heights)
+        for length, tall in ((92.0, 17.0), (37.0, 4.0)):
+            uneven = np.clip(0.6 + 0.55 * octave(rng, points, 683 / length), 0.1, 1.2)
+            drifts += np.float32(tall) * _wave(way, length, 0.78) * uneven
+        drifts *= smooth_step(14, 60, z) * smooth_step(420, 300, z)
+        floor = 0.3 * floor + cv2.GaussianBlur(drifts, (0, 0), 0.8)
+    else:  # dry river beds that wind through it
+        beds = np.abs(octave(rng, points, 7) + 0.35 * octave(rng, points, 19))
+        floor -= 2.6 * smooth_step(0.16, 0.03, beds) * smooth_step(12, 50, z)
+    laid = heights * smooth_step(140, 330, far) + floor
+    return np.asarray(np.minimum(laid, 3.5 + 0.9 * z), np.float32)
 
 
-def _half(one: Oklch, other: Oklch) -> Oklch:
-    """Return a color that is half as strong and half as light as another: dust lies on stones."""
-    return (0.5 * (one[0] + other[0]), 0.5 * (one[1] + other[1]), one[2])
-
-
-def _washes(scene: Vista, z: Floats) -> Floats:
-    """Return dry river beds that wind through the plain, below its level."""
-    rng, points = scene.dice(10), scene.points
-    line = octave(rng, points, 7) + 0.35 * octave(rng, points, 19)
-    return np.asarray(-2.6 * smooth_step(0.16, 0.03, np.abs(line)) * smooth_step(12, 50, z))
-
-
-def _surface(land: Relief, grains: Grain) -> Heights:
-    bumps = grains.bumps[..., 0]
-
-    def heights(x: Floats, z: Floats) -> Floats:
-        ground = land.height(x, z)
-        near = int(np.searchsorted(z[:, 0], 130.0))
-        ground[:near] += planting.tussocks(bumps, x[:near], z[:near])
-        return ground
-
-    return heights
-
-
-def _strew(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: Progress) -> None:
+def _strew(scene: Landscape, own: Ground) -> None:
     """Set stones, dry tufts and, where they are asked for, cacti on the plain."""
-    rng, brief = scene.dice(6), scene.brief
-    color = air.haze_color(scene.look, scene.sun, scene.camera)
-    ground = _ground(brief, rocky=True)
-    few = 0.3 if "close" in brief.composition else min(1.0, scene.staging.plants)
-    stones = ((_half(ground.rock, ground.low), 0.6), (_half(ground.rock_other, ground.low), 0.4))
-    scrub = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
-    things = [
-        (
-            "stone",
-            planting.strewn(scene, land, stones, rng, count=round(420 * few), tall=1.15, **_STONY),
-        ),
-    ]
-    if "mars" not in brief.things:
-        things.append(
-            ("tuft", planting.strewn(scene, land, scrub, rng, count=round(_SCRUB * few), tall=0.9))
-        )
-    if "cacti" in brief.things:
-        green = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
-        cacti = planting.strewn(
-            scene, land, green, rng, count=max(3, round(46 * few)), tall=6.0, **_UPRIGHT
-        )
-        things.append(("cactus", cacti))
-    for step, (kind, what) in enumerate(things):
-        plant(
-            planes,
-            depth,
-            what,
-            sprites(kind),
-            scene.camera,
-            color,
-            rng,
-            progress.part(step / len(things), (step + 1) / len(things)),
-            mirrored=scene.toward[0] > 0,
-        )
+    rng = scene.dice(6)
+    few = 0.3 if "close" in scene.words else min(1.0, scene.framing.plants)
+
+    def dusty(one: Oklch) -> Oklch:
+        return (0.5 * (one[0] + own.low[0]), 0.5 * (one[1] + own.low[1]), one[2])
+
+    def strew(colors: Mix, count: float, tall: float, near: float, even: float) -> Plants:
+        between, lowest = (near, 120.0 if even == 1.5 else 240.0), 0.5 if even == 1.5 else -9.0
+        kept = {"between": between, "even": even, "lowest": lowest}
+        return planting.strew(scene, colors, rng, count=round(count), tall=tall, **kept)  # type: ignore[arg-type]
+
+    stones: Mix = ((dusty(own.rock), 0.6), (dusty(own.rock_other), 0.4))
+    planting.plant(scene, strew(stones, 420 * few, 1.15, 0.4, 4.5), "stone", 0.77)
+    if not scene.has("mars"):
+        scrub: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
+        planting.plant(scene, strew(scrub, 300 * few, 0.9, 0.22, 1.5), "tuft", 0.8)
+    if scene.has("cacti"):
+        green: Mix = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
+        planting.plant(scene, strew(green, max(3, 46 * few), 6.0, 1.9, 0.8), "cactus", 0.82)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Water in a hollow: its middle, how far off its shore is, and its level, in meters."""
+
+    x: float
+    z: float
+    reach: float
+    level: float = 1.0
+
+    def off(self, x: Plane, z: Plane) -> Plane:
+        """Return how far places are from the middle, in reaches."""
+        off = np.hypot(x - np.float32(self.x), z - np.float32(self.z))
+        return np.asarray(off * np.float32(1 / self.reach))
+
+    def over(self, heights: Heights) -> Callable[[Floats, Floats], Floats]:
+        """Return heights to look at: the water's level in the pool, else the ground."""
+
+        def found(x: Floats, z: Floats) -> Floats:
+            own = heights(x, z)
+            return np.where(self.off(x, z) < 2.6, np.maximum(own, np.float32(self.level)), own)
+
+        return found
+
+    def ring(
+        self, rng: np.random.Generator, between: tuple[float, float], count: int
+    ) -> tuple[Plane, Plane]:
+        """Return places around it, at most so many reaches away."""
+        turn = rng.uniform(0.0, 2 * np.pi, count)
+        away = between[0] + (between[1] - between[0]) * rng.random(count) ** 1.6
+        away *= self.reach
+        return self.x + away * np.cos(turn), self.z + away * np.sin(turn)
+
+
+def _pool_of(scene: Landscape) -> _Pool | None:
+    """Return the pool that palms in a desert stand around, if the prompt asks for them."""
+    if not scene.has("palms"):
+        return None
+    camera, dice = scene.camera, scene.dice(50)
+    away = max(4.4 * camera.height, 2.4 * camera.nearest) * dice.uniform(0.95, 1.15)
+    x = 0.55 * scene.subject * camera.widest * away
+    return _Pool(x, away, away * min(0.30, 0.62 * camera.widest) * dice.uniform(0.9, 1.1))
+
+
+def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
+    """Return heights with the hollow of a pool, whose shore is no circle."""
+    x, z = scene.grid()
+    eye, shore = scene.camera.height, pool.z - 0.95 * pool.reach
+    bend = octave(scene.dice(51), scene.points, 34)
+    off = pool.off((x - pool.x) / 1.25 + pool.x, z) + 0.22 * bend
+    rim = 0.14 * pool.reach * np.maximum(off - 1.0, -1.0) * (0.35 + 0.65 * (off > 1))
+    bowl = pool.level + np.maximum(rim, -1.6)
+    heights = heights + (bowl - heights).astype(np.float32) * smooth_step(2.6, 1.15, off)
+    # What would stand between the eye and the water is lowered.
+    sight = eye + (pool.level - eye) * z / np.float32(shore) - 0.8
+    sight = sight + 0.14 * np.maximum(np.abs(x - pool.x * z / pool.z) - 1.5 * pool.reach, 0.0)
+    over = np.maximum(heights - sight, 0.0) * smooth_step(shore, 0.85 * shore, z)
+    return np.asarray(heights - over, np.float32)
+
+
+def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
+    """Return palms around a pool, whose shadows lie on the land; the view over it stays open."""
+    rng, sparse = scene.dice(36), "minimal" in scene.words
+    count = 9 if sparse else 40
+    x, z = pool.ring(rng, (1.10, 1.75), count)
+    keep = scene.land.height(x, z) < 7.0
+    keep &= (z > pool.z - 0.35 * pool.reach) | (np.abs(x - pool.x) > 0.95 * pool.reach)
+    lean = float(np.sign(rng.uniform(-1, 1)))
+    grove = planting.palms(scene, x, z, rng.uniform(10.0, 17.0, count), keep, lean)
+    planting.cast_shadows(scene, grove)
+    return grove
+
+
+def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:
+    """Plant what grows around a pool and let the water mirror what stands behind it."""
+    rng, view, few = scene.dice(52), scene.view, 0.3 if "minimal" in scene.words else 1.0
+    shrubs: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
+    reeds: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
+    behind = palms.z >= pool.z - 0.3 * pool.reach
+    for kind, colors, count, tall in (
+        ("broadleaf", shrubs, round(110 * few), (0.9, 3.2)),
+        ("tuft", reeds, 520, (0.6, 2.0)),
+    ):
+        x, z = pool.ring(rng, (1.02, 1.8), count)
+        keep = np.abs(scene.land.height(x, z) - pool.level - 2.0) < 2.0
+        high = rng.uniform(*tall, count)
+        plants = planting.stand(scene, rng, x, z, high, colors, keep=keep, least=0.85)
+        if kind == "broadleaf":  # a shrub has no stem
+            plants = replace(plants, foot=plants.foot - 0.36 * plants.tall)
+        planting.plant(scene, plants, kind, 0.82)
+    planting.plant(scene, palms.kept(behind), "palm", 0.86)
+    land = scene.land.height(view.x, view.z)
+    wet = ~view.sky & (land < pool.level) & (scene.depth > view.z * 0.999)
+    wet &= pool.off(view.x, view.z) < 2.0
+    flood(scene, wet, pool.level - land, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
+    planting.plant(scene, palms.kept(~behind), "palm", 0.9)

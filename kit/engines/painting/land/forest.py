@@ -1,259 +1,266 @@
-"""Forests from within: trunks in layers of haze, leaves above, ferns below, light between."""
+"""Forests from within: trunks in layers of haze, ferns below, light between; or from above."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats, Oklch
+from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import air, canopy, sky
-from kit.engines.painting.land.cover import covered
-from kit.engines.painting.land.ground import grain, overgrown
-from kit.engines.painting.land.library import sprites
-from kit.engines.painting.land.look import Look
-from kit.engines.painting.land.relief import Relief, grid, relief
-from kit.engines.painting.land.sky import radius_of
-from kit.engines.painting.land.sprites import Sprite
-from kit.engines.painting.land.stand import Trees, plant
-from kit.engines.painting.land.vista import Vista, finished, vista
-from kit.engines.painting.land.voxel import seen
-from kit.engines.painting.land.woods import LEAVES, Wood, leaves_of, wood_of
-from kit.engines.painting.noise import Plane, eroded, octave
+from kit.engines.painting.land import ground, planting
+from kit.engines.painting.land.ground import FOLIAGE, Ground, Mix
+from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.land.planting import Plants
+from kit.engines.painting.land.plants import sprites
+from kit.engines.painting.noise import SIDE, Plane, eroded, octave, sample, tile
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land, turned
-from kit.engines.painting.tone import light
+from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-_FAR = 260.0
-_BARE = 0.10  # share of the trees that a minimal picture keeps
-_BOUGHS, _FEW_BOUGHS = 7, 3  # of a tree; in a minimal picture
-_GIANTS = 0.55  # share of them of which an epic one makes giants
-_SIZES = {"dramatic": 1.8}  # factor on trunks
-_NEARER = 0.55  # factor on the distance of the nearest trunk
-_AWAY, _TALL = 13.0, (40.0, 46.0)  # of the one tree of a picture that has a place for it
-_OPENING = 2.2  # radii of a sun on both sides of which nothing stands
-_NEAR = 7.0  # the air begins here
-_AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
-_FLOORS = {
+_FLOORS: dict[str, tuple[Oklch, Oklch]] = {
     "summer": ((0.40, 0.060, 122), (0.34, 0.035, 75)),
     "spring": ((0.46, 0.080, 125), (0.38, 0.040, 80)),
     "autumn": ((0.52, 0.105, 58), (0.42, 0.075, 48)),
     "winter": ((0.92, 0.010, 245), (0.86, 0.014, 245)),
 }
+#: Season -> colors of leaves seen from near.
+_LEAVES: dict[str, tuple[Oklch, ...]] = {
+    "summer": ((0.47, 0.095, 128), (0.42, 0.080, 136)),
+    "spring": ((0.60, 0.120, 124), (0.52, 0.110, 130)),
+    "autumn": ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
+    "winter": ((0.80, 0.012, 235), (0.70, 0.014, 230)),
+}
+_BLOSSOMS: tuple[Oklch, ...] = ((0.86, 0.075, 355), (0.79, 0.105, 352), (0.92, 0.035, 10))
+_AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
+_COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees that are seen from above
+
+
+@dataclass(frozen=True, slots=True)
+class Wood:
+    """What kind of forest it is; bare are leafless trees in winter."""
+
+    needles: bool
+    birch: bool
+    bare: bool
+    leaves: Mix
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted forest, seen from within or from above.
+    """Return a painted forest, seen from within, or from above where the camera is high up.
 
-    Parameters
-    ----------
-    brief : Brief
-        Names of trees choose needles or leaves; from high up the forest is seen from above.
+    Names of trees choose needles or leaves.
     """
+    wood = _wood_of(brief)
     if "high" in brief.composition:
-        return canopy.paint(brief, progress)
-    wood = wood_of(brief)
-    scene = vista(brief, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
-    scene = replace(scene, look=_inside(scene))
-    painting = progress.part(0.0, 0.15)
-    planes = sky.painted(
-        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
-    )
-    color = air.haze_color(scene.look, scene.sun, scene.camera)
-    planes = air.hazed(planes, _dimness(scene, planes.shape[1:]), color)
-    progress.report(0.15)
-    land = _floor(scene)
-    grains = grain(scene.dice(5))
-    progress.report(0.25)
-    looking = progress.part(0.25, 0.35)
-    view = seen(land.height, scene.camera, looking, far=_FAR, slices=scene.slices // 2)
-    progress.report(0.35)
-    shading = progress.part(0.35, 0.5)
-    ground = overgrown(*_FLOORS[brief.season], rough=0.6, fine=1.6)
-    covered(scene, shading, planes, view, land, ground, grains, mist=0.12, start=_NEAR)
-    depth = view.z.copy()
-    layers, planting = _layers(scene, land, wood), progress.part(0.5, 0.85)
-    for step, (trees, shapes) in enumerate(layers):
-        plant(
-            planes,
-            depth,
-            trees,
-            shapes,
-            scene.camera,
-            color,
-            scene.dice(40 + step),
-            planting.part(step / len(layers), (step + 1) / len(layers)),
-            mirrored=scene.toward[0] > 0,
-        )
-    progress.report(0.85)
-    far = depth > 110.0
-    shine = light(scene.look.sun)
-    rays = "rays" in brief.things or "dramatic" in brief.composition
-    shine = shine / shine.max() * (0.45 + 0.55 * scene.look.glow) * (1.9 if rays else 1.0)
-    air.beams(planes, planes * far, scene.sun, shine, floor=0.28)
-    return finished(scene, progress.part(0.9, 1.0), planes, depth, np.zeros_like(view.sky))
-
-
-def _dimness(scene: Vista, shape: tuple[int, ...]) -> Floats:
-    """Return how much of the sky is lost in the air: less around a sun that is asked for."""
-    lost = np.full(shape, 0.55, np.float32)
-    if scene.sun.named:
-        y, x = np.indices(shape, np.float32)
-        away = np.hypot(x - scene.sun.x, y - scene.sun.y) / radius_of(scene.sun, scene.camera)
-        lost *= smooth_step(0.2, 3.0, away)
-    return lost
-
-
-def _inside(scene: Vista) -> Look:
-    """Return the look under trees: thick bright air, little direct light."""
+        return _paint_canopy(brief, wood, progress)
+    scene = Landscape(brief, progress, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
+    scene.mist, scene.clear = 0.12, 7.0  # the air begins here
     look = scene.look
-    return replace(
+    green = (look.air[0] + 0.02, 0.045, 150.0)  # air that is lit through leaves
+    scene.look = look = replace(
         look,
-        air=_greened(look.air) if look.elevation > 0.5 and not look.moon else look.air,
+        air=green if look.elevation > 0.5 and not look.moon else look.air,
         haze=_AIR * (0.55 + 0.45 * look.haze),
         sun=(0.89, 0.110, 68) if 0 < look.elevation < 0.5 else look.sun,
         sun_power=0.8 * look.sun_power,
         clouds=0.5 * look.clouds,
         glow=max(look.glow, 0.30),
-        exposure=look.exposure * (1.9 if look.moon else 1.35),
+        film=replace(look.film, exposure=look.film.exposure * (1.9 if look.moon else 1.35)),
     )
+    scene.paint_sky(0.15)
+    dim = np.full(scene.light.shape[1:], 0.55, np.float32)
+    if scene.sun.named:  # less of the sky is lost around a sun that is asked for
+        away = scene.camera.away((scene.sun.x, scene.sun.y), len(dim)) / scene.sun.radius
+        dim *= smooth_step(0.2, 3.0, away)
+    scene.light = blend(scene.light, scene.air, dim)
+    _lay_floor(scene)
+    scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
+    deep, other = _FLOORS[brief.season]
+    own = Ground(deep, other, other, deep, deep, other, rough=0.6, fine=1.6)
+    ground.cover(scene, own, ground.grain(scene.dice(5)), 0.5)
+    _plant(scene, wood)
+    rays = "rays" in brief.things or "dramatic" in scene.words
+    shine = light(look.sun)
+    shine = shine / shine.max() * (0.45 + 0.55 * look.glow) * (1.9 if rays else 1.0)
+    scene.add_beams(scene.depth > 110.0, shine, 0.28)
+    return scene.finish(beams=False)
 
 
-def _greened(air: Oklch) -> Oklch:
-    """Return the color of air that is lit through leaves."""
-    return (air[0] + 0.02, 0.045, 150.0)
+def _wood_of(brief: Brief) -> Wood:
+    """Return the trees that a brief names, or that its season and seed choose."""
+    luck = float(np.random.default_rng([brief.seed, 2]).random())
+    season, winter = brief.season, brief.season == "winter"
+    leafy = "leaves" in brief.things or (season in ("autumn", "spring") and luck < 0.75)
+    needles = "needles" in brief.things or not (leafy or luck < 0.4)
+    needles = needles or (winter and "leaves" not in brief.things)
+    own = tuple(color for color, _ in FOLIAGE["winter" if winter else "summer"])
+    colors = own if needles else _LEAVES[season]
+    colors = tuple(turned(color, of_land(brief), 0.75) for color in colors)
+    colors = _BLOSSOMS if "blossom" in brief.things and not needles else colors
+    leaves = tuple((color, 1.0) for color in colors)
+    return Wood(needles, "birches" in brief.things, winter and not needles, leaves)
 
 
-def _floor(scene: Vista) -> Relief:
-    """Return gentle ground with sunlight that falls through leaves in patches."""
+def _lay_floor(scene: Landscape) -> None:
+    """Lay out gentle ground with sunlight that falls through leaves in patches."""
     rng, points = scene.dice(4), scene.points
-    x, z = grid(points)
+    x, z = scene.grid()
     heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
     heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
     heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
-    heights = np.minimum(heights, 0.5 + 0.045 * z)
-    land = relief(np.asarray(heights, np.float32), scene.toward)
-    dapple = smooth_step(0.05, 0.75, octave(rng, points, 210) + 0.5 * octave(rng, points, 60))
-    land.traits[..., 3] = 0.08 + 0.92 * dapple
-    return land
+    scene.lay_out(np.asarray(np.minimum(heights, 0.5 + 0.045 * z), np.float32))
+    gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
+    scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
 
 
-def _layers(scene: Vista, land: Relief, wood: Wood) -> list[tuple[Trees, tuple[Sprite, ...]]]:
-    """Return what stands in the forest in the order it is drawn: far trees to near ferns."""
-    season, rng = scene.brief.season, scene.dice(6)
-    words, plants = scene.brief.composition, min(1.0, scene.staging.plants)
-    few = _BARE if "minimal" in words else _GIANTS if "dramatic" in words else plants
-    large = _SIZES["dramatic"] if "dramatic" in words else 1.0
-    nearer = _NEARER if "close" in words else 1.0
-    bark = (0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58)
-    near = sprites("birch" if wood.birch else "trunk")
-    crowns = sprites("bough" if wood.needles else "leaves")
-    tint = of_land(scene.brief)
-    leaves = leaves_of(scene.brief, wood)
-    far = sprites("spruce" if wood.needles else "broadleaf")
-    layers: list[tuple[Trees, tuple[Sprite, ...]]] = []
+def _plant(scene: Landscape, wood: Wood) -> None:
+    """Plant what stands in the forest in the order it is drawn: far trees to near ferns."""
+    season, rng, words = scene.brief.season, scene.dice(6), scene.words
+    minimal, epic = "minimal" in words, "dramatic" in words
+    plants = min(1.0, scene.framing.plants)
+    few = 0.10 if minimal else 0.55 if epic else plants  # an epic one makes giants of them
+    large, nearer = 1.8 if epic else 1.0, 0.55 if "close" in words else 1.0
+    bark: Mix = (((0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58), 1.0),)
+    far = "spruce" if wood.needles else "broadleaf"
     if not wood.bare:
-        back = round(260 * _BARE) if few == _BARE else 260
-        layers.append((_placed(scene, land, rng, leaves, back, (55, 190), (11, 24)), far))
-    tall, clear = (26 * large, 38 * large), 0.24 * nearer
-    count = round(110 * few)
-    boles = _placed(scene, land, rng, (bark,), count, (11.5 * nearer, 160), tall, clear=clear)
+        back = _scatter(scene, rng, wood.leaves, 26 if minimal else 260, (55, 190), (11, 24))
+        planting.plant(scene, back, far, 0.56)
+    between, tall = (11.5 * nearer, 160.0), (26 * large, 38 * large)
+    boles = _scatter(scene, rng, bark, 110 * few, between, tall, clear=0.24 * nearer)
     if {"centered", "thirds"}.intersection(words) and not scene.sun.named:
-        spot = np.array([scene.subject * scene.camera.widest * _AWAY]), np.array([_AWAY])
-        boles = boles.joined(_grown(scene, land, scene.dice(12), (bark,), spot, _TALL))
-    layers.append((boles, near))
+        spot = np.array([13.0])
+        x = scene.subject * scene.camera.widest * spot
+        boles = boles.joined(_grown(scene, scene.dice(12), bark, x, spot, (40.0, 46.0)))
+    planting.plant(scene, boles, "birch" if wood.birch else "trunk", 0.68)
     if not wood.bare:
-        layers.append((_canopy(scene, boles, rng, leaves), crowns))
-    count = round(26 * min(few, 1.0))
-    young = _placed(scene, land, rng, leaves, count, (14, 60), (1.6, 5.0), clear=0.35)
-    layers.append((young, far))
+        crowns = _boughs(scene, boles, rng, wood.leaves, 3 if minimal else 7)
+        planting.plant(scene, crowns, "bough" if wood.needles else "leaves", 0.76)
+    count = 26 * min(few, 1.0)
+    young = _scatter(scene, rng, wood.leaves, count, (14, 60), (1.6, 5.0), clear=0.35)
+    planting.plant(scene, young, far, 0.78)
     green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
-    green = LEAVES[season] if season in ("autumn", "winter") else green
-    green = tuple(turned(color, tint, 0.6) for color in green)
-    fronds = sprites("tuft") if season == "winter" else (*sprites("fern"), *sprites("tuft")[:2])
-    count = round(min(few, plants) * (160 if season == "winter" else 620))
-    low = _placed(scene, land, rng, green, count, (2.6, 70), (0.25, 0.95), clear=0.10)
-    layers.append((low, fronds))
-    return layers
+    green = _LEAVES[season] if season in ("autumn", "winter") else green
+    fronds: Mix = tuple((turned(one, of_land(scene.brief), 0.6), 1.0) for one in green)
+    winter = season == "winter"
+    count = min(few, plants) * (160 if winter else 620)
+    low = _scatter(scene, rng, fronds, count, (2.6, 70), (0.25, 0.95), clear=0.10)
+    kinds = sprites("tuft") if winter else (*sprites("fern"), *sprites("tuft")[:2])
+    planting.plant(scene, low, kinds, 0.85)
 
 
-def _placed(
-    scene: Vista,
-    land: Relief,
+def _scatter(
+    scene: Landscape,
     rng: np.random.Generator,
-    colors: tuple[Oklch, ...],
-    count: int,
+    colors: Mix,
+    count: float,
     between: tuple[float, float],
     tall: tuple[float, float],
     *,
     clear: float = 0.0,
-) -> Trees:
+) -> Plants:
     """Return plants scattered over the floor, with a path left free through the middle."""
-    share = rng.uniform(0, 1, count)
-    z = 1.0 / (1.0 / between[1] + (1.0 / between[0] - 1.0 / between[1]) * share**1.6)
-    x = rng.uniform(-1.15, 1.15, count) * scene.camera.widest * z
+    share, (near, far) = rng.uniform(0, 1, round(count)), between
+    z = 1.0 / (1.0 / far + (1.0 / near - 1.0 / far) * share**1.6)
+    x = rng.uniform(-1.15, 1.15, len(z)) * scene.camera.widest * z
     path = scene.camera.widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
-    bend = 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)
-    keep = np.abs(x - bend) > path
-    keep &= _apart(scene, x, z)
-    return _grown(scene, land, rng, colors, (x[keep], z[keep]), tall)
+    keep = np.abs(x - 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)) > path
+    keep &= _beside_sun(scene, x, z)
+    return _grown(scene, rng, colors, x[keep], z[keep], tall)
 
 
 def _grown(
-    scene: Vista,
-    land: Relief,
+    scene: Landscape,
     rng: np.random.Generator,
-    colors: tuple[Oklch, ...],
-    places: tuple[Plane, Plane],
+    colors: Mix,
+    x: Plane,
+    z: Plane,
     tall: tuple[float, float],
-) -> Trees:
-    """Return plants as they stand at places, x and z, in the light."""
-    right, away = (place.astype(np.float32) for place in places)
-    foot = land.height(right[None], away[None])[0] - np.float32(0.15)
-    lit = land.at(right[None], away[None])[0][:, 3]
-    high = rng.uniform(*tall, len(away)).astype(np.float32)
-    color = _colored(scene, rng, colors, lit)
-    return Trees(right, away, foot, high, color, _lost(scene, away, foot))
+) -> Plants:
+    high = rng.uniform(*tall, len(z))
+    plants = planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95))
+    return replace(plants, foot=plants.foot - np.float32(0.15))
 
 
-def _apart(scene: Vista, x: Plane, z: Plane) -> NDArray[np.bool_]:
+def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
     """Return which plants do not stand before a sun or moon that is asked for."""
-    sun = scene.sun
-    if not sun.named:
-        return np.ones(x.shape, np.bool_)
     column = scene.camera.columns / 2 + x * scene.camera.focal / z
-    return np.abs(column - sun.x) > _OPENING * radius_of(sun, scene.camera)
+    return np.asarray(
+        (np.abs(column - scene.sun.x) > 2.2 * scene.sun.radius) | (not scene.sun.named)
+    )
 
 
-def _canopy(
-    scene: Vista, boles: Trees, rng: np.random.Generator, colors: tuple[Oklch, ...]
-) -> Trees:
-    """Return boughs and leaves around the upper parts of trunks, open toward the middle."""
-    per = _FEW_BOUGHS if "minimal" in scene.brief.composition else _BOUGHS
+def _boughs(
+    scene: Landscape, boles: Plants, rng: np.random.Generator, colors: Mix, per: int
+) -> Plants:
+    """Return boughs and leaves around the upper parts of trunks."""
     which = np.repeat(np.arange(len(boles.z)), per)
-    z = boles.z[which] + rng.uniform(-1.5, 1.5, len(which)).astype(np.float32)
-    x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which)).astype(np.float32)
+    z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
+    x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
+    boughs = planting.stand(
+        scene, rng, x, z, rng.uniform(2.4, 5.2, len(z)), colors, light_of=(0.34, 0.95), least=0.5
+    )
     foot = boles.foot[which] + rng.uniform(5.5, 20.0, len(which)).astype(np.float32)
-    z = np.maximum(z, 7.0).astype(np.float32)
-    tall = rng.uniform(2.4, 5.2, len(z)).astype(np.float32)
-    lit = rng.uniform(0.1, 1.0, len(z)).astype(np.float32)
-    boughs = Trees(x, z, foot, tall, _colored(scene, rng, colors, lit), _lost(scene, z, foot))
-    return boughs.kept(_apart(scene, x, z)) if scene.sun.named else boughs
+    return replace(boughs, foot=foot).kept(_beside_sun(scene, x, z))
 
 
-def _colored(
-    scene: Vista, rng: np.random.Generator, colors: tuple[Oklch, ...], lit: Floats
-) -> Floats:
-    palette = np.stack([light(color)[:, 0, 0] for color in colors], axis=1)
-    own = palette[:, rng.integers(0, len(colors), len(lit))] * rng.uniform(0.75, 1.2, len(lit))
-    sunny = light(scene.look.sun, 0.34 * scene.look.sun_power)[:, 0]
-    shady = light(scene.look.shade, 0.95 * scene.look.shade_power)[:, 0]
-    return np.asarray(own * (sunny * lit + shady), np.float32)
+def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
+    """Return a forest from above, crown by crown, up to hills in the haze."""
+    scene = Landscape(brief, progress, horizon=0.42, height=20.0, raised=2.4)
+    scene.mist = 0.25
+    scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # less of it is high up
+    scene.paint_sky(0.15)
+    rng, points = scene.dice(4), scene.points
+    _, z = scene.grid()
+    worn = eroded(rng, points, cells=6.0)
+    swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
+    heights = 26.0 * (worn - 0.5) + 15.0 * swell
+    heights += (70.0 * worn + 34.0 * swell) * smooth_step(300, 720, z)
+    heights += 22.0 * np.abs(scene.side()) ** 1.5 * smooth_step(60, 260, z)
+    most = 0.30 * scene.camera.height + 0.13 * z  # one looks down on what is near
+    heights = np.minimum(heights, most - 0.25 * np.maximum(most - heights, 0.0))
+    scene.lay_out(np.asarray(heights, np.float32))
+    scene.cast_cloud_shadows((8, 19), 0.80)
+    progress.report(0.35)
+    scene.see(scene.land.height, 0.45)
+    # Between crowns show other leaves in their shadow, or snow.
+    deep, other = (0.80, 0.014, 245.0), (0.88, 0.010, 245.0)
+    if brief.season != "winter":
+        (low, *_), (high, *_) = wood.leaves[0], wood.leaves[-1]
+        deep = (0.72 * low[0], 0.8 * low[1], low[2])
+        other = (0.72 * high[0] + 0.10, 1.04 * high[1], high[2] - 18.0)
+    own = Ground(deep, other, other, deep, deep, other, rough=1.6, fine=1.2)
+    ground.cover(scene, own, ground.grain(scene.dice(5)), 0.6)
+    _plant_canopy(scene, wood)
+    return scene.finish()
 
 
-def _lost(scene: Vista, z: Floats, height: Floats) -> Floats:
-    return air.haze(scene.look, z, height + 2.0, mist=0.12, start=_NEAR)
+def _plant_canopy(scene: Landscape, wood: Wood) -> None:
+    """Plant the hills all over, with gaps here and there, in stands of their own kind and age."""
+    rng = scene.dice(6)
+    trees = planting.forest(
+        scene,
+        wood.leaves,
+        rng,
+        count=_COUNTS[scene.brief.detail],
+        tall=(8.5, 15.0),
+        line=1e3,
+        lowest=-1e3,
+        nearest=0.45 * scene.camera.nearest,
+        clearing=-9.0,
+        density=np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32),
+    )
+    if scene.brief.season != "winter":  # snow is alike on all of them
+        across, along = (part * np.float32(SIDE / 700.0) for part in (trees.x, trees.z))
+        noises = [tile(rng, cells=cells, octaves=3) for cells in (16, 64)]
+        kind, age = (sample(noise, across[None], along[None])[0] for noise in noises)
+        pale = smooth_step(-0.25, 0.55, kind + 0.35 * age)
+        one, other = (np.array(tone)[:, None] for tone in ((0.54, 0.74, 0.80), (1.7, 1.5, 0.95)))
+        tone = (one * (1 - pale) + other * pale) * (1.0 + 0.22 * np.clip(age, -1.0, 1.0))
+        trees = replace(trees, color=np.asarray(trees.color * tone, np.float32))
+    # Only crowns show: their feet are in the ground, which stands for what is under them.
+    trees = replace(trees, foot=trees.foot - np.float32(0.32) * trees.tall)
+    planting.plant(scene, trees, "spruce" if wood.needles else "broadleaf", 0.88)

@@ -1,23 +1,24 @@
-"""Ground: what grows where, and how it looks in the light of the hour."""
+"""Ground: what lies where, by season, and how it looks in the light of the hour."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.look import Look
-from kit.engines.painting.land.relief import Relief
-from kit.engines.painting.land.voxel import Camera, Seen
-from kit.engines.painting.noise import sample, slopes, tile
+from kit.engines.painting.camera import Heights
+from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.noise import SIDE, sample, slopes, tile
 from kit.engines.painting.tints import turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
 
-Direction = tuple[float, float, float]
+#: Colors, each with its share.
+Mix: TypeAlias = tuple[tuple[Oklch, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,9 @@ class Ground:
     rock, rock_other : Oklch
         What steep slopes show.
     top : Oklch
-        Snow, or whatever lies on high and gentle ground.
+        Snow, or whatever lies on high and gentle ground from the height `top_line`.
     shore : Oklch
         A strip above the water.
-    top_line : float
-        Height from which `top` lies, in world units.
     steep : float
         Slope (1 - cosine) at which rock shows.
     bands : float
@@ -46,134 +45,169 @@ class Ground:
 
     low: Oklch
     low_other: Oklch
-    rock: Oklch
-    rock_other: Oklch
-    top: Oklch
-    shore: Oklch
-    top_line: float
+    rock: Oklch = (0.42, 0.016, 62)
+    rock_other: Oklch = (0.62, 0.018, 72)
+    top: Oklch = (0.97, 0.010, 250)
+    shore: Oklch = (0.55, 0.025, 80)
+    top_line: float = 1e4
     steep: float = 0.17
     bands: float = 0.0
     rough: float = 1.0
     fine: float = 1.0
 
-
-def tinted(ground: Ground, tint: Tint | None, *, rocks: float = 0.0) -> Ground:
-    """Return a ground whose gentle slopes, and to a share its rocks, turn to a tint."""
-    return replace(
-        ground,
-        low=turned(ground.low, tint),
-        low_other=turned(ground.low_other, tint),
-        rock=turned(ground.rock, tint, rocks),
-        rock_other=turned(ground.rock_other, tint, rocks),
-    )
+    def tinted(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
+        """Return a ground that turns to a tint, its rocks to a share."""
+        low, other = (turned(color, tint) for color in (self.low, self.low_other))
+        rock, pale = (turned(color, tint, rocks) for color in (self.rock, self.rock_other))
+        return replace(self, low=low, low_other=other, rock=rock, rock_other=pale)
 
 
-def overgrown(low: Oklch, other: Oklch, *, rough: float, fine: float) -> Ground:
-    """Return a ground of two colors all over: without rock, snow and shore of their own."""
-    return Ground(
-        low=low,
-        low_other=other,
-        rock=other,
-        rock_other=low,
-        top=low,
-        shore=other,
-        top_line=1e4,
-        rough=rough,
-        fine=fine,
-    )
+#: Season -> the ground of a mountain country; the snow line as a share of the highest peak.
+GROUNDS = {
+    "summer": Ground((0.45, 0.075, 128), (0.54, 0.080, 112), top_line=0.52),
+    "spring": Ground((0.52, 0.095, 128), (0.62, 0.095, 118), top_line=0.38),
+    "autumn": Ground((0.50, 0.095, 70), (0.60, 0.100, 84), (0.42, 0.020, 55), top_line=0.56),
+    "winter": Ground(
+        (0.83, 0.014, 248),
+        (0.89, 0.010, 248),
+        (0.38, 0.016, 255),
+        (0.56, 0.014, 250),
+        (0.92, 0.008, 248),
+        (0.82, 0.015, 245),
+        top_line=0.16,
+        steep=0.24,
+    ),
+}
+#: Season -> colors of foliage, each with its share of the trees.
+FOLIAGE: dict[str, Mix] = {
+    "summer": (((0.36, 0.050, 145), 0.7), ((0.41, 0.060, 135), 0.3)),
+    "spring": (((0.40, 0.055, 142), 0.6), ((0.52, 0.095, 125), 0.4)),
+    "autumn": (((0.37, 0.045, 138), 0.36), ((0.64, 0.125, 80), 0.36), ((0.56, 0.125, 64), 0.28)),
+    "winter": (((0.42, 0.022, 190), 0.55), ((0.68, 0.015, 235), 0.45)),
+}
+#: Season -> colors of the grass in front.
+GRASS: dict[str, Mix] = {
+    "summer": (((0.50, 0.085, 124), 0.5), ((0.58, 0.085, 108), 0.3), ((0.66, 0.075, 90), 0.2)),
+    "spring": (((0.58, 0.115, 126), 0.6), ((0.66, 0.115, 116), 0.4)),
+    "autumn": (((0.60, 0.090, 80), 0.5), ((0.54, 0.095, 58), 0.3), ((0.70, 0.070, 92), 0.2)),
+    "winter": (((0.74, 0.030, 90), 1.0),),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Grain:
-    """Small structure of a ground: a tile of bumps with its slopes, shape (side, side, 3)."""
-
-    bumps: Floats
-
-    def at(self, seen: Seen, rows: slice, camera: Camera, *, scale: float, deep: float) -> Floats:
-        """Return bumps and their slopes, shape (3, ...), fading where a pixel covers too many.
-
-        Parameters
-        ----------
-        scale : float
-            Points of the tile in a world unit.
-        deep : float
-            World units that a deviation of 1 rises.
-        """
-        x, z = seen.x[rows], seen.z[rows]
-        down = z + seen.height[rows]  # on a wall the height tells points apart, not the distance
-        out = np.zeros((3, *z.shape), np.float32)
-        step = np.float32(1.1 * scale / camera.focal)
-        near = np.flatnonzero(z.min(axis=1) * step < 1.5)
-        if len(near):
-            x, z, down = x[near[0] :], z[near[0] :], down[near[0] :]
-            share = np.clip(1.5 - z * step, 0.0, 1.0)
-            looked = sample(self.bumps, x * np.float32(scale), down * np.float32(scale))
-            for plane, part, factor in zip(
-                out, cv2.split(looked), (1, *[deep * scale] * 2), strict=True
-            ):
-                np.multiply(part, share * np.float32(factor), out=plane[near[0] :])
-        return out
+def grain(rng: np.random.Generator) -> Floats:
+    """Return small bumps of a ground with their slopes, a tile of shape (side, side, 3)."""
+    return _with_slopes(tile(rng, cells=8, octaves=7, gain=0.62))
 
 
-def grain(rng: np.random.Generator, *, gain: float = 0.62) -> Grain:
-    """Return bumps for a ground."""
-    bumps = tile(rng, cells=8, octaves=7, gain=gain)
-    return Grain(np.asarray(cv2.merge([bumps, *slopes(bumps, wrap=True)])))
+def ripples(rng: np.random.Generator) -> Floats:
+    """Return ripples of wind in sand, as `grain`: wavy lines with a little noise."""
+    noise, fine = tile(rng, cells=4, octaves=4), tile(rng, cells=32, octaves=4, gain=0.7)
+    down, right = np.indices((SIDE, SIDE), np.float32) * np.float32(2 * np.pi / SIDE)
+    lines = np.sin(22.0 * down + 5.0 * right + 2.6 * noise)
+    return _with_slopes(np.asarray(0.85 * lines + 0.25 * fine, np.float32))
 
 
-def shaded(
-    seen: Seen,
-    rows: slice,
-    relief: Relief,
-    ground: Ground,
-    grains: Grain,
-    look: Look,
-    sun: Direction,
-    camera: Camera,
-    *,
-    water: float = 0.0,
-) -> Floats:
-    """Return what the ground looks like, planes of light of some rows, before any haze.
+def rough(scene: Landscape, grains: Floats, *, lowest: float = -1e6) -> Heights:
+    """Return the land to look at: near by with tussocks and here and there a stone.
 
     Parameters
     ----------
-    sun : tuple of float
-        Direction toward the light: right, along z, up; of length 1.
-    water : float
-        Height of the water, for the strip of shore above it.
+    lowest : float
+        Level of the water that lies over it.
     """
-    traits = cv2.split(relief.at(seen.x[rows], seen.z[rows]))
-    across, along, openness, shadow = traits
-    fine = grains.at(seen, rows, camera, scale=61.0, deep=0.010 * ground.fine)
-    fine += grains.at(seen, rows, camera, scale=17.0, deep=0.034 * ground.fine)
-    coarse = grains.at(seen, rows, camera, scale=3.1, deep=0.24 * ground.rough)
-    crags = grains.at(seen, rows, camera, scale=0.83, deep=2.6 * ground.rough)
+    bumps = np.ascontiguousarray(grains[..., 0])
+
+    def heights(x: Floats, z: Floats) -> Floats:
+        ground = scene.land.height(x, z)
+        near = int(np.searchsorted(z[:, 0], 130.0))
+        x, z = x[:near], z[:near]
+        fine = sample(bumps, x * np.float32(9.0), z * np.float32(9.0))
+        stones = sample(bumps, x * np.float32(4.3) + 100, z * np.float32(4.3))
+        fade = np.clip((120.0 - z) * np.float32(1 / 80), 0.0, 1.0)
+        ground[:near] += (0.13 * fine + 0.9 * np.maximum(stones - 1.9, 0.0)) * fade
+        return np.maximum(ground, np.float32(lowest))
+
+    return heights
+
+
+def cover(
+    scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = -1e3
+) -> None:
+    """Paint the ground that is seen over the sky, with the air between.
+
+    Parameters
+    ----------
+    end : float
+        Share of the whole progress when it is done.
+    water : float
+        Height of the water, whose shore has a color of its own.
+    """
+    view = scene.view
+    for rows in scene.progress.part(end - 0.12, end).over(scene.bands()):
+        own = _shaded(scene, rows, ground, grains, water)
+        own = blend(own, scene.air, scene.haze(view.z[rows], view.height[rows]))
+        scene.light[:, rows] = np.where(view.sky[rows], scene.light[:, rows], own)
+    scene.soften()
+
+
+def _shaded(scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float) -> Floats:
+    """Return what the ground looks like, planes of light of some rows, before any haze."""
+    view, look, sun = scene.view, scene.look, scene.toward
+    x, z, height = view.x[rows], view.z[rows], view.height[rows]
+    across, along, openness, shadow = cv2.split(scene.land.at(x, z))
+    # On a wall the height tells points apart, not the distance.
+    places, focal = (x, z, z + height), scene.camera.focal
+    fine = _bumps(grains, places, focal, 61.0, 0.010 * ground.fine)
+    fine += _bumps(grains, places, focal, 17.0, 0.034 * ground.fine)
+    coarse = _bumps(grains, places, focal, 3.1, 0.24 * ground.rough)
+    crags = _bumps(grains, places, focal, 0.83, 2.6 * ground.rough)
     coarse += crags * np.clip(np.sqrt(across * across + along * along) - 0.12, 0.10, 1.1)
     across = across + fine[1] + coarse[1]
     along = along + fine[2] + coarse[2]
     flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
     facing = np.clip((sun[2] - across * sun[0] - along * sun[1]) * flat, 0.0, 1.0)
-    broad = sample(
-        grains.bumps[..., 0], seen.x[rows] * 0.55, (seen.z[rows] + seen.height[rows]) * 0.55
-    )
+    broad = sample(grains[..., 0], x * 0.55, places[2] * 0.55)
     speck = 0.6 * broad + 0.5 * coarse[0] + 0.4 * fine[0]
-    albedo = _albedo(ground, seen.height[rows], 1.0 - flat, speck, water)
-    rough = 0.20 * min(ground.rough, 1.0) * coarse[0] + 0.13 * min(ground.fine, 1.0) * fine[0]
-    albedo *= np.clip(1.0 + rough, 0.45, 1.6)
+    albedo = _albedo(ground, height, 1.0 - flat, speck, water)
+    bumpy = 0.20 * min(ground.rough, 1.0) * coarse[0] + 0.13 * min(ground.fine, 1.0) * fine[0]
+    albedo *= np.clip(1.0 + bumpy, 0.45, 1.6)
     if look.moon:  # by moonlight the eye sees little color
         gray = 0.3 * albedo[0] + 0.6 * albedo[1] + 0.1 * albedo[2]
         albedo = blend(albedo, gray[None], np.full((1, 1), 0.6, np.float32))
-    direct = facing * shadow
+    # What sunlit ground throws into shadows is warm.
+    direct = facing * shadow + 0.075 * openness
     around = openness * (0.45 + 0.55 * flat)
     sunlight = light(look.sun, look.sun_power)
-    skylight = light(look.shade, look.shade_power)
-    bounced = 0.075 * openness  # what sunlit ground throws into shadows is warm
-    return np.asarray(albedo * (sunlight * (direct + bounced) + skylight * around), np.float32)
+    return np.asarray(albedo * (sunlight * direct + light(look.shade, look.shade_power) * around))
+
+
+def _bumps(
+    grains: Floats, places: tuple[Floats, Floats, Floats], focal: float, scale: float, deep: float
+) -> Floats:
+    """Return bumps and their slopes, shape (3, ...), fading where a pixel covers too many.
+
+    Parameters
+    ----------
+    scale, deep : float
+        Points of the tile in a meter; meters that a deviation of 1 rises.
+    """
+    x, z, down = places
+    out = np.zeros((3, *z.shape), np.float32)
+    step = np.float32(1.1 * scale / focal)
+    near = np.flatnonzero(z.min(axis=1) * step < 1.5)
+    if len(near):
+        part = slice(near[0], None)
+        share = np.clip(1.5 - z[part] * step, 0.0, 1.0)
+        looked = sample(grains, x[part] * np.float32(scale), down[part] * np.float32(scale))
+        for plane, own, factor in zip(
+            out, cv2.split(looked), (1, *[deep * scale] * 2), strict=True
+        ):
+            np.multiply(own, share * np.float32(factor), out=plane[part])
+    return out
 
 
 def _albedo(ground: Ground, height: Floats, slope: Floats, speck: Floats, water: float) -> Floats:
-    patches = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
-    low = blend(light(ground.low), light(ground.low_other), patches)
+    low = blend(light(ground.low), light(ground.low_other), np.clip(0.5 + 0.42 * speck, 0.0, 1.0))
     stone = np.clip(0.45 + 0.38 * speck, 0.0, 1.0)
     if ground.bands:
         level = height + 1.3 * speck
@@ -187,6 +221,10 @@ def _albedo(ground: Ground, height: Floats, slope: Floats, speck: Floats, water:
     albedo = blend(low, rock, bare)
     shore = 1.0 - smooth_step(0.15, 1.1, height - water + 0.25 * speck)
     albedo = blend(albedo, light(ground.shore), shore * 0.85)
-    cover = smooth_step(line - 9.0, line + 11.0, height + 9.0 * speck - 40.0 * slope)
-    cover *= 1.0 - smooth_step(0.34, 0.55, slope + 0.03 * speck)
-    return blend(albedo, light(ground.top), cover)
+    top = smooth_step(line - 9.0, line + 11.0, height + 9.0 * speck - 40.0 * slope)
+    top *= 1.0 - smooth_step(0.34, 0.55, slope + 0.03 * speck)
+    return blend(albedo, light(ground.top), top)
+
+
+def _with_slopes(bumps: Floats) -> Floats:
+    return np.asarray(cv2.merge([bumps, *slopes(bumps, wrap=True)]))

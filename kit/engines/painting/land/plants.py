@@ -1,117 +1,377 @@
-"""Plants: spruces, round trees and grass, drawn as polygons at twice their size."""
+"""Plants: trees, palms, grass and stones, each drawn once in a process, kept at halving sizes.
+
+What differs between pictures is which of them stand where, so that a forest need not be drawn leaf
+by leaf again for every job.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Bytes
-from kit.engines.painting.land.sprites import Sprite, sprite
+from kit.engines.media.color import Floats
+from kit.engines.media.noise import line, smooth_step
+from kit.engines.painting.noise import Plane, tile
 
-_TALL = 288  # pixels of the largest level
-_OVER = 2  # supersampling
+_SMALLEST = 3
+_BITS = 4  # of a part of a pixel, in which outlines are drawn
+_UNIT = 120.0  # tone of a drawing that is a brightness of 1
+#: Left, top, width and height of what a drawing covers, in its heights; 0 is above the foot.
+Box: TypeAlias = tuple[float, float, float, float]
 
 
-def conifer(rng: np.random.Generator, *, tall: int = _TALL) -> Sprite:
-    """Return a spruce: whorls of drooping boughs, ragged, with gaps to the sky."""
-    high = tall * _OVER
-    wide = int(high * 0.46)
-    slim = rng.uniform(0.75, 1.15)
-    cover = np.zeros((high, wide), np.uint8)
-    shade = np.full((high, wide), 60, np.uint8)
-    middle = wide / 2
-    lean = float(rng.uniform(-0.012, 0.012)) * high
-    corners = [[middle - 0.012 * high, high], [middle + lean, 0], [middle + 0.012 * high, high]]
-    cv2.fillPoly(cover, [np.round(corners).astype(np.int32)], 255)
+@dataclass(frozen=True, slots=True)
+class Sprite:
+    """A plant at halving sizes, lit from the left.
+
+    Parameters
+    ----------
+    levels : tuple of ndarray of float32, shape (rows, columns, 3)
+        Cover, 0 to 1, and the brightness of foliage and of bark, each times its cover.
+    """
+
+    levels: tuple[Floats, ...]
+    box: Box
+    woody: bool
+
+    def cut(
+        self, tall: float, left: float, top: float, size: tuple[int, int], flip: bool
+    ) -> Floats:
+        """Return a window of a plant `tall` pixels high, which begins so far right and down."""
+        high = self.box[3] * tall
+        level = next((one for one in reversed(self.levels) if len(one) >= high), self.levels[0])
+        step = len(level) / high
+        # Pixels are meant by their middles, in the level as in the picture.
+        right, down = (left + 0.5) * step - 0.5, (top + 0.5) * step - 0.5
+        matrix = np.array([[step, 0.0, right], [0.0, step, down]])
+        if flip:
+            matrix[0] = (-step, 0.0, level.shape[1] - 1 - right)
+        return np.asarray(
+            cv2.warpAffine(level, matrix, size, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+        )
+
+
+class Drawing:
+    """A plant that is being drawn: cover, foliage and bark."""
+
+    def __init__(self, tall: int, wide: float) -> None:
+        self.high, self.wide = tall, round(tall * wide)
+        self.planes = np.zeros((self.high, self.wide, 3), np.uint8)
+
+    def fill(self, points: Plane, tone: float, *, bark: bool = False) -> None:
+        """Fill an outline, shape (n, 2), in pixels."""
+        cv2.fillPoly(self.planes, [_fixed(points)], _color(tone, bark=bark), cv2.LINE_AA, _BITS)
+
+    def stroke(self, points: Plane, tone: float, thick: int = 1, *, bark: bool = False) -> None:
+        """Draw a line through points."""
+        color = _color(tone, bark=bark)
+        cv2.polylines(self.planes, [_fixed(points)], False, color, thick, cv2.LINE_AA, _BITS)
+
+    def dot(self, spot: Plane, radius: float, tone: float) -> None:
+        """Draw a disc."""
+        x, y = _fixed(np.asarray(spot))
+        color = _color(tone, bark=False)
+        cv2.circle(self.planes, (int(x), int(y)), round(radius * 16), color, -1, cv2.LINE_AA, _BITS)
+
+    def sprite(self, low: float = 1.0, high: float = 1.0) -> Sprite:
+        """Return the drawing as a sprite, its light fading from the top down."""
+        planes = self.planes.astype(np.float32)
+        fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None]
+        cover, leaf, bark = cv2.split(planes)
+        return _sprite(cover / 255, leaf * fade / _UNIT, bark * fade / _UNIT)
+
+
+def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
+    """Return a sprite of a cover and of brightness times cover."""
+    high, wide = cover.shape
+    rows, columns = (np.flatnonzero(cover.max(axis=axis) > 0.004) for axis in (1, 0))
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    left, right = int(columns[0]), int(columns[-1]) + 1
+    planes = [cover, leaf, np.zeros_like(cover) if bark is None else bark]
+    level = np.asarray(cv2.merge([np.asarray(plane, np.float32) for plane in planes]))
+    level = np.ascontiguousarray(level[top:bottom, left:right])
+    levels = [level]
+    while min(level.shape[:2]) // 2 >= _SMALLEST:
+        size = (level.shape[1] // 2, level.shape[0] // 2)
+        level = np.asarray(cv2.resize(level, size, interpolation=cv2.INTER_AREA))
+        levels.append(level)
+    box = ((left - wide / 2) / high, top / high - 1.0, (right - left) / high, (bottom - top) / high)
+    return Sprite(tuple(levels), box, bool(planes[2].any()))
+
+
+def _spruce(rng: np.random.Generator) -> Sprite:
+    """Return whorls of drooping boughs, ragged, with gaps to the sky."""
+    pad = Drawing(384, 0.46)
+    high, middle = pad.high, pad.wide / 2
+    slim, lean = rng.uniform(0.75, 1.15), rng.uniform(-0.012, 0.012) * high
+    stem = [(middle - 0.012 * high, high), (middle + lean, 0), (middle + 0.012 * high, high)]
+    pad.fill(np.array(stem), 60, bark=True)
+    along = np.linspace(0.0, 1.0, 9)
     count = int(rng.integers(30, 38))
     for number in range(count):
         share = max(0.0, (number + rng.uniform(-0.3, 0.3)) / count)
-        root = (middle + lean * (1 - share), high * (0.012 + 0.91 * share))
-        reach = high * (0.010 + 0.185 * slim * share**0.85)
+        x, y = middle + lean * (1 - share), high * (0.012 + 0.91 * share)
         for side in rng.permutation([-1.0, 1.0, -0.45, 0.45]):
-            _bough(rng, cover, shade, root, reach * float(side), share)
-    return sprite(cover.astype(np.float32) / 255, shade.astype(np.float32) / 150, tall)
+            reach = high * (0.010 + 0.185 * slim * share**0.85) * side * rng.uniform(0.55, 1.15)
+            long = abs(reach)
+            droop = y + long * rng.uniform(0.22, 0.55) * along**1.5
+            upper = np.stack([x + reach * along, droop - 0.07 * long * np.sin(np.pi * along)], 1)
+            thick = long * (0.32 * (1 - along) ** 0.8 + 0.05) * rng.uniform(0.1, 1.35, 9)
+            lower = upper * (1.0, 1.0) + np.stack([-0.02 * reach * along, thick], 1)
+            tone = 67 - 29 * np.sign(reach) * min(1.0, long / (0.03 * high))
+            tone = np.clip((tone + rng.normal(0, 11)) * (1.08 - 0.36 * share), 14, 136)
+            pad.fill(np.concatenate([upper, lower[::-1]]), tone)
+            pad.stroke(upper, 1.5 * tone)
+    return pad.sprite()
 
 
-def tuft(rng: np.random.Generator, *, tall: int = 96) -> Sprite:
-    """Return a tuft of grass: thin blades that bend outward, pale at their tips."""
-    high, wide = tall * _OVER, int(tall * _OVER * 1.5)
-    cover = np.zeros((high, wide), np.uint8)
-    shade = np.full((high, wide), 60, np.uint8)
+def _broadleaf(rng: np.random.Generator) -> Sprite:
+    """Return a trunk, and a crown of leaf clusters lit from the left and above."""
+    pad = Drawing(320, rng.uniform(0.85, 1.0))
+    high, wide = pad.high, pad.wide
+    stem = [(-0.035, 1.0), (-0.015, 0.45), (0.015, 0.45), (0.035, 1.0)]
+    pad.fill(np.array(stem) * high + (wide / 2, 0), 40, bark=True)
+    rows = np.sort(rng.uniform(0.14, 0.66, 17))[::-1]
+    for y, aside, reach in zip(
+        rows, rng.uniform(-1, 1, 17), rng.uniform(0.1, 0.17, 17), strict=True
+    ):
+        middle = (0.5 + 0.36 * np.sin(np.pi * (y + 0.10) / 0.95) ** 0.7 * aside) * wide, y * high
+        turn, away = rng.uniform(0, 2 * np.pi, 60), reach * high * rng.uniform(0, 1, 60) ** 0.5
+        off = np.stack([np.cos(turn), 0.85 * np.sin(turn)], 1) * away[:, None]
+        spots = middle + off
+        lit = 0.62 - (0.34 * off[:, 0] + 0.42 * off[:, 1]) / (reach * high)
+        tones = 150 * lit * (1.12 - 0.75 * spots[:, 1] / high) + 16 * rng.standard_normal(60)
+        sizes = high * rng.uniform(0.008, 0.022, 60)
+        for spot, size, tone in zip(spots, sizes, np.clip(tones, 22, 235), strict=True):
+            pad.dot(spot, size, tone)
+    return pad.sprite()
+
+
+def _tuft(rng: np.random.Generator) -> Sprite:
+    """Return thin blades that bend outward, pale at their tips."""
+    pad = Drawing(160, 1.5)
+    high, wide = pad.high, pad.wide
     along = np.linspace(0.0, 1.0, 9)
     for _ in range(46):
         foot = wide * (0.5 + 0.20 * rng.standard_normal())
-        length = high * rng.uniform(0.35, 0.97)
-        bend = wide * 0.20 * rng.standard_normal()
-        x = foot + bend * along**2
+        bend, long = wide * 0.20 * rng.standard_normal(), high * rng.uniform(0.35, 0.97)
         sunk = high * (0.10 * ((foot / wide - 0.5) / 0.5) ** 2 - 0.02 * rng.random())
-        y = high - 0.02 * high - sunk - length * along * (1 - 0.12 * along * abs(bend) / wide * 4)
-        thick = 0.011 * high * (1 - 0.92 * along)
-        outline = np.concatenate([np.stack([x - thick, y], 1), np.stack([x + thick, y], 1)[::-1]])
-        points = [np.round(outline).astype(np.int32)]
-        cv2.fillPoly(cover, points, 255)
-        cv2.fillPoly(shade, points, float(np.clip(120 + 40 * rng.standard_normal(), 40, 240)))
-    rise = np.linspace(1.25, 0.45, high, dtype=np.float32)[:, None]
-    return sprite(cover.astype(np.float32) / 255, shade.astype(np.float32) / 130 * rise, tall)
+        rise = long * along * (1 - 0.48 * along * abs(bend) / wide)
+        blade = np.stack([foot + bend * along**2, 0.98 * high - sunk - rise], 1)
+        side = np.stack([0.011 * high * (1 - 0.92 * along), np.zeros(9)], 1)
+        tone = np.clip(111 + 37 * rng.standard_normal(), 37, 220)
+        pad.fill(np.concatenate([blade - side, (blade + side)[::-1]]), tone)
+    return pad.sprite(0.45, 1.25)
 
 
-def _bough(
-    rng: np.random.Generator,
-    cover: Bytes,
-    shade: Bytes,
-    root: tuple[float, float],
-    reach: float,
-    share: float,
+def _fern(rng: np.random.Generator) -> Sprite:
+    """Return arching fronds with leaflets to both sides."""
+    pad = Drawing(180, 1.9)
+    along = np.linspace(0.0, 1.0, 30)
+    for number in range(11):
+        way = np.clip((number - 5) / 5 + 0.15 * rng.standard_normal(), -1.1, 1.1)
+        tone = np.clip(110 + 34 * rng.standard_normal() - 30 * way, 45, 220)
+        arch = rng.uniform(0.65, 0.95) * (along * 1.75 - (0.75 + 0.55 * abs(way)) * along**2)
+        x, y = pad.wide * (0.5 + way * 0.46 * along), pad.high * (1.0 - arch)
+        for step in range(2, 30):
+            leaf = pad.high * rng.uniform(0.08, 0.13) * (1 - along[step] ** 2) + 1
+            for side in (-1, 1):
+                tip = (x[step] + way * leaf * 0.5, y[step] + (side + 0.25) * leaf)
+                pad.stroke(np.array([(x[step], y[step]), tip]), tone * (1.15 if side < 0 else 0.7))
+    return pad.sprite(0.35, 1.3)
+
+
+def _spray(rng: np.random.Generator, *, needles: bool) -> Sprite:
+    """Return a hanging cluster of leaves, or a drooping bough of needles, seen near by."""
+    pad = Drawing(280, 1.5)
+    high, wide = pad.high, pad.wide
+    for _ in range(7):
+        start = np.array([rng.uniform(0.3, 0.7) * wide, rng.uniform(0.02, 0.25) * high])
+        way = rng.uniform(-1, 1)
+        for share in np.linspace(0.0, 1.0, 80):
+            droop = (0.62 * share**1.6 + 0.05) * 0.75 * high * abs(way)
+            spot = start + np.array([way * 0.42 * wide * share, droop])
+            tone = np.clip(96 + 34 * rng.standard_normal(), 25, 230)
+            if needles:
+                for _ in range(2):
+                    drop = (0.05 * rng.standard_normal(), rng.uniform(0.02, 0.085))
+                    pad.stroke(np.array([spot, spot + high * np.array(drop)]), tone)
+            else:
+                turn = rng.uniform(0, np.pi) + np.linspace(0, 2 * np.pi, 7)[:-1]
+                way_ = np.array([np.cos(turn[0]), np.sin(turn[0])])
+                leaf = np.cos(turn - turn[0])[:, None] * 0.022 * way_
+                leaf = leaf + np.sin(turn - turn[0])[:, None] * 0.012 * way_[::-1] * (-1, 1)
+                pad.fill(spot + high * (leaf + 0.055 * rng.standard_normal(2)), tone)
+    return pad.sprite(0.6, 1.3)
+
+
+def _trunk(rng: np.random.Generator, *, birch: bool) -> Sprite:
+    """Return a trunk with a flared foot: its bark is furrowed, or white with dark marks."""
+    high, wide = 1024, 176
+    y = np.linspace(0.0, 1.0, high, dtype=np.float32)[:, None]
+    x = np.arange(wide, dtype=np.float32)[None]
+    drift = np.cumsum(np.cumsum(rng.standard_normal(high))) / 9000
+    drift = np.clip(drift - np.linspace(drift[0], drift[-1], high), -10, 10)
+    half = 5.0 + 5.5 * y + 10.0 * (np.maximum(y - 0.935, 0.0) / 0.065) ** 2.2
+    around = (x - wide / 2 - drift.astype(np.float32)[:, None]) / half
+    cover = np.clip((1.0 - np.abs(around)) * half, 0.0, 1.0)
+    # It stands in the soil, between roots that reach out to the sides.
+    roots = line(rng, x[0], 9.0, octaves=2)[None]
+    soil = 0.984 + 0.009 * (1.0 - around**2) + 0.0022 * roots
+    cover *= np.clip((soil - y) * 160, 0.0, 1.0)
+    shade = np.clip(0.62 - 0.52 * around, 0.16, 1.2) * np.sqrt(np.clip(1.08 - around**2, 0.05, 1.0))
+    bark = tile(rng, cells=16, octaves=5, gain=0.75, side=256)
+    furrows = cv2.resize(bark[:105], (wide, high), interpolation=cv2.INTER_CUBIC)
+    if birch:
+        marks = cv2.resize(bark.T[:, :96], (wide, high), interpolation=cv2.INTER_LINEAR)
+        shade *= np.where(marks > 1.15, 0.25, 1.0 + 0.08 * furrows)
+        return _sprite(cover, shade * cover)
+    shade *= np.clip(1.0 + 0.30 * furrows, 0.35, 1.7)
+    pad = Drawing(high, wide / high)
+    for _ in range(26):
+        spot, way = rng.uniform(0.02, 0.72) * high, float(rng.choice([-1, 1]))
+        reach, along = rng.uniform(12, wide * 0.44), np.linspace(0, 1, 6)
+        drop = spot + along**1.5 * reach * rng.uniform(-0.2, 0.5) + rng.normal(0, 1.2, 6)
+        pad.stroke(np.stack([wide / 2 + way * reach * along, drop], 1), 66, 1 if reach > 40 else 2)
+    stub = pad.planes[..., 0].astype(np.float32) / 255
+    shade = shade * cover * (1 - stub) + 0.55 * stub
+    return _sprite(np.maximum(cover, stub), shade)
+
+
+def _stone(rng: np.random.Generator) -> Sprite:
+    """Return a boulder: flat faces lit from the left and above, with its shadow."""
+    high, wide = 160, round(160 * rng.uniform(2.0, 2.5))
+    y, x = np.indices((high, wide), np.float32)
+    right, up = (x / high - 0.5 * wide / high) * 2, 1.0 - y / high
+    bumpy = cv2.resize(tile(rng, cells=8, octaves=5, gain=0.6, side=128), (wide, high))
+    inside, shade = np.full((high, wide), 1.0, np.float32), np.full((high, wide), 0.62, np.float32)
+    for angle in np.linspace(-0.1, np.pi + 0.1, 8) + rng.uniform(-0.22, 0.22, 8):
+        way = (float(np.cos(angle)), float(np.sin(angle)))
+        reach = rng.uniform(0.66, 0.90) * (1.0 - 0.34 * abs(way[1]))
+        room = reach - (right * way[0] + (up - 0.06) * way[1])
+        # A face is what lies nearest to its own side.
+        shade = np.where(room < inside, 0.55 - 0.45 * way[0] + 0.50 * max(way[1], -0.1), shade)
+        inside = np.minimum(inside, room)
+    cover = smooth_step(0.0, 0.02, inside + 0.02 * bumpy) * smooth_step(0.02, 0.10, up)
+    bright = shade * (1.0 + 0.20 * bumpy) * (0.55 + 0.45 * smooth_step(0.0, 0.5, up))
+    fallen = 1.0 - np.hypot((right - 0.32) / 0.95, (up - 0.08) / 0.13)
+    shadow = 0.75 * smooth_step(0.0, 0.6, fallen) * (1.0 - cover)
+    return _sprite(cover + shadow, bright * cover + 0.22 * shadow)
+
+
+def _cactus(rng: np.random.Generator) -> Sprite:
+    """Return a saguaro: a ribbed column with one to three arms that bend upward."""
+    pad = Drawing(320, 0.72)
+    high, middle = pad.high, 0.5 * pad.wide
+    thick = high * rng.uniform(0.085, 0.105)
+    limbs = [([(middle, high * 1.02), (middle, 0.02 * high + thick / 2)], thick)]
+    for side in rng.permutation([-1.0, 1.0, rng.choice([-1.0, 1.0])])[: int(rng.integers(1, 4))]:
+        foot = high * rng.uniform(0.48, 0.68)
+        out = middle + side * high * rng.uniform(0.15, 0.20)
+        elbow = [(middle, foot), (out - side * 0.35 * thick, foot), (out, foot - 0.4 * thick)]
+        top = (out, foot - high * rng.uniform(0.20, 0.38))
+        limbs.append(([*elbow, top], thick * rng.uniform(0.62, 0.78)))
+    for way, broad in limbs:
+        for number in range(9):  # strokes ever thinner and further to the light's side
+            share = number / 8
+            tone = _UNIT * (0.30 + 0.95 * share - 0.16 * (number % 2))
+            points = np.array(way) - (0.30 * broad * share, 0.0)
+            pad.stroke(points, tone, max(1, round(broad * (1.0 - 0.86 * share))))
+    return pad.sprite()
+
+
+def _palm(rng: np.random.Generator) -> Sprite:
+    """Return a trunk that leans to the right and turns up, and a crown of fronds."""
+    pad = Drawing(640, 1.36)
+    high = pad.high
+    lean = rng.uniform(0.03, 0.28) * high
+    along = np.linspace(0.0, 1.0, 80)
+    x = 0.5 * pad.wide - 0.25 * lean + lean * (1.35 * along - 0.35 * along**3)
+    x = x + 0.012 * high * np.sin(along * np.pi * 2.0 + rng.uniform(0, 6))
+    way = np.stack([x, high * (1.01 - (0.66 + 0.04 * rng.random()) * along)], axis=1)
+    thick = high * (0.0135 - 0.0050 * along + 0.014 * np.exp(-along * 16.0))
+    for part, tone in ((1.0, 62.0), (0.62, 104.0), (0.30, 140.0)):
+        side = np.stack([-0.75 * (1.0 - part) * thick, 0 * thick], 1)
+        band = np.stack([part * thick, 0 * thick], 1)
+        outline = np.concatenate([way + side - band, (way + side + band)[::-1]])
+        pad.fill(outline, tone, bark=True)
+    for share in np.arange(0.012, 0.98, 0.018):
+        spot = np.array([np.interp(share, along, way[:, axis]) for axis in (0, 1)])
+        reach = float(np.interp(share, along, thick))
+        ring = spot + reach * np.array([[-1.0, 0.0], [0.0, 0.35], [1.0, 0.0]])
+        pad.stroke(ring, rng.uniform(34, 58), 2, bark=True)
+    count = int(rng.integers(14, 18))
+    # From straight up to below the level, to both sides; those behind come first and are darker.
+    turns = np.linspace(-0.30, np.pi + 0.30, count) + rng.uniform(-0.12, 0.12, count)
+    for step, turn in enumerate(rng.permutation(turns)):
+        long = high * rng.uniform(0.26, 0.38) * (0.86 + 0.14 * abs(np.cos(turn)))
+        _frond(rng, pad, way[-1], float(turn), long, step / count)
+    for _ in range(int(rng.integers(3, 8))):
+        spot = way[-1] + high * np.array([rng.normal(0, 0.012), rng.uniform(0.004, 0.028)])
+        pad.dot(spot, 0.0105 * high, 46)
+    return pad.sprite()
+
+
+def _frond(
+    rng: np.random.Generator, pad: Drawing, root: Plane, turn: float, long: float, front: float
 ) -> None:
-    """Draw a drooping fan of needles from the trunk outward, lit on its upper edge."""
-    x, y = root
-    reach *= rng.uniform(0.55, 1.15)
-    droop = rng.uniform(0.22, 0.55)
-    along = np.linspace(0.0, 1.0, 9)
-    length = abs(reach)
-    upper_y = y + length * droop * along**1.5 - 0.07 * length * np.sin(np.pi * along)
-    thick = length * (0.32 * (1 - along) ** 0.8 + 0.05) * rng.uniform(0.1, 1.35, 9)
-    upper = np.stack([x + reach * along, upper_y], axis=1)
-    lower = np.stack([x + reach * along * 0.98, upper_y + thick], axis=1)
-    outline = np.round(np.concatenate([upper, lower[::-1]])).astype(np.int32)
-    cv2.fillPoly(cover, [outline], 255)
-    tone = 84 - 36 * np.sign(reach) * min(1.0, length / (0.03 * cover.shape[0]))
-    tone = float(np.clip((tone + rng.normal(0, 14)) * (1.08 - 0.36 * share), 18, 170))
-    cv2.fillPoly(shade, [outline], tone)
-    cv2.polylines(shade, [np.round(upper).astype(np.int32)], False, tone * 1.5, 2)
+    """Draw a rib that its own weight bends, and leaflets that hang from both its sides."""
+    share = np.linspace(0.0, 1.0, 40)
+    way = np.array([np.cos(turn), -np.sin(turn)])
+    rib = root + long * share[:, None] * way
+    rib[:, 1] += long * rng.uniform(0.40, 0.66) * (0.62 + 0.38 * abs(way[0])) * share**2.2
+    # What stands upright leans to any side at its tip.
+    aside = np.clip(way[0] * 1.6 + 0.5 * rng.standard_normal(), -1.0, 1.0)
+    rib[:, 0] += long * 0.24 * (aside - 0.5 * way[0]) * share**1.8
+    tangent = np.gradient(rib, axis=0)
+    tangent /= np.hypot(tangent[:, 0], tangent[:, 1])[:, None]
+    normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+    base = 60 + 60 * front + 30 * max(-way[1], -0.4)
+    for side in (-1.0, 1.0):
+        out = tangent * 0.80 + normal * side * rng.uniform(0.45, 0.75, (40, 1))
+        reach = 0.27 * np.sin(np.pi * np.minimum(1.0, 0.08 + 0.95 * share)) ** 0.7
+        reach = (long * reach * rng.uniform(0.75, 1.15, 40))[:, None]
+        middle = rib + 0.55 * reach * out + (0.0, 0.07) * reach
+        tip = rib + reach * out + (0.0, 0.34) * reach
+        thick = 0.022 * reach * np.stack([out[:, 1], -out[:, 0]], axis=1) + (0.35, 0.0)
+        blades = np.stack([rib - thick, middle - thick, tip, middle + thick, rib + thick], axis=1)
+        tones = base * np.where(side * normal[:, 1] < 0, 1.15, 0.76) + 12 * rng.standard_normal(40)
+        for blade, tone in zip(blades[2:], np.clip(tones[2:], 22, 235), strict=True):
+            pad.fill(blade, tone)
+    pad.stroke(rib, base * 1.3, 2)
 
 
-def broadleaf(rng: np.random.Generator, *, tall: int = 224) -> Sprite:
-    """Return a round tree: a trunk, and a crown of leaf clusters lit from the left and above."""
-    high = tall * _OVER
-    wide = int(high * rng.uniform(0.85, 1.0))
-    cover = np.zeros((high, wide), np.uint8)
-    shade = np.full((high, wide), 40, np.uint8)
-    middle = wide / 2
-    corners = [[middle - 0.035 * high, high], [middle - 0.015 * high, 0.45 * high]]
-    corners += [[middle + 0.015 * high, 0.45 * high], [middle + 0.035 * high, high]]
-    cv2.fillPoly(cover, [np.round(corners).astype(np.int32)], 255)
-    lobes = _lobes(rng, high, wide)
-    for x, y, reach in lobes:
-        for _ in range(60):
-            angle, away = rng.uniform(0, 2 * np.pi), reach * rng.uniform(0, 1) ** 0.5
-            spot = (x + away * np.cos(angle), y + 0.85 * away * np.sin(angle))
-            lit = 0.62 - 0.34 * (spot[0] - x) / reach - 0.42 * (spot[1] - y) / reach
-            lit *= 1.12 - 0.75 * spot[1] / high
-            tone = float(np.clip(150 * lit + 16 * rng.standard_normal(), 22, 235))
-            size = max(2, round(high * rng.uniform(0.008, 0.022)))
-            center = (round(spot[0]), round(spot[1]))
-            cv2.circle(cover, center, size, 255, -1)
-            cv2.circle(shade, center, size, tone, -1)
-    return sprite(cover.astype(np.float32) / 255, shade.astype(np.float32) / 120, tall)
+_DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
+    "spruce": (_spruce, 5),
+    "broadleaf": (_broadleaf, 4),
+    "tuft": (_tuft, 4),
+    "fern": (_fern, 3),
+    "trunk": (partial(_trunk, birch=False), 4),
+    "birch": (partial(_trunk, birch=True), 4),
+    "bough": (partial(_spray, needles=True), 4),
+    "leaves": (partial(_spray, needles=False), 4),
+    "stone": (_stone, 5),
+    "cactus": (_cactus, 4),
+    "palm": (_palm, 5),
+}
 
 
-def _lobes(rng: np.random.Generator, high: int, wide: int) -> list[tuple[float, float, float]]:
-    """Return the clusters of a crown from the back and below to the front and above."""
-    lobes = []
-    for _ in range(17):
-        y = rng.uniform(0.14, 0.66)
-        half = 0.36 * np.sin(np.pi * (y + 0.10) / 0.95) ** 0.7
-        x = 0.5 + half * rng.uniform(-1, 1)
-        lobes.append((x * wide, y * high, rng.uniform(0.10, 0.17) * high))
-    return sorted(lobes, key=lambda lobe: -lobe[1])
+@cache
+def sprites(kind: str) -> tuple[Sprite, ...]:
+    """Return the sprites of a kind, a key of the table above."""
+    draw, count = _DRAWN[kind]
+    number = list(_DRAWN).index(kind)
+    return tuple(draw(np.random.default_rng([number, one])) for one in range(count))
+
+
+def _fixed(points: Plane) -> np.ndarray:
+    return np.round(np.asarray(points) * (1 << _BITS)).astype(np.int32)
+
+
+def _color(tone: float, *, bark: bool) -> tuple[float, float, float]:
+    return (255.0, 0.0, float(tone)) if bark else (255.0, float(tone), 0.0)

@@ -1,8 +1,9 @@
-"""Seas: waves to the horizon, with an island, cliffs, a beach or a sail where words ask for one."""
+"""Seas: waves to the horizon, with islands, cliffs, a beach, a sail or a lighthouse."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -11,178 +12,226 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land import air, eruption, grove, palmery, planting, sky
-from kit.engines.painting.land.coast import coast_of, colors_of, cone_of, ground_of, laid_out
-from kit.engines.painting.land.cover import bands, covered, land_rows
-from kit.engines.painting.land.ground import grain
-from kit.engines.painting.land.library import sprites
-from kit.engines.painting.land.relief import Relief, relief
-from kit.engines.painting.land.seasons import FOLIAGE, mixed_to
-from kit.engines.painting.land.staging import staging_of
-from kit.engines.painting.land.stand import plant
-from kit.engines.painting.land.vessels import lighthouse, sailboat
-from kit.engines.painting.land.vista import FAR, Vista, finished, vista
-from kit.engines.painting.land.voxel import Seen, seen, softened
-from kit.engines.painting.land.waves import Sea, lit_sea, sea
-from kit.engines.painting.noise import octave
+from kit.engines.painting.camera import soften_edges
+from kit.engines.painting.land import ground, planting
+from kit.engines.painting.land.ground import FOLIAGE, GROUNDS, Ground, Mix
+from kit.engines.painting.land.lake import mixed_to
+from kit.engines.painting.land.landscape import HORIZON, Framing, Landscape
+from kit.engines.painting.land.planting import Plants
+from kit.engines.painting.land.volcano import (
+    Cone,
+    ashen,
+    cone_of,
+    paint_lava,
+    paint_smoke,
+    raise_cone,
+)
+from kit.engines.painting.land.water import Sea, light_sea, sea_of
+from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.tints import of_land
+from kit.engines.painting.tints import of_land, of_water, turned
+from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
-_SWELL = 0.55
-_DOWN, _CLOSE = 0.40, 0.45  # how far up the horizon goes and the eye down for waves near by
-_SOFT = 30.0  # distance up to which crests of waves are softened
-
-
-def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted sea.
-
-    Parameters
-    ----------
-    brief : Brief
-        Words for land, sails and storms add them; the mood sets the waves.
-    """
-    coast = coast_of(brief)
-    open_ = coast.land == "none"
-    height = 6.5 if coast.land == "cliffs" else 4.6
-    near = open_ and "close" in brief.composition  # of waves there is nothing nearer than waves
-    scene = vista(
-        brief,
-        horizon=0.47 - _DOWN * near,
-        height=height * (_CLOSE if near else 1.0),
-        raised=6.0,
-    )
-    painting = progress.part(0.0, 0.2)
-    sky_planes = sky.painted(
-        scene.look, scene.camera, scene.sun, scene.dice(3), painting, scene.motions
-    )
-    cone = cone_of(scene)
-    eruption.smoke(scene, sky_planes, cone)
-    progress.report(0.2)
-    heights = laid_out(scene, coast, cone)
-    progress.report(0.3)
-    land = relief(heights, scene.toward)
-    palms = grove.on_beach(scene, land, grove.hand_of(scene)) if coast.palms else None
-    if palms:
-        palmery.shaded(land, palms, scene.toward)
-    water = sea(scene.dice(8), _swell(brief))
-    progress.report(0.4)
-    view = seen(
-        lambda x, z: np.maximum(land.height(x, z), water.height(x, z)),
-        scene.camera,
-        progress.part(0.4, 0.55),
-        far=4 * FAR if coast.land == "none" else 1.6 * FAR,
-        slices=scene.slices,
-        near=0.55,
-        even=0.02 if coast.land == "none" else 0.2,
-    )
-    progress.report(0.55)
-    planes = sky_planes.copy()
-    if coast.land != "none":
-        ground, grains = ground_of(brief, coast, cone), grain(scene.dice(5))
-        covered(scene, progress.part(0.55, 0.63), planes, view, land, ground, grains, mist=0.2)
-    depth = view.z.copy()
-    if coast.land in ("isles", "cliffs"):
-        _wooded(scene, planes, depth, land, progress.part(0.63, 0.68))
-    if palms and coast.land == "beach":
-        palmery.planted(scene, planes, depth, land, palms, progress.part(0.63, 0.68))
-    eruption.lava(scene, planes, cone, view, depth)
-    place = _Place(view, land, depth, colors_of(brief, coast))
-    top = land_rows(view)
-    edge, open_water = np.zeros_like(view.edge), np.zeros_like(view.sky)
-    for rows in progress.part(0.68, 0.84).over(bands(top, brief.width)):
-        wet = _flood(scene, planes, sky_planes, place, water, rows)
-        open_water[rows] = wet
-        # Far waves are as fine as the edge itself: softened, they would turn into bars.
-        edge[rows][:-1] = view.edge[rows][:-1] * (wet & (view.z[rows] < _SOFT))[1:]
-    softened(planes, edge)
-    _soften_horizon(planes, top.start)
-    if coast.tower:
-        progress.report(0.845)
-        lighthouse(scene, planes, land)
-    progress.report(0.85)
-    if coast.sail:
-        sailboat(scene, planes, view)
-    progress.report(0.86)
-    return finished(scene, progress.part(0.86, 1.0), planes, depth, view.sky, open_water)
-
-
-def _swell(brief: Brief) -> float:
-    bold = "dramatic" in brief.composition
-    swell = _SWELLS["dramatic"] if bold else _SWELLS.get(brief.mood, _SWELL)
-    if "glassy" in brief.things:
-        return 0.12
-    rough = "rough" in brief.things or brief.weather == "rain"
-    swell *= staging_of(brief.composition).swell
-    return min(1.5, swell * (2.1 if rough else 1.0))
+_BOTTOM = -12.0  # height of the bottom of an open sea
+#: Composition -> how much larger a boat or a tower is shown.
+_BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
+_TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """What is seen, the land it may be, how far it is with all that stands there, the water."""
+class Coast:
+    """What besides water there is.
 
-    view: Seen
-    land: Relief
-    depth: Floats
-    colors: tuple[Oklch, Oklch]
+    Parameters
+    ----------
+    land : str
+        none, isles, cliffs or beach.
+    palms, isles : bool
+        Palms stand on the land; islands lie off a beach.
+    """
+
+    land: str
+    palms: bool
+    isles: bool
 
 
-def _flood(
-    scene: Vista, planes: Floats, mirrored: Floats, place: _Place, water: Sea, rows: slice
-) -> NDArray[np.bool_]:
-    """Paint the sea where it is what is seen in some rows, in place, and return where it is."""
-    view = place.view
-    x, z, height = view.x[rows], view.z[rows], view.height[rows]
-    bottom = place.land.height(x, z)
-    wet = ~view.sky[rows] & (place.depth[rows] > z * 0.999)
-    wet &= (bottom < height - 0.02) & (height < 3.0 * water.swell + 0.4)
-    # Between two slices a steep cliff is neither in nor out of the water: what stands above the
-    # waves, and has land right beside it, is its foot.
-    beside = _land_beside(place.land, x, z)
-    wet &= (beside < height) | (height < water.height(x, z) + np.float32(0.2))
-    deep, shallow = place.colors
-    color = lit_sea(
-        water,
-        x,
-        z,
-        height,
-        mirrored,
-        scene.camera,
-        scene.look,
-        scene.sun,
-        deep=deep,
-        shallow=shallow,
-        # Only a gentle shore has room for foam.
-        shoal=smooth_step(-2.6, 0.1, bottom) * smooth_step(4.0, 1.0, beside - bottom),
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
+    coast = _coast_of(brief)
+    open_ = coast.land == "none"
+    near = open_ and "close" in brief.composition  # of waves there is nothing nearer than waves
+    height = (6.5 if coast.land == "cliffs" else 4.6) * (0.45 if near else 1.0)
+    horizon = 0.47 - 0.40 * near
+    scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
+    scene.mist = 0.2
+    scene.paint_sky(0.2)
+    cone = cone_of(scene, away=430.0, foot=_BOTTOM)
+    paint_smoke(scene, cone)
+    heights = scene.part_for_sun(_heights(scene, coast, cone))
+    scene.lay_out(raise_cone(scene, heights, cone) if cone else heights)
+    land, water = scene.land, sea_of(scene.dice(8), _swell_of(scene))
+    palms = _palms(scene) if coast.palms and coast.land == "beach" else None
+    progress.report(0.4)
+    scene.see(
+        lambda x, z: np.maximum(land.height(x, z), water.height(x, z)),
+        0.55,
+        far=4 * HORIZON if open_ else 1.6 * HORIZON,
+        near=0.55,
+        even=0.02 if open_ else 0.2,
     )
-    through = np.float32(1.0 if scene.brief.weather == "fog" else 0.45)
-    lost = air.haze(scene.look, through * z, height, mist=0.08)
-    color = air.hazed(color, lost, air.haze_color(scene.look, scene.sun, scene.camera))
-    planes[:, rows] = np.where(wet, color, planes[:, rows])
-    return wet
+    if not open_:
+        ground.cover(scene, _ground_of(scene, coast, cone), ground.grain(scene.dice(5)), 0.63)
+    if coast.land in ("isles", "cliffs"):
+        _plant_woods(scene)
+    if palms:
+        _plant_shrubs(scene)
+        planting.plant(scene, palms, "palm", 0.68)
+    paint_lava(scene, cone)
+    _flood(scene, water, _colors_of(brief, coast))
+    if "lighthouse" in brief.things:
+        _draw_lighthouse(scene)
+    if "sailboat" in brief.things:
+        _draw_sailboat(scene)
+    return scene.finish()
 
 
-def _land_beside(land: Relief, x: Floats, z: Floats) -> Floats:
-    """Return the highest land a little behind places and to both sides of them."""
-    step = z * np.float32(0.012) + np.float32(1.0)
-    sides = np.maximum(land.height(x - step, z), land.height(x + step, z))
-    return np.maximum(sides, land.height(x, z + 2 * step))
+def _coast_of(brief: Brief) -> Coast:
+    """Return the coast that a brief's words name, else what its seed draws."""
+    dice = np.random.default_rng([brief.seed, 2])
+    drawn = str(dice.choice(["none", "none", "isles", "cliffs"]))
+    named = [thing for thing in ("cliffs", "islands", "beach") if thing in brief.things]
+    land = {"islands": "isles"}.get(named[0], named[0]) if named else drawn
+    if "minimal" in brief.composition and not named:
+        land = "none" if "sailboat" in brief.things else "isles"
+    palms = "palms" in brief.things
+    if palms and "lighthouse" not in brief.things:  # one wants to stand among them
+        land = "beach"
+    if land == "none" and ("volcano" in brief.things or "dramatic" in brief.composition):
+        land = "isles"
+    return Coast(land, palms, land == "beach" and "islands" in brief.things)
 
 
-def _soften_horizon(planes: Floats, row: int) -> None:
-    """Let the farthest water run into the sky."""
-    rows = slice(max(0, row - 1), min(planes.shape[1], row + 3))
-    for plane in planes:
-        plane[rows] = cv2.GaussianBlur(plane[rows], (1, 3), 0.7)
+def _swell_of(scene: Landscape) -> float:
+    if scene.has("glassy"):
+        return 0.12
+    mood = "dramatic" if "dramatic" in scene.words else scene.brief.mood
+    rough = 2.1 if scene.has("rough") or scene.brief.weather == "rain" else 1.0
+    return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing.swell * rough)
 
 
-def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress: Progress) -> None:
-    """Plant low woods on the land, in place."""
+def _ground_of(scene: Landscape, coast: Coast, cone: Cone | None) -> Ground:
+    brief = scene.brief
+    own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
+    if coast.land != "beach":
+        own = replace(
+            own,
+            top_line=20.0 if winter else 1e4,
+            shore=(0.40, 0.02, 70),
+            rock=(0.40, 0.022, 60),
+            rock_other=(0.64, 0.030, 75),
+            bands=0.55,
+            rough=1.5,
+            steep=0.24,
+        )
+        return ashen(scene, own, cone) if cone else own
+    low: Oklch = (0.77, 0.045, 82) if coast.palms else (0.72, 0.055, 80)  # the sand of corals
+    sand: Oklch = (0.80, 0.045, 84) if coast.palms else (0.74, 0.055, 82)
+    low = own.low if winter else low
+    beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
+    if cone:
+        beach = ashen(scene, beach, cone)
+    # Its steep land, far off, is overgrown.
+    green = replace(beach, rock=own.low, rock_other=own.rock if cone else own.low_other, steep=0.07)
+    return green if cone or coast.isles else beach
+
+
+def _heights(scene: Landscape, coast: Coast, cone: Cone | None) -> Floats:
+    """Return heights of the bottom and the land, below 0 where the sea lies over it."""
+    points, rng = scene.points, scene.dice(4)
+    _, z = scene.grid()
+    if coast.land == "none":
+        return np.full((points, points), _BOTTOM, np.float32)
+    side, bend = scene.side(40.0), octave(rng, points, 7)
+    worn = eroded(rng, points, cells=8.0)
+    if coast.land == "beach":
+        hand = np.float32(-np.sign(scene.subject or 1.0))
+        reach = 20.0 + 62.0 * hand * side + 9.0 * bend
+        if coast.palms:  # a grove wants ground that runs off along the shore
+            reach += 150.0 * smooth_step(0.22, 0.95, hand * side)
+        heights = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
+        dunes = 9.0 * smooth_step(0.55, 1.15, hand * side) * smooth_step(20, 130, z)
+        beach = np.minimum(heights, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
+        if coast.isles and not cone:
+            beach = np.maximum(beach, _isles(scene, scene.dice(14), side, bend, worn, 520.0))
+        return np.asarray(beach, np.float32)
+    rock = 0.55 * ridged(rng, points, cells=8.0) + 0.6 * worn
+    if coast.land == "isles":  # what lies around a volcano is low
+        return _isles(scene, rng, side, bend, rock * np.float32(0.35 if cone else 1.0), 420.0)
+    return _cliffs(scene, side, bend, rock)
+
+
+def _isles(
+    scene: Landscape,
+    rng: np.random.Generator,
+    side: Floats,
+    bend: Floats,
+    rock: Floats,
+    away: float,
+) -> Floats:
+    _, z = scene.grid()
+    framing: Framing = scene.framing
+    far, few = z * np.float32(framing.near), framing.others <= 0.5
+    mass = octave(rng, scene.points, 8) + 0.32 * bend
+    if framing.others < 1.0:  # fewer of the others come out of the water
+        mass = mass * (0.3 + 0.7 * framing.others) - 0.5 * (1.0 - framing.others)
+    main = (side - scene.subject) ** 2
+    bulk = 0.9 * framing.main ** (1.25 if few else 0.9)
+    mass = mass + bulk * np.exp(-main / (0.035 if few else 0.05) - ((far - away) / 120) ** 2)
+    lift = smooth_step(0.45, 1.1, mass) * smooth_step(away - 290.0, away - 160.0, far)
+    power = 3.2 if "dramatic" in scene.words else 1.0 - 0.7 * (framing.near > 1.0)
+    stature = 1.0 + (framing.part**power - 1.0) * np.exp(-main / 0.03)
+    return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
+
+
+def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Floats:
+    """Return a headland on one side that runs back into the distance, with a stack before it."""
+    _, z = scene.grid()
+    framing, tower = scene.framing, scene.has("lighthouse")
+    own = side * np.float32(np.sign(scene.subject or 1.0))
+    back = 0.34 * (framing.others < 0.5 and not tower)  # of the headland, beyond the side
+    back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing.near > 1.0)
+    tall = 1.0 if tower else max(1.0, framing.part) ** 2.2
+    far = z * np.float32(framing.near)
+    edge = own - (0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
+    wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
+    heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
+    stack = np.exp(-((own - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
+    heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
+    # A wide frame shows less of the height; a tower wants room above the cliff.
+    room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
+    steep = min(0.40 * framing.part**0.8, room * scene.camera.rise)
+    return np.asarray(np.minimum(heights, steep * np.maximum(z, 10.0)), np.float32)
+
+
+def _colors_of(brief: Brief, coast: Coast) -> tuple[Oklch, Oklch]:
+    """Return the colors of deep and of shallow water."""
+    if coast.palms or "tropical" in brief.things:
+        deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
+    elif brief.covered:
+        deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
+    else:
+        deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)
+    tint = of_water(brief)
+    return turned(deep, tint, 0.8), turned(shallow, tint, 0.6)
+
+
+def _plant_woods(scene: Landscape) -> None:
+    """Plant low woods on the land."""
     rng = scene.dice(6)
     trees = planting.forest(
         scene,
-        land,
         mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
         rng,
         count=2600,
@@ -192,15 +241,169 @@ def _wooded(scene: Vista, planes: Floats, depth: Floats, land: Relief, progress:
         nearest=60.0,
         density=np.clip(0.35 + 0.9 * octave(rng, 128, 20), 0.0, 1.0).astype(np.float32),
     )
-    color = air.haze_color(scene.look, scene.sun, scene.camera)
-    plant(
-        planes,
-        depth,
-        trees,
-        sprites("broadleaf"),
-        scene.camera,
-        color,
-        rng,
-        progress,
-        mirrored=scene.toward[0] > 0,
-    )
+    planting.plant(scene, trees, "broadleaf", 0.68)
+
+
+def _palms(scene: Landscape) -> Plants:
+    """Return palms along a beach: a few near by that lean to the sea, a grove that runs off."""
+    rng, sparse = scene.dice(36), "minimal" in scene.words
+    hand = -float(np.sign(scene.subject or 1.0))
+    near, far = 60, 0 if sparse else 130
+    z = np.concatenate([rng.uniform(15.0, 62.0, near), 55.0 + 195.0 * rng.random(far) ** 1.5])
+    away = np.concatenate([rng.uniform(0.12, 0.96, near), 0.12 + rng.random(far) ** 0.75])
+    x = hand * away * scene.camera.widest * z
+    tall = np.concatenate([rng.uniform(10.0, 13.5, near), rng.uniform(8.0, 12.0, far)])
+    keep = scene.land.height(x, z) > 0.75
+    room = 0.95 * scene.camera.rise * z + scene.camera.height > 0.55 * tall
+    most = 2 if sparse else int(rng.integers(4, 7))
+    keep[:near] = planting.apart(away[:near], (keep & room)[:near], most)
+    grove = planting.palms(scene, x, z, tall, keep, -hand)
+    planting.cast_shadows(scene, grove)
+    return grove
+
+
+def _plant_shrubs(scene: Landscape) -> None:
+    """Plant shrubs below the palms of a beach."""
+    rng, count = scene.dice(37), 0 if "minimal" in scene.words else 420
+    colors: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
+    z = 26.0 + 224.0 * rng.random(count) ** 1.5
+    side = -float(np.sign(scene.subject or 1.0)) * (0.35 + 0.9 * rng.random(count))
+    x = side * scene.camera.widest * (z + 4.0)
+    keep = scene.land.height(x, z) > 2.2
+    tall = rng.uniform(0.9, 2.6, count)
+    shrubs = planting.stand(scene, rng, x, z, tall, colors, keep=keep, least=0.85)
+    shrubs = replace(shrubs, foot=shrubs.foot - 0.36 * shrubs.tall)  # they have no stem
+    planting.plant(scene, shrubs, "broadleaf", 0.65)
+
+
+def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
+    """Paint the sea where it is what is seen."""
+    view, bands = scene.view, scene.bands()
+    edge, wet = np.zeros_like(view.edge), np.zeros_like(view.sky)
+    through = np.float32(1.0 if scene.brief.weather == "fog" else 0.45)
+    scene.mist = 0.08
+    for rows in scene.progress.part(0.7, 0.84).over(bands):
+        z = view.z[rows]
+        wet[rows], shoal = _wet(scene, water, rows)
+        color = light_sea(scene, water, rows, shoal, *colors)
+        color = blend(color, scene.air, scene.haze(through * z, view.height[rows]))
+        scene.light[:, rows] = np.where(wet[rows], color, scene.light[:, rows])
+        # Far waves are as fine as the edge itself: softened, they would turn into bars.
+        edge[rows][:-1] = view.edge[rows][:-1] * (wet[rows] & (z < 30.0))[1:]
+    soften_edges(scene.light, edge)
+    # The farthest water runs into the sky.
+    first = bands[0].start
+    rows = slice(max(0, first - 1), min(scene.camera.rows, first + 3))
+    for plane in scene.light:
+        plane[rows] = cv2.GaussianBlur(plane[rows], (1, 3), 0.7)
+    scene.water = wet.astype(np.float32)
+
+
+def _wet(scene: Landscape, water: Sea, rows: slice) -> tuple[NDArray[np.bool_], Floats]:
+    """Return where the sea is seen in some rows, and how near the bottom or a shore is."""
+    view, land = scene.view, scene.land
+    x, z, height = view.x[rows], view.z[rows], view.height[rows]
+    bottom = land.height(x, z)
+    wet = ~view.sky[rows] & (scene.depth[rows] > z * 0.999)
+    wet &= (bottom < height - 0.02) & (height < 3.0 * water.swell + 0.4)
+    # Between two slices a steep cliff is neither in nor out of the water: what stands above the
+    # waves, and has land right beside it, is its foot.
+    step = z * np.float32(0.012) + np.float32(1.0)
+    beside = np.maximum(land.height(x - step, z), land.height(x + step, z))
+    beside = np.maximum(beside, land.height(x, z + 2 * step))
+    wet &= (beside < height) | (height < water.height(x, z) + np.float32(0.2))
+    # Only a gentle shore has room for foam.
+    return wet, smooth_step(-2.6, 0.1, bottom) * smooth_step(4.0, 1.0, beside - bottom)
+
+
+#: Outline in meters (right, up), color, share of sunlight.
+_SLOOP: tuple[tuple[tuple[tuple[float, float], ...], Oklch, float], ...] = (
+    (((-2.0, 0.7), (2.2, 0.8), (1.7, 0.0), (-1.7, 0.0)), (0.32, 0.05, 250), 0.5),
+    (((-2.0, 0.85), (2.25, 0.95), (2.2, 0.78), (-2.0, 0.68)), (0.88, 0.02, 80), 0.8),
+    (((0.12, 0.9), (0.22, 0.9), (0.20, 7.4), (0.14, 7.4)), (0.45, 0.05, 60), 0.6),
+    (((0.05, 1.3), (0.10, 7.2), (-0.55, 4.8), (-1.45, 2.4), (-2.0, 1.35)), (0.96, 0.015, 85), 1.0),
+    (((0.32, 1.2), (0.26, 6.4), (0.9, 4.0), (1.6, 2.2), (2.15, 1.1)), (0.93, 0.02, 80), 0.75),
+)
+#: Half widths at the foot and at the top, their heights, color.
+_TOWER: tuple[tuple[float, float, float, float, Oklch], ...] = (
+    (1.7, 1.15, 0.0, 15.5, (0.93, 0.010, 90)),
+    (1.55, 1.42, 4.0, 7.4, (0.52, 0.16, 27)),
+    (1.3, 1.18, 11.0, 14.2, (0.52, 0.16, 27)),
+    (1.6, 1.6, 15.5, 16.0, (0.30, 0.02, 250)),
+    (0.85, 0.85, 16.0, 18.0, (0.80, 0.06, 95)),
+    (1.2, 0.0, 18.0, 19.8, (0.45, 0.15, 27)),
+)
+
+
+def _size_of(sizes: dict[str, float], scene: Landscape) -> float:
+    return math.prod(sizes.get(word, 1.0) for word in scene.words)
+
+
+def _draw_sailboat(scene: Landscape) -> None:
+    """Draw a sloop under sail with its mirror image."""
+    camera, dice = scene.camera, scene.dice(20)
+    z = float(dice.uniform(48, 95)) / _size_of(_BOATS, scene)
+    unit = camera.focal / z
+    foot = np.array([camera.columns * (0.5 + 0.32 * scene.subject), camera.row(-0.15, z)])
+    lean = float(dice.uniform(0.03, 0.10)) * np.sign(scene.subject or 1.0)
+    for points, tone, glow in _SLOOP:
+        color = scene.lit(light(tone), 0.45 * glow, 0.9, z)
+        shape = np.array(points, float)
+        shape[:, 0] += lean * shape[:, 1]
+        mirror = foot + shape * unit * (1.0, 0.62)
+        mirror[:, 0] += 0.10 * unit * np.sin(shape[:, 1] * 5)
+        _fill(scene, mirror, color * 0.6, 0.42, None)
+        _fill(scene, foot + shape * unit * (1.0, -1.0), color, 1.0, z)
+
+
+def _draw_lighthouse(scene: Landscape) -> None:
+    """Draw a lighthouse on the highest land on the side of the subject; it shines in the dark."""
+    camera, size = scene.camera, _size_of(_TOWERS, scene)
+    z, across = np.mgrid[110.0:240.0:40j, 0.35:0.8:40j].reshape(2, -1)
+    x = np.sign(scene.subject or 0.4) * across * camera.widest * z
+    height = scene.land.height(x, z)
+    above = (height + 19.8 * size - camera.height) * camera.focal / z
+    cut = np.maximum(above - 0.94 * camera.horizon, 0.0)  # rows beyond the frame
+    spot = int(np.argmax(height - 0.05 * z - 10.0 * cut))
+    far = float(z[spot])
+    foot = np.array([camera.column(float(x[spot]), far), camera.row(float(height[spot]) - 1, far)])
+    unit = size * camera.focal / far
+    for wide, narrow, low, high, tone in _TOWER:
+        for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side that is away from the light
+            outline = [(left * wide, low), (wide, low), (narrow, high), (left * narrow, high)]
+            color = scene.lit(light(tone), 0.4 * shade, 0.85 * shade, far)
+            _fill(scene, foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)
+    if scene.brief.hour != "day":
+        _shine(scene, foot - (0.0, 17.2 * unit), unit)
+
+
+def _shine(scene: Landscape, lamp: Plane, unit: float) -> None:
+    """Let the lamp glow, and send a beam to either side."""
+    _, height, width = scene.light.shape
+    beams = np.zeros((height, width), np.float32)
+    reach = 0.9 * max(height, width)
+    for way in (-1.0, 1.0):
+        ends = np.array([(0, 0), (way, -0.02), (way, 0.09)]) * reach
+        points = np.round((lamp + ends) * 16).astype(np.int32)
+        cv2.fillPoly(beams, [points], 1.0, cv2.LINE_AA, 4)
+    away = scene.camera.away((float(lamp[0]), float(lamp[1])), height)
+    beams = cv2.GaussianBlur(beams, (0, 0), 0.006 * width) * np.exp(-away / (0.30 * reach)) * 0.30
+    glow = beams + 1.6 * np.exp(-((away / (1.1 * unit)) ** 2)) + 0.5 * np.exp(-away / (4.5 * unit))
+    power = 1.0 if scene.brief.dark else 0.35
+    scene.light += light((0.95, 0.09, 90), power) * glow
+
+
+def _fill(scene: Landscape, outline: Plane, color: Plane, share: float, away: float | None) -> None:
+    """Fill an outline with a color, smooth at its edges; it stands so far away."""
+    _, height, width = scene.light.shape
+    left, top = np.maximum(np.floor(outline.min(axis=0)).astype(int) - 1, 0)
+    right, bottom = np.minimum(np.ceil(outline.max(axis=0)).astype(int) + 2, (width, height))
+    if left >= right or top >= bottom:
+        return
+    mask = np.zeros((bottom - top, right - left), np.uint8)
+    points = np.round((outline - (left, top)) * 16).astype(np.int32)
+    cv2.fillPoly(mask, [points], 255, cv2.LINE_AA, 4)
+    patch = scene.light[:, top:bottom, left:right]
+    patch += (color - patch) * (mask * np.float32(share / 255))
+    if away is not None:
+        scene.depth[top:bottom, left:right][mask > 127] = away

@@ -1,4 +1,4 @@
-"""Volcanoes: a cone with a crater that stands in a landscape's heights, and what it is made of."""
+"""Volcanoes: a cone with a crater, smoke over it, the fountain in it, and lava that runs down."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from kit.engines.media.color import Floats
-from kit.engines.media.noise import smooth_step
+from kit.engines.media.color import Floats, Oklch
+from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.land.ground import Ground
-from kit.engines.painting.land.relief import grid
-from kit.engines.painting.land.vista import Vista
-from kit.engines.painting.noise import octave, sample, tile
+from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.noise import blur, octave, sample, slopes, tile
+from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
+from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import Brief
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
 #: What it does -> the share of the sky that it takes: smoke wants room above it.
 _PARTS = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
-_AROUND = 2  # times that the noise of the gullies is laid around the cone
-_LOWERED = 0.72  # share by which other mountains make room
+#: From cooling lava to what comes out of the crater.
+_LAVA: list[Oklch] = [(0.42, 0.17, 27), (0.60, 0.20, 36), (0.76, 0.175, 52), (0.92, 0.12, 85)]
+_SIDE = 1024  # points of the map of lava a side
+#: Hour -> how far the shine of lava reaches into the air.
+_GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
+_HALF = 2  # smoke is drawn at half the size
 
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """Where a volcano stands and how large it is, in world units.
+    """Where a volcano stands and how large it is, in meters.
 
     Parameters
     ----------
-    x, z : float
-        Of its axis.
-    foot : float
-        Height of the ground or of the bottom of the water that it stands on.
-    rise : float
-        Of the crater's rim over the foot.
+    foot, rise : float
+        Height of the ground that it stands on, and of the crater's rim over it.
     radius, crater : float
         Of the foot and of the crater.
     """
@@ -45,58 +47,98 @@ class Cone:
     radius: float
     crater: float
 
-    @property
-    def top(self) -> float:
-        """Height of the rim."""
-        return self.foot + self.rise
+    def seen(self, scene: Landscape) -> tuple[tuple[float, float], float]:
+        """Return column and row of the crater, and its radius in pixels."""
+        camera = scene.camera
+        spot = camera.column(self.x, self.z), camera.row(self.foot + self.rise, self.z)
+        return spot, self.crater * camera.focal / self.z
 
 
-def cone_of(scene: Vista, *, away: float, foot: float = 0.0) -> Cone | None:
-    """Return the volcano that a prompt asks for, as large as the frame has room, else None.
+@dataclass(frozen=True, slots=True)
+class _Plume:
+    """How smoke rises: puffs, their size at the crater and how it grows, wind, and cover."""
 
-    Parameters
-    ----------
-    away : float
-        Distance of its axis.
-    """
-    if "volcano" not in scene.brief.things:
+    puffs: int
+    start: float
+    grown: float
+    wind: float
+    cover: float
+    thin: float
+
+
+_ASH = _Plume(420, 0.55, 2.3, 0.5, 0.97, 0.25)
+_STEAM = _Plume(110, 0.24, 1.25, 1.15, 0.62, 0.9)
+
+
+def _activity(brief: Brief) -> str:
+    """Return what a prompt's volcano does: erupting, smoking or asleep."""
+    if "eruption" in brief.things:
+        return "erupting"
+    calm = _snowcapped(brief) and "smoke" not in brief.things
+    return "asleep" if calm or "asleep" in brief.things else "smoking"
+
+
+def _snowcapped(brief: Brief) -> bool:
+    erupts = "eruption" in brief.things
+    return not erupts and (brief.season == "winter" or "snowcapped" in brief.things)
+
+
+def cone_of(scene: Landscape, *, away: float, foot: float = 0.0) -> Cone | None:
+    """Return the volcano that a prompt asks for, as large as the frame has room, else None."""
+    if not scene.has("volcano"):
         return None
-    camera, dice = scene.camera, scene.dice(30)
+    camera, dice, grown = scene.camera, scene.dice(30), scene.framing.part
     half = camera.widest * away
-    part = dice.uniform(0.85, 1.05) * _PARTS[activity(scene.brief)]
-    part, grown = min(part * scene.staging.part, max(part, 0.95)), scene.staging.part
-    room = part * camera.horizon / camera.focal * away
+    part = dice.uniform(0.85, 1.05) * _PARTS[_activity(scene.brief)]
+    part = min(part * grown, max(part, 0.95))
     broad = dice.uniform(1.75, 2.1)
-    rise = min(room, 1.15 * half / broad * grown) + camera.height - foot
+    rise = min(part * camera.rise * away, 1.15 * half / broad * grown) + camera.height - foot
     radius = min(broad * rise, away - 120.0)
-    shift = 0.72 * scene.subject if camera.rows < 1.2 * camera.columns else 0.4 * scene.subject
+    shift = (0.72 if camera.rows < 1.2 * camera.columns else 0.4) * scene.subject
     return Cone(shift * half, away, foot, rise, radius, radius * dice.uniform(0.085, 0.11))
 
 
-def raised(heights: Floats, cone: Cone, scene: Vista) -> Floats:
+def raise_cone(scene: Landscape, heights: Floats, cone: Cone) -> Floats:
     """Return heights with a volcano among them; mountains around it are lowered."""
     rng, points = scene.dice(31), scene.points
-    x, z = grid(points)
-    away = np.hypot(x - np.float32(cone.x), z - np.float32(cone.z)) * np.float32(1 / cone.radius)
-    angle = np.arctan2(z - np.float32(cone.z), x - np.float32(cone.x))
-    slope = _slope(rng, away, angle, octave(rng, points, 22), octave(rng, points, 60))
+    x, z = scene.grid()
+    eye = scene.camera.height
+    off_x, off_z = x - np.float32(cone.x), z - np.float32(cone.z)
+    away = np.hypot(off_x, off_z) * np.float32(1 / cone.radius)
+    angle = np.arctan2(off_z, off_x + np.zeros_like(off_z))
+    turn = angle * np.float32(512 / np.pi)  # twice around a tile, without a seam
+    # Flanks are steeper upward, cut by gullies that branch downward: some deeply, others hardly.
+    bend, fine = octave(rng, points, 22), octave(rng, points, 60)
+    noise = tile(rng, cells=16, octaves=4, gain=0.6)
+    bent = turn + 9.0 * bend + 3.0 * fine
+    broad = np.minimum(np.abs(sample(noise, bent, 40.0 * away)), 1.2)
+    narrow = np.minimum(np.abs(sample(noise, 2.0 * bent + 90.0, 90.0 * away)), 1.2)
+    cut = 0.055 * np.clip(0.55 + 0.9 * bend, 0.15, 1.2) * broad
+    cut += 0.030 * narrow * smooth_step(0.1, 0.4, away)
+    cut *= smooth_step(0.05, 0.22, away) * smooth_step(1.0, 0.55, away)
+    flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0) ** _STEEP
+    slope = flank + 0.04 - cut - 0.04 * smooth_step(0.1, 0.5, away)
     rim = cone.crater / cone.radius
-    at_rim = (1.0 - rim) ** _STEEP
-    uneven = sample(tile(rng, cells=8, octaves=4), _turn(angle), np.full_like(angle, 7.0))
+    uneven = sample(tile(rng, cells=8, octaves=4), turn, np.full_like(turn, 7.0))
     breach = np.exp(-(((np.cos(angle + 1.9) - 1.0) / 0.12) ** 2))
     edge = 1.0 + 0.022 * np.clip(uneven, -1.3, 1.3) - 0.05 * breach
-    own = np.minimum(slope / np.float32(at_rim), edge)
+    own = np.minimum(slope / (1.0 - rim) ** _STEEP, edge)
     own -= 0.30 * smooth_step(1.02 * rim, 0.45 * rim, away)
-    others = np.maximum(heights - 14.0, 0.0) * smooth_step(90.0, 260.0, z)
-    lowered = heights - np.float32(_LOWERED) * others
-    lowered = _opened(lowered, cone, scene)
-    rise = np.float32(cone.rise) * own - 6.0 * smooth_step(0.92, 1.05, away)
+    rise = cone.rise * own - 6.0 * smooth_step(0.92, 1.05, away)
     # Gullies finer than a map's points would turn into stairs.
-    rise = cv2.GaussianBlur(np.asarray(rise, np.float32), (0, 0), 0.8)
-    return _joined(lowered, np.asarray(rise + np.float32(cone.foot), np.float32))
+    rise = cv2.GaussianBlur(np.asarray(rise, np.float32), (0, 0), 0.8) + np.float32(cone.foot)
+    heights = heights - 0.72 * np.maximum(heights - 14.0, 0.0) * smooth_step(90.0, 260.0, z)
+    # Nothing hides more than its foot; beside it the land may rise.
+    share = z * np.float32(1 / cone.z)
+    sight = eye + (cone.foot + 0.22 * cone.rise - eye) * share
+    beside = np.abs(x - cone.x * share) - 0.8 * cone.radius * share
+    sight = np.maximum(sight + 0.35 * np.maximum(beside, 0.0), 0.5 * eye)
+    heights = np.minimum(heights, sight)
+    apart = heights - rise  # the higher of both, without a crease where they meet
+    return np.asarray(0.5 * (heights + rise + np.sqrt(apart * apart + 36.0)), np.float32)
 
 
-def ground_with(ground: Ground, cone: Cone, brief: Brief) -> Ground:
+def ashen(scene: Landscape, ground: Ground, cone: Cone) -> Ground:
     """Return a ground whose steep and high parts are a volcano's: lava and ash, or snow."""
     dark = replace(
         ground,
@@ -105,69 +147,229 @@ def ground_with(ground: Ground, cone: Cone, brief: Brief) -> Ground:
         bands=min(ground.bands, 0.25),
         steep=min(ground.steep, 0.17),
     )
-    if brief.season == "winter" and brief.family == "lake":
-        return replace(dark, top_line=ground.top_line)
-    if snowcapped(brief):
-        line = cone.foot + 0.52 * cone.rise
-        return replace(
-            dark,
-            rock=(0.36, 0.025, 30),
-            rock_other=(0.46, 0.030, 20),
-            top=(0.97, 0.010, 250),
-            top_line=line,
+    if scene.brief.season == "winter" and scene.brief.family == "lake":
+        return dark
+    top: Oklch = (0.97, 0.010, 250) if _snowcapped(scene.brief) else (0.37, 0.022, 38)
+    return replace(dark, top=top, top_line=cone.foot + 0.5 * cone.rise)
+
+
+def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
+    """Let smoke rise behind the rim of a crater, before land is painted."""
+    does = _activity(scene.brief)
+    if cone is None or does == "asleep":
+        return
+    erupts = does == "erupting"
+    spot, unit = cone.seen(scene)
+    glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.hour, 0.22)
+    rows = max(min(scene.camera.rows, round(spot[1] + 4 * unit) + 1), 0)
+    away = scene.camera.away(spot, rows) / np.float32(unit)
+    shine = 0.55 * np.exp(-away / 1.3) + 0.16 * np.exp(-away / 4.5)
+    scene.light[:, :rows] += light((0.66, 0.19, 38)) * (shine * np.float32(glowing))
+    _paint_plume(scene, _ASH if erupts else _STEAM, spot, unit, glowing * float(erupts))
+    if erupts:
+        _throw_stones(scene, spot, unit)
+
+
+def paint_lava(scene: Landscape, cone: Cone | None) -> None:
+    """Let lava shine in the crater and run down the flank, after land is painted."""
+    does = _activity(scene.brief)
+    erupts = does == "erupting"
+    if cone is None or not (erupts or (does == "smoking" and scene.brief.dark)):
+        return
+    camera, view, dark = scene.camera, scene.view, scene.brief.dark
+    top, bottom = (
+        min(max(round(camera.row(height, cone.z - part * cone.radius)), 0), camera.rows)
+        for height, part in ((cone.foot + 1.06 * cone.rise, 0.0), (cone.foot, 0.9))
+    )
+    rows = slice(top, max(bottom, top + 1))
+    hot, around = _streams(scene, cone) if erupts else _embers()
+    x, z, middle = view.x[rows], view.z[rows], np.float32(_SIDE / 2)
+    u, v = ((x - np.float32(cone.x)) / cone.radius, (z - np.float32(cone.z)) / cone.radius)
+    places = [np.asarray((1.0 + part) * middle, np.float32) for part in (u, v)]
+    own = ~view.sky[rows] & (scene.depth[rows] > z * 0.985)
+    heat, glow = (
+        cv2.remap(part, places[0], places[1], cv2.INTER_LINEAR) * own for part in (hot, around)
+    )
+    spot, unit = cone.seen(scene)
+    scene.motions.append(
+        Lava(
+            window=(rows, slice(0, camera.columns)),
+            heat=np.clip(heat, 0.0, 1.0),
+            glow=np.clip(glow, 0.0, 1.0),
+            along=np.asarray(np.hypot(u, v), np.float32),
+            around=np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32),
+            crater=spot,
+            unit=unit,
         )
-    return replace(dark, top=(0.37, 0.022, 38), top_line=cone.foot + 0.50 * cone.rise)
+    )
+    noise = tile(scene.dice(34), cells=64, octaves=4, gain=0.7)
+    rough = sample(noise, *(2.2 * place for place in places))
+    heat = heat * np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
+    power = np.float32(2.6 if dark else 1.5) * (1.0 - 0.6 * scene.haze(z, view.height[rows]))
+    cover = smooth_step(0.05, 0.22, heat)
+    shine = gradient(evenly(_LAVA), heat) * (cover * power)
+    shine += light((0.62, 0.19, 38), 0.5) * (glow * power)
+    scene.light[:, rows] = scene.light[:, rows] * (1.0 - cover) + shine
 
 
-def activity(brief: Brief) -> str:
-    """Return what a prompt's volcano does: erupting, smoking or asleep."""
-    if "eruption" in brief.things:
-        return "erupting"
-    calm = snowcapped(brief) and "smoke" not in brief.things
-    return "asleep" if calm or "asleep" in brief.things else "smoking"
+def _paint_plume(
+    scene: Landscape, plume: _Plume, spot: tuple[float, float], unit: float, glowing: float
+) -> None:
+    """Paint a plume as a heap of spheres that grow on their way up, torn about by noise."""
+    rng, rows = scene.dice(32), min(scene.camera.rows, max(2 * _HALF, round(spot[1] + 0.4 * unit)))
+    shape = (-(-rows // _HALF), -(-scene.camera.columns // _HALF))
+    x, y, small = spot[0] / _HALF, spot[1] / _HALF, unit / _HALF
+    tall = max(1.15 * y, 6.0 * small)
+    lean = -0.45 * float(np.sign(scene.toward[0])) * plume.wind * rng.uniform(0.7, 1.2)
+    depth, cover = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    shares = np.linspace(0.0, 1.0, plume.puffs)
+    for share, bent in zip(shares, line(rng, shares, 0.35, octaves=2), strict=True):
+        size = small * (plume.start + plume.grown * share**0.85)
+        aside = tall * lean * share**1.6 + 0.5 * size * bent * share
+        at = (
+            x + aside + 0.62 * size * rng.standard_normal(),
+            y + 0.3 * small - tall * share + 0.3 * size * rng.standard_normal(),
+        )
+        thick = plume.cover * (1.0 - plume.thin * float(smooth_step(0.45, 1.0, np.array(share))))
+        _puff(depth, cover, at, size * rng.uniform(0.30, 0.66), rng.uniform(-0.4, 0.8), thick)
+    rise, across = (np.asarray(part, np.float32) for part in np.indices(shape))
+    noise, other = (tile(rng, cells=8, octaves=6, gain=0.55) for _ in range(2))
+    fine, reach = np.float32(40.0 / max(small, 2.0)), np.float32(0.13 * small)
+    moved = [
+        place + reach * sample(bends, across * fine, rise * fine)
+        for place, bends in ((across, noise), (rise, other))
+    ]
+    depth, cover = (
+        cv2.remap(part, moved[0], moved[1], cv2.INTER_LINEAR) for part in (depth, cover)
+    )
+    billows = 1.0 - np.abs(sample(noise, across * 2.3 * fine, rise * 2.3 * fine))
+    surface = depth + np.float32(0.085 * small) * billows * (cover > 0.02)
+    scene.motions.append(
+        Smoke(
+            cover=np.asarray(cover),
+            step=_HALF,
+            crater=spot,
+            unit=unit,
+            tall=_HALF * tall,
+            lean=lean,
+            start=plume.start,
+            grown=plume.grown,
+        )
+    )
+    right, down = slopes(cv2.GaussianBlur(surface, (0, 0), max(0.6, 0.05 * small)))
+    flat, sun = 1.0 / np.sqrt(right * right + down * down + 1.0), scene.toward
+    # Clouds are lit through: what faces the viewer is never all dark.
+    facing = (-right * sun[0] + down * sun[2] + max(-sun[1], 0.25)) * flat
+    lit = np.clip(0.42 + 0.58 * facing, 0.0, 1.0)
+    lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
+    low, high = (0.95, 1.05) if plume is _STEAM else (0.16, 0.42)
+    look = scene.look
+    color = blend(light(look.cloud_shade, low), light(look.cloud_lit, high), lit)
+    lost = scene.haze(np.full((1, 1), scene.camera.focal, np.float32), np.full((1, 1), 150.0))
+    color = blend(color, scene.air[:, :, ::_HALF], np.asarray(0.55 * lost, np.float32))
+    if glowing:
+        near = np.exp(-np.hypot(rise - np.float32(y), across - np.float32(x)) / (3.2 * small))
+        under = np.clip(0.42 - 0.75 * down * flat, 0.04, 1.1)
+        color = color + light((0.64, 0.19, 37), 2.2 * glowing) * (near * under)
+    size_ = (shape[1] * _HALF, shape[0] * _HALF)
+    share = cv2.resize(cover, size_)[:rows, : scene.camera.columns]
+    for plane, part in zip(scene.light, color, strict=True):
+        own = cv2.resize(np.asarray(part, np.float32), size_)[:rows, : scene.camera.columns]
+        plane[:rows] += (own - plane[:rows]) * share
 
 
-def snowcapped(brief: Brief) -> bool:
-    """Return whether snow lies on the top of a prompt's volcano."""
-    erupts = "eruption" in brief.things
-    return not erupts and (brief.season == "winter" or "snowcapped" in brief.things)
+def _puff(
+    depth: Floats,
+    cover: Floats,
+    at: tuple[float, float],
+    radius: float,
+    near: float,
+    thick: float,
+) -> None:
+    """Add a sphere to a heap, in place; `near` is how far toward the viewer, in radii."""
+    spans = [
+        slice(max(0, int(middle - radius)), min(length, int(middle + radius) + 2))
+        for middle, length in zip(at, depth.shape[::-1], strict=True)
+    ]
+    columns, rows = spans
+    if columns.start >= columns.stop or rows.start >= rows.stop:
+        return
+    x = (np.arange(columns.start, columns.stop, dtype=np.float32) - np.float32(at[0]))[None]
+    y = (np.arange(rows.start, rows.stop, dtype=np.float32) - np.float32(at[1]))[:, None]
+    bulge = np.sqrt(np.maximum(np.float32(radius * radius) - x * x - y * y, 0.0))
+    shown = (bulge + np.float32(near * radius)) * (bulge > 0.0)
+    depth[rows, columns] = np.maximum(depth[rows, columns], shown)
+    soft = smooth_step(0.0, 0.75, bulge / np.float32(radius)) * np.float32(0.8 * thick)
+    cover[rows, columns] += (1.0 - cover[rows, columns]) * soft
 
 
-def _slope(
-    rng: np.random.Generator, away: Floats, angle: Floats, bend: Floats, fine: Floats
-) -> Floats:
-    """Return the flanks, 1 at the axis: steeper upward, cut by gullies that branch downward."""
-    flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0)
-    turn = _turn(angle) + 9.0 * bend + 3.0 * fine
-    noise = tile(rng, cells=16, octaves=4, gain=0.6)
-    broad = np.abs(sample(noise, turn, 40.0 * away))
-    narrow = np.abs(sample(noise, 2.0 * turn + 90.0, 90.0 * away))
-    # Some flanks are deeply cut, others hardly: none is pleated like a curtain.
-    deep = np.clip(0.55 + 0.9 * bend, 0.15, 1.2)
-    cut = 0.055 * deep * np.minimum(broad, 1.2)
-    cut += 0.030 * np.minimum(narrow, 1.2) * smooth_step(0.1, 0.4, away)
-    worn = cut * smooth_step(0.05, 0.22, away) * smooth_step(1.0, 0.55, away)
-    return np.asarray(flank**_STEEP + 0.04 - worn - 0.04 * smooth_step(0.1, 0.5, away), np.float32)
+def _throw_stones(scene: Landscape, spot: tuple[float, float], unit: float) -> None:
+    """Throw glowing stones out of the crater; they are painted where what falls is."""
+    rng, power = scene.dice(33), 3.2 if scene.brief.dark else 1.6
+    lean = 0.22 * rng.standard_normal(150)
+    stones = np.stack(
+        [
+            rng.standard_normal(150),
+            lean,
+            rng.uniform(0.9, 4.6, 150) ** (1.0 - 0.3 * np.abs(lean)),
+            rng.uniform(0.0, 0.8, 150),
+            rng.uniform(0.05, 0.16, 150),
+            rng.uniform(0.3, 1.0, 150),
+            rng.random(150),
+        ],
+        axis=1,
+    )
+    scene.motions.append(Fountain(crater=spot, unit=unit, stones=stones, power=power))
+    if not scene.brief.falling:
+        return
+    layer = np.zeros(scene.light.shape[1:], np.float32)
+    size = max(layer.shape) / 1024
+    first, long, heat, thick = stones.T[3:]
+    times = np.linspace(first, first + long, 6, axis=1)
+    points = np.round(trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
+    for way, shine, wide in zip(points, heat * (1.1 - 0.6 * first), thick, strict=True):
+        broad = 2 if wide < 0.2 * size else 1
+        cv2.polylines(layer, [way], False, float(shine), broad, cv2.LINE_AA, shift=4)
+    glow = cv2.GaussianBlur(layer, (0, 0), max(0.4, 0.55 * size))
+    scene.light += light((0.72, 0.18, 48), power) * glow
 
 
-def _turn(angle: Floats) -> Floats:
-    """Return directions as places in a tile, without a seam."""
-    return np.asarray(angle * np.float32(_AROUND * 512 / (2 * np.pi)), np.float32)
+def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
+    """Return the heat of lava on a map of the cone, and the light that it throws around."""
+    rng = scene.dice(35)
+    hot = np.zeros((_SIDE, _SIDE), np.float32)
+    rim = cone.crater / cone.radius
+    cv2.circle(hot, (_SIDE // 2, _SIDE // 2), round(0.42 * rim * _SIDE), 1.0, -1)
+    toward = float(np.arctan2(-cone.z, -cone.x))
+    spread = np.linspace(-0.95, 0.95, int(rng.integers(4, 7)))
+    for turn in spread + rng.uniform(-0.16, 0.16, len(spread)):
+        end = float(rng.uniform(0.34, 0.88))
+        _stream(rng, hot, toward + float(turn), rim, end, float(rng.uniform(0.6, 1.25)))
+    wide = 0.7 * blur(hot, 6.0) + 0.9 * blur(hot, 22.0)
+    return cv2.GaussianBlur(hot, (0, 0), 0.9), np.asarray(wide)
 
 
-def _opened(heights: Floats, cone: Cone, scene: Vista) -> Floats:
-    """Lower what would hide more than the foot of a volcano."""
-    x, z = grid(scene.points)
-    eye = scene.camera.height
-    away = z * np.float32(1 / cone.z)
-    sight = eye + (cone.foot + 0.22 * cone.rise - eye) * away
-    # Beside the cone the land may rise.
-    beside = np.abs(x - cone.x * away) - 0.8 * cone.radius * away
-    sight = sight + 0.35 * np.maximum(beside, 0.0)
-    return np.asarray(np.minimum(heights, np.maximum(sight, 0.5 * eye)), np.float32)
+def _stream(
+    rng: np.random.Generator, hot: Floats, turn: float, rim: float, end: float, wide: float
+) -> None:
+    """Draw one stream, in place; half way down a part of it goes its own way."""
+    along = np.linspace(0.5 * rim, end, 60)
+    sway = np.cumsum(rng.standard_normal(60)) * 0.012 + 0.06 * line(rng, along, 0.12, octaves=3)
+    angle = turn + sway * smooth_step(0.0, 0.3, along)
+    points = _SIDE / 2 * (1.0 + along * np.stack([np.cos(angle), np.sin(angle)]))
+    steps: NDArray[np.int32] = np.round(points.T * 16).astype(np.int32)
+    for number in range(59):
+        share = number / 59
+        heat = max(1.0 - 0.72 * share**1.2, 0.2)
+        thick = max(1, round(wide * (7.5 * (1.0 - share) ** 1.4 + 1.3)))
+        cv2.polylines(hot, [steps[number : number + 2]], False, heat, thick, cv2.LINE_AA, 4)
+    if wide > 0.75 and end > 0.45:
+        branch = turn + float(sway[24]) + float(rng.choice([-1, 1])) * 0.22
+        _stream(rng, hot, branch, 0.7 * end, min(0.92, end * 1.15), 0.35)
 
 
-def _joined(one: Floats, other: Floats) -> Floats:
-    """Return the higher of two grounds, without a crease where they meet."""
-    apart = one - other
-    return np.asarray(0.5 * (one + other + np.sqrt(apart * apart + np.float32(36.0))), np.float32)
+def _embers() -> tuple[Floats, Floats]:
+    """Return the heat of a crater that only glows: none is seen but its light."""
+    glow = np.zeros((_SIDE, _SIDE), np.float32)
+    cv2.circle(glow, (_SIDE // 2, _SIDE // 2), round(0.05 * _SIDE), 0.8, -1)
+    return np.zeros_like(glow), blur(glow, 16.0)

@@ -1,164 +1,263 @@
-"""Still water: the scene upside down, bent by ripples, over a color of its own."""
+"""Water: lakes that mirror what stands around them, and an open sea whose waves mirror the sky."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.look import Look
-from kit.engines.painting.land.sky import Sun
-from kit.engines.painting.land.voxel import Camera
+from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import sample, slopes, tile
-from kit.engines.painting.painting import Mirrored, Motion
+from kit.engines.painting.painting import Mirrored
 from kit.engines.painting.tone import blend, light
 
 _AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
+#: Octaves of waves: points of the tile in a meter across and along, share of the swell's height.
+_OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
+_LOW = (190.0, 75.0)  # distances at which the shapes of the first two are half as high
 
 
-def flooded(
-    planes: Floats,
-    depth: Floats,
+def flood(
+    scene: Landscape,
     wet: NDArray[np.bool_],
-    camera: Camera,
-    look: Look,
-    sun: Sun,
-    rng: np.random.Generator,
-    progress: Progress,
+    ground: Floats,
     *,
-    overhead: Floats,
     deep: Oklch,
     cloudy: float = 0.0,
     wind: float = 1.0,
     level: float = 0.0,
-    ground: Floats | None = None,
-    motions: list[Motion],
 ) -> None:
-    """Turn pixels into water, in place.
+    """Turn pixels into still water: the scene upside down, bent by ripples, over its own color.
 
     Parameters
     ----------
-    depth : ndarray
-        Distance of each pixel, huge where there is sky.
     wet : ndarray of bool
         Which pixels are water.
-    overhead : ndarray
-        The sky of the uppermost rows without what stands before it, for what the water mirrors
-        from above the frame; see `sky_over`.
+    ground : ndarray
+        Depth of the ground under the water, for a soft edge.
     deep : Oklch
         The water's own color.
     cloudy : float
         How much of it shows where clear water only mirrors, 0 to 1: glaciers grind stone to milk.
     wind : float
         How rough it is: 0 a mirror, 1 a breeze.
-    ground : ndarray, optional
-        Depth of the ground under the water, world units, for a soft edge.
     """
-    lines = np.flatnonzero(wet.any(axis=1))
-    if not len(lines):
+    scene.water = wet.astype(np.float32)
+    wet_rows = np.flatnonzero(wet.any(axis=1))
+    if not len(wet_rows):
         return
-    rows = slice(int(lines[0]), camera.rows)
+    camera, look = scene.camera, scene.look
+    rows = slice(int(wet_rows[0]), camera.rows)
     y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None]
     x = np.arange(camera.columns, dtype=np.float32)[None]
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
-    z = (camera.height - level) * camera.focal / below
-    right, along = _ripples(rng, x, z, camera, wind)
-    progress.report(0.3)
-    source_y, source_x, above = _mirror(depth, y, x, right, along, camera, level)
-    progress.report(0.5)
-    soft = [cv2.GaussianBlur(plane[: rows.stop], (0, 0), 0.8) for plane in planes]
-    mirror = np.stack([cv2.remap(p, source_x, source_y, cv2.INTER_LINEAR) for p in soft])
-    _overcome(mirror, overhead, source_x, above)
-    progress.report(0.75)
+    z = np.asarray((camera.height - level) * camera.focal / below + np.zeros_like(x), np.float32)
+    right, along = _ripples(scene.dice(7), x, z, scene, wind)
+    columns, lines, above = _mirror(scene, y, x, right, along, level)
+    soft = [cv2.GaussianBlur(plane, (0, 0), 0.8) for plane in scene.light]
+    mirror = np.stack([cv2.remap(plane, columns, lines, cv2.INTER_LINEAR) for plane in soft])
+    _mirror_overhead(mirror, scene.behind, columns, above)
     grazing = below / np.sqrt(below**2 + camera.focal**2)
     share = 0.04 + 0.96 * (1.0 - np.clip(grazing - 0.6 * along, 0.0, 1.0)) ** 3.6
     share *= np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
-    color = blend(np.asarray(body), mirror * np.float32(0.94), share)
-    if sun.shown:
-        color += _glitter(look, sun, camera, x, along)
-    mask = wet[rows].astype(np.float32)
-    if ground is not None:
-        mask *= 0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows])
-    planes[:, rows] += (color - planes[:, rows]) * mask
-    shown = np.asarray(share * mask * (above <= 0.0), np.float32)
-    level_ = np.asarray(z + np.zeros_like(shown), np.float32)
-    motions.append(Mirrored(rows=rows, columns=source_x, lines=source_y, share=shown, level=level_))
+    color = blend(body, mirror * np.float32(0.94), share)
+    if scene.sun.shown:  # the path of light that the sun or moon lays on the water
+        away = np.abs(x - np.float32(scene.sun.x)) / np.float32(camera.focal)
+        path = np.exp(-away * (14.0 if scene.sun.moon else 8.0))
+        shine = light(look.sun)
+        color += shine * (smooth_step(0.012, 0.06, along) * path * (look.glow * 1.6 / shine.max()))
+    mask = wet[rows] * (0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows]))
+    scene.light[:, rows] += (color - scene.light[:, rows]) * mask
+    seen = np.asarray(share * mask * (above <= 0.0), np.float32)
+    scene.motions.append(Mirrored(rows=rows, columns=columns, lines=lines, share=seen, level=z))
 
 
 def _ripples(
-    rng: np.random.Generator, x: Floats, z: Floats, camera: Camera, wind: float
+    rng: np.random.Generator, x: Floats, z: Floats, scene: Landscape, wind: float
 ) -> tuple[Floats, Floats]:
     """Return the slopes of the surface to the right and along the view."""
+    focal = scene.camera.focal
     bumps = tile(rng, cells=16, octaves=5, gain=0.6)
     both = cv2.merge(list(slopes(bumps, wrap=True)))
-    world = np.asarray((x - camera.columns / 2) * (z / camera.focal), np.float32)
-    deep = z + np.zeros_like(world)
-    gusts = sample(bumps, world * 0.12, deep * 0.05)
-    calm = np.clip(0.55 + 0.5 * gusts, 0.12, 1.4)
+    world = np.asarray((x - scene.camera.columns / 2) * (z / focal), np.float32)
+    calm = np.clip(0.55 + 0.5 * sample(bumps, world * 0.12, z * 0.05), 0.12, 1.4)
     right, along = np.zeros_like(world), np.zeros_like(world)
     for scale, strength in ((9.0, 0.10), (2.6, 0.075)):
-        fade = np.clip(1.6 - scale * z / camera.focal * 1.6, 0.12, 1.0) * strength * wind
-        one, other = cv2.split(sample(both, world * scale * 0.5, deep * scale))
+        fade = np.clip(1.6 - scale * z / focal * 1.6, 0.12, 1.0) * strength * wind
+        one, other = cv2.split(sample(both, world * scale * 0.5, z * scale))
         right += one * fade
         along += other * fade
     return right * calm, along * calm
 
 
 def _mirror(
-    depth: Floats, y: Floats, x: Floats, right: Floats, along: Floats, camera: Camera, level: float
+    scene: Landscape, y: Floats, x: Floats, right: Floats, along: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Find the pixel whose mirror image each pixel shows, and how far above the frame it lies.
+    """Return the pixel whose mirror image each pixel shows, and how far above the frame it lies.
 
     What stands at distance d and is seen `e` rows above the horizon is mirrored `e` rows below,
     plus twice the camera's height at that distance. As d is known only where it is looked up, the
     place is found in a few rounds.
     """
-    inverse = cv2.GaussianBlur(1.0 / depth, (0, 0), 1.2)
+    camera = scene.camera
+    inverse = cv2.GaussianBlur(1.0 / scene.depth, (0, 0), 1.2)
     twice = np.float32(2 * (camera.height - level) * camera.focal)
     tilt = np.clip(along, -0.2, 0.2) * camera.focal * np.float32(0.55)
-    source_x = np.clip(x + right * camera.focal * 0.16, 0, camera.columns - 1).astype(np.float32)
+    columns = np.clip(x + right * camera.focal * 0.16, 0, camera.columns - 1).astype(np.float32)
     flipped = 2 * camera.horizon - y + tilt
-    source_y = flipped + twice * np.float32(1 / 400.0)
+    lines = flipped + twice * np.float32(1 / 400.0)
     for _ in range(4):
-        source_y = np.clip(source_y, 0.0, camera.rows - 1).astype(np.float32)
-        away = cv2.remap(inverse, source_x, source_y, cv2.INTER_LINEAR)
-        source_y = flipped + twice * away
+        lines = np.clip(lines, 0.0, camera.rows - 1).astype(np.float32)
+        lines = flipped + twice * cv2.remap(inverse, columns, lines, cv2.INTER_LINEAR)
+    above = np.maximum(-lines, 0.0)
     top = np.float32(camera.horizon + 1)
-    above = np.maximum(-source_y, 0.0)
-    return np.clip(source_y, 0.0, top).astype(np.float32), source_x, above
+    return columns, np.clip(lines, 0.0, top).astype(np.float32), above
 
 
-def sky_over(planes: Floats) -> Floats:
-    """Return a copy of the sky's uppermost rows, before anything is painted over it."""
-    return planes[:, : max(2, round(_AGAIN * planes.shape[1]))].copy()
-
-
-def _overcome(mirror: Floats, overhead: Floats, source_x: Floats, above: Floats) -> None:
+def _mirror_overhead(mirror: Floats, sky: Floats, columns: Floats, above: Floats) -> None:
     """Let water that looks above the frame show sky, in place.
 
     The uppermost rows come again, and run into one color before they would be drawn out long.
     """
-    wet = np.flatnonzero(above.max(axis=1) > 0.0)
-    if not len(wet):
+    high = np.flatnonzero(above.max(axis=1) > 0.0)
+    if not len(high):
         return
-    rows = slice(int(wet[0]), int(wet[-1]) + 1)
-    most = np.float32(overhead.shape[1] - 1)
+    rows = slice(int(high[0]), int(high[-1]) + 1)
+    sky = sky[:, : max(2, round(_AGAIN * sky.shape[1]))]
+    most = np.float32(sky.shape[1] - 1)
     fade = 1.0 - np.exp(above[rows] / -most)
-    at = (fade * most, above[rows] > 0.0)
-    for plane, sky in zip(mirror, overhead, strict=True):
-        again = cv2.remap(sky, source_x[rows], at[0], cv2.INTER_LINEAR)
-        again += (np.float32(sky.mean()) - again) * fade
-        np.copyto(plane[rows], again, where=at[1])
+    for plane, own in zip(mirror, sky, strict=True):
+        again = cv2.remap(own, columns[rows], fade * most, cv2.INTER_LINEAR)
+        again += (np.float32(own.mean()) - again) * fade
+        np.copyto(plane[rows], again, where=above[rows] > 0.0)
 
 
-def _glitter(look: Look, sun: Sun, camera: Camera, x: Floats, along: Floats) -> Floats:
-    """Return the path of light that the sun or moon lays on the water."""
-    away = np.abs(x - sun.x) / camera.focal
-    path = np.exp(-away * (14.0 if sun.moon else 8.0))
-    spark = smooth_step(0.012, 0.06, along) * path
-    shine = light(look.sun, 1.0)
-    return np.asarray(shine / shine.max() * (spark * np.float32(look.glow * 1.6)), np.float32)
+@dataclass(frozen=True, slots=True)
+class Sea:
+    """Moving water, frozen.
+
+    Parameters
+    ----------
+    bumps : ndarray of float32, shape (side, side, 3)
+        A tile of waves with its slopes.
+    swell : float
+        Height of its waves in meters, 0.1 calm to 1.6 storm.
+    turn : float
+        Direction the waves come from, radians from straight ahead.
+    """
+
+    bumps: Floats
+    swell: float
+    turn: float
+
+    def height(self, x: Floats, z: Floats) -> Floats:
+        """Return the height of the surface at places."""
+        total = np.zeros(np.broadcast_shapes(x.shape, z.shape), np.float32)
+        for number, low in enumerate(_LOW):
+            bump = sample(self.bumps[..., 0], *self._spot(x, z, number))
+            # Far waves are lower than a pixel; their shapes would only flicker between slices.
+            share = np.float32(self.swell * _OCTAVES[number][2])
+            total += bump * share / (1.0 + (z / np.float32(low)) ** 2)
+        return total
+
+    def slope(self, x: Floats, z: Floats, focal: float) -> tuple[Floats, Floats]:
+        """Return how the surface rises to the right and along, without what is too fine to see."""
+        right, along = (np.zeros(z.shape, np.float32) for _ in range(2))
+        for number, (across, down, share) in enumerate(_OCTAVES):
+            fade = np.clip(1.8 - z * np.float32(1.1 * down / focal), 0.06, 1.0)
+            fade *= np.float32(self.swell**0.75 * share)
+            looked = sample(self.bumps, *self._spot(x, z, number))
+            right += cv2.extractChannel(looked, 1) * fade * np.float32(across)
+            along += cv2.extractChannel(looked, 2) * fade * np.float32(down)
+        return right, along
+
+    def _spot(self, x: Floats, z: Floats, number: int) -> tuple[Floats, Floats]:
+        across, down, _ = _OCTAVES[number]
+        turn = self.turn * (1.0 if number % 2 else -0.6)
+        u = x * np.float32(np.cos(turn)) + z * np.float32(np.sin(turn))
+        v = z * np.float32(np.cos(turn)) - x * np.float32(np.sin(turn))
+        shift = np.float32(97.0 * number)
+        return u * np.float32(across) + shift, v * np.float32(down) + shift
+
+
+def sea_of(rng: np.random.Generator, swell: float) -> Sea:
+    """Return a sea: noise whose crests are sharper than its troughs."""
+    noise = tile(rng, cells=16, octaves=3, gain=0.45)
+    crest = 1.0 - np.abs(np.tanh(0.9 * tile(rng, cells=16, octaves=2)))
+    bumps = np.asarray(0.42 * noise + 1.5 * (crest - float(crest.mean())), np.float32)
+    bumps = cv2.GaussianBlur(np.pad(bumps, 8, mode="wrap"), (0, 0), 1.2)[8:-8, 8:-8]
+    merged = cv2.merge([bumps, *slopes(bumps, wrap=True)])
+    return Sea(np.asarray(merged), swell, float(rng.uniform(-0.6, 0.6)))
+
+
+def light_sea(
+    scene: Landscape, water: Sea, rows: slice, shoal: Floats, deep: Oklch, shallow: Oklch
+) -> Floats:
+    """Return the light of the sea's surface in some rows, as if all of them showed it.
+
+    Parameters
+    ----------
+    shoal : ndarray
+        How near the bottom or a shore is, 0 to 1; it lightens and foams.
+    """
+    look, camera, view, sky = scene.look, scene.camera, scene.view, scene.behind
+    x, z, height = view.x[rows], view.z[rows], view.height[rows]
+    right, along = water.slope(x, z, camera.focal)
+    level = 1.0 / np.sqrt(right * right + along * along + 1.0)
+    away = np.sqrt(x * x + z * z + (height - camera.height) ** 2)
+    ray = (x / away, (height - camera.height) / away, z / away)
+    facing = np.clip(-(ray[1] - ray[0] * right - ray[2] * along) * level, 0.02, 1.0)
+    bounce = [
+        part + 2 * facing * own * level
+        for part, own in zip(ray, (-right, 1.0, -along), strict=True)
+    ]
+    flat = np.maximum(bounce[2], 0.2)
+    rise = np.maximum(bounce[1], 0.012) / np.sqrt(bounce[0] ** 2 + flat**2)
+    line = np.clip(camera.horizon - camera.focal * rise, 0, camera.horizon).astype(np.float32)
+    column = camera.columns / 2 + camera.focal * bounce[0] / flat
+    column = np.clip(column, 0, camera.columns - 1).astype(np.float32)
+    mirror = np.stack([cv2.remap(plane, column, line, cv2.INTER_LINEAR) for plane in sky])
+    shade, sun = light(look.shade), light(look.sun)
+    ambient = 0.35 * shade + 0.65 * sky[:, :1].mean(axis=2, keepdims=True)
+    body = light(deep) * (ambient + 0.25 * look.sun_power * sun)
+    glow = light(shallow) * (0.7 * look.shade_power * shade + 0.30 * look.sun_power * sun)
+    thin = np.clip(0.32 + 0.42 * height / max(water.swell, 0.2), 0.0, 1.0) * np.exp(z / -160.0)
+    color = blend(body, glow, np.clip(0.55 * thin + 0.9 * shoal, 0.0, 1.0).astype(np.float32))
+    fresnel = 0.02 + 0.98 * (1.0 - facing) ** 5
+    color = blend(color, mirror, np.asarray(fresnel, np.float32))
+    if look.disc:  # the glow of a closed sky is in what the waves mirror
+        color += sun * (_sparkle(scene, bounce, z) / sun.max())
+    return _foam(scene, color, water, rows, shoal)
+
+
+def _sparkle(scene: Landscape, bounce: list[Floats], z: Floats) -> Floats:
+    """Return glints where the sun is mirrored; far waves are many to a pixel and share them."""
+    camera, sun = scene.camera, scene.sun
+    rise = max((camera.horizon - sun.y) / camera.focal, 0.05)
+    target = np.array([(sun.x - camera.columns / 2) / camera.focal, rise, 1.0])
+    target /= np.linalg.norm(target)
+    along = sum(part * np.float32(own) for part, own in zip(bounce, target, strict=True))
+    spark = np.exp((np.minimum(along, 1.0) - 1.0) * np.clip(420.0 - 1.2 * z, 70.0, 420.0))
+    return np.asarray(spark * np.float32(scene.look.glow * (1.6 if sun.moon else 3.4)), np.float32)
+
+
+def _foam(scene: Landscape, color: Floats, water: Sea, rows: slice, shoal: Floats) -> Floats:
+    """Return a sea with foam on breaking crests and along shores."""
+    look, x, z = scene.look, scene.view.x[rows], scene.view.z[rows]
+    bumps = np.ascontiguousarray(water.bumps[..., 0])
+    lace = sample(bumps, x * np.float32(14.0), z * np.float32(17.0))
+    lace += 0.7 * sample(bumps, x * np.float32(41.0) + 7, z * np.float32(47.0))
+    crest = scene.view.height[rows] / max(water.swell, 1e-3)
+    broken = smooth_step(1.35 - 0.35 * water.swell, 2.5 - 0.4 * water.swell, crest + 0.45 * lace)
+    broken *= min(1.0, water.swell * 1.1) * np.exp(z / -260.0)
+    shore = smooth_step(0.50, 1.0, shoal + 0.22 * lace * (shoal > 0.05))
+    white = light((0.97, 0.006, 220)) * (
+        light(look.shade, 0.85 * look.shade_power) + light(look.sun, 0.34 * look.sun_power)
+    )
+    foam = np.clip(np.maximum(broken, shore), 0.0, 1.0) * np.float32(0.85)
+    return blend(color, white, np.asarray(foam, np.float32))

@@ -1,7 +1,8 @@
-"""Voxel space: a landscape of heights is seen from a point, every pixel with its true depth.
+"""Cameras: a landscape of heights is seen from a point, every pixel with its true depth.
 
 Slices of the ground are projected from near to far; what rises above everything nearer is seen.
-The whole frame is worked out at once, without a loop over pixels, columns or slices.
+The whole frame is worked out at once, without a loop over pixels, columns or slices. Lengths are
+meters.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 
-#: World x and z (any equal shape) -> height there.
+#: x and z (any equal shape) -> height there.
 Heights: TypeAlias = Callable[[Floats, Floats], Floats]
+#: Distance of the sky.
+FAR = np.float32(1e6)
 
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """A level camera above the world's origin that looks along z.
+    """A level camera above the origin that looks along z.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ class Camera:
     horizon : float
         Row of the horizon.
     height : float
-        Of the eye above 0, in the world's unit.
+        Above the level of the water.
     """
 
     columns: int
@@ -50,10 +53,10 @@ class Camera:
         """Tangent from the middle to a side."""
         return 0.5 * self.columns / self.focal
 
-    def across(self) -> Floats:
-        """Return x at a distance of 1, by column."""
-        columns = np.arange(self.columns, dtype=np.float32)
-        return np.asarray((columns + 0.5 - self.columns / 2) / self.focal, np.float32)
+    @property
+    def rise(self) -> float:
+        """Tangent from the horizon to the upper edge."""
+        return self.horizon / self.focal
 
     def row(self, height: float, z: float) -> float:
         """Return the row in which a point is seen."""
@@ -63,17 +66,21 @@ class Camera:
         """Return the column in which a point is seen."""
         return self.columns / 2 + x * self.focal / z
 
+    def away(self, spot: tuple[float, float], rows: int) -> Floats:
+        """Return how far each pixel of the upper rows is from a column and a row, in pixels."""
+        x = np.arange(self.columns, dtype=np.float32)[None] - np.float32(spot[0])
+        y = np.arange(rows, dtype=np.float32)[:, None] - np.float32(spot[1])
+        return np.asarray(np.sqrt(x * x + y * y))
+
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class View:
     """What each pixel shows, by rows and columns.
 
     Parameters
     ----------
-    z : ndarray of float32
-        Distance along the view; `FAR` where nothing is.
-    x, height : ndarray of float32
-        Where the point lies.
+    z, x, height : ndarray of float32
+        Where the point lies; z is `FAR` where nothing is.
     sky : ndarray of bool
         Nothing but sky.
     edge : ndarray of float32
@@ -87,10 +94,7 @@ class Seen:
     edge: Floats
 
 
-FAR = np.float32(1e6)
-
-
-def seen(
+def trace(
     heights: Heights,
     camera: Camera,
     progress: Progress,
@@ -99,7 +103,7 @@ def seen(
     slices: int = 760,
     near: float = 0.26,
     even: float = 0.38,
-) -> Seen:
+) -> View:
     """Return what a camera sees of a landscape.
 
     Parameters
@@ -115,46 +119,52 @@ def seen(
     """
     z = _distances(near * camera.nearest, far, slices, even)
     inverse = (1.0 / z).astype(np.float32)
-    across = camera.across()
+    columns = np.arange(camera.columns, dtype=np.float32)
+    across = ((columns + np.float32(0.5 - camera.columns / 2)) / camera.focal).astype(np.float32)
     ground = heights(z[:, None] * across, np.broadcast_to(z[:, None], (slices, camera.columns)))
     progress.report(0.4)
-    rows: Floats = (
-        np.float32(camera.horizon)
-        - (ground - np.float32(camera.height)) * (np.float32(camera.focal) * inverse)[:, None]
-    )
-    _sharpen(rows)
+    drop = (ground - np.float32(camera.height)) * (np.float32(camera.focal) * inverse)[:, None]
+    rows = np.float32(camera.horizon) - drop
+    # A parabola through a highest slice and its neighbors tells how high it is between them.
+    bend = rows[:-2] + rows[2:] - 2 * rows[1:-1]
+    tilt = rows[2:] - rows[:-2]
+    crest = np.abs(tilt) < bend
+    rows[1:-1][crest] -= np.minimum(tilt[crest] ** 2 / (8 * bend[crest]), 3.0)
     tops = np.minimum.accumulate(rows, axis=0)
     progress.report(0.6)
     number = _slices_by_row(tops, camera.rows)
     progress.report(0.75)
-    return _interpolated(camera, number, rows, inverse, progress)
+    sky = number >= slices
+    slice_: NDArray[np.int32] = np.clip(number, 1, slices - 1)
+    flat: NDArray[np.int32] = slice_ * camera.columns + np.arange(camera.columns, dtype=np.int32)
+    upper = np.take(rows, flat)
+    lower = np.take(rows, flat - camera.columns)  # below a crest where ground comes out of hiding
+    row = np.arange(camera.rows, dtype=np.float32)[:, None]
+    share = np.clip((lower - row) / np.maximum(lower - upper, 1e-3), 0.0, 1.0)
+    progress.report(0.9)
+    before, here = inverse[slice_ - 1], inverse[slice_]
+    z = 1.0 / (before + (here - before) * share)
+    height = camera.height + (camera.horizon - row) * z / camera.focal
+    x = z * across
+    z[sky] = FAR
+    edge = np.zeros_like(z)
+    jump = (z[:-1] > 1.06 * z[1:]) & (number[:-1] > number[1:])
+    covered = np.ceil(upper) - upper
+    edge[:-1][jump] = np.maximum(covered[1:][jump], 1e-3)
+    return View(z, np.asarray(x, np.float32), np.asarray(height, np.float32), sky, edge)
 
 
-def softened(planes: Floats, edge: Floats) -> None:
+def soften_edges(light: Floats, edge: Floats) -> None:
     """Smooth edges of ridges, in place.
 
     The first pixels under an edge may lie behind the crest, in another light: they take the color
     of the next one. The pixel above is blended with what covers a part of it.
     """
     rows, columns = np.nonzero(edge[:-3] > 0)
-    share = edge[rows, columns]
-    own = planes[:, rows + 3, columns]
-    planes[:, rows + 2, columns] = own
-    planes[:, rows + 1, columns] = own
-    planes[:, rows, columns] += (own - planes[:, rows, columns]) * share
-
-
-def _sharpen(rows: Floats) -> None:
-    """Raise crests that lie between slices to their true height, in place.
-
-    A parabola through a highest slice and its neighbors tells how high the ground is between them.
-    """
-    bend = rows[:-2] + rows[2:]
-    bend -= 2 * rows[1:-1]
-    tilt = rows[2:] - rows[:-2]
-    crest = np.abs(tilt) < bend
-    gain = tilt[crest] ** 2 / (8 * bend[crest])
-    rows[1:-1][crest] -= np.minimum(gain, 3.0)
+    own = light[:, rows + 3, columns]
+    light[:, rows + 2, columns] = own
+    light[:, rows + 1, columns] = own
+    light[:, rows, columns] += (own - light[:, rows, columns]) * edge[rows, columns]
 
 
 def _distances(near: float, far: float, count: int, even: float) -> Floats:
@@ -175,32 +185,3 @@ def _slices_by_row(tops: Floats, rows: int) -> NDArray[np.int32]:
     starts = np.bincount(first.ravel(), minlength=(rows + 1) * columns)
     reached = np.cumsum(starts.reshape(rows + 1, columns)[:rows], axis=0, dtype=np.int32)
     return np.asarray(count - reached, np.int32)
-
-
-def _interpolated(
-    camera: Camera,
-    number: NDArray[np.int32],
-    rows: Floats,
-    inverse: Floats,
-    progress: Progress,
-) -> Seen:
-    """Find the exact depth between two slices, and the edges where depth jumps."""
-    count, columns = rows.shape
-    sky = number >= count
-    slice_ = np.clip(number, 1, count - 1)
-    flat = slice_ * columns + np.arange(columns, dtype=np.int32)
-    upper = np.take(rows, flat)
-    lower = np.take(rows, flat - columns)  # below a crest where the ground comes out of hiding
-    row = np.arange(camera.rows, dtype=np.float32)[:, None]
-    share = np.clip((lower - row) / np.maximum(lower - upper, 1e-3), 0.0, 1.0)
-    progress.report(0.9)
-    before, here = inverse[slice_ - 1], inverse[slice_]
-    z = 1.0 / (before + (here - before) * share)
-    height = camera.height + (camera.horizon - row) * z / camera.focal
-    x = z * camera.across()
-    z[sky] = FAR
-    edge = np.zeros_like(z)
-    jump = (z[:-1] > 1.06 * z[1:]) & (number[:-1] > number[1:])
-    covered = np.ceil(upper) - upper
-    edge[:-1][jump] = np.maximum(covered[1:][jump], 1e-3)
-    return Seen(z, np.asarray(x, np.float32), np.asarray(height, np.float32), sky, edge)

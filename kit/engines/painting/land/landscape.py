@@ -1,0 +1,348 @@
+"""Landscapes: where the camera stands, what light falls, and the steps in which land is painted.
+
+Every family of land or sea lays out its own heights and ground, then goes through the same steps:
+sky, ground as the camera sees it, haze, what stands there, and at the end beams and weather.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Floats
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.camera import FAR, Camera, Heights, View, soften_edges, trace
+from kit.engines.painting.looks import look_for
+from kit.engines.painting.noise import octave
+from kit.engines.painting.painting import Curtains, Motion, Painting
+from kit.engines.painting.relief import Direction, Relief, grid, relief_of
+from kit.engines.painting.sky import Sky, paint_sky, sun_of
+from kit.engines.painting.tone import blend, light
+from kit.engines.painting.weather import draw_weather
+from kit.engines.prompt.brief import Brief
+
+#: Detail -> points of a map a side, slices of the ground.
+_POINTS = {"low": 512, "standard": 768, "high": 1024}
+_SLICES = {"low": 460, "standard": 760, "high": 1100}
+#: Composition -> factor on the disc of the sun or moon.
+_DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
+_ASIDE = 0.5  # how far aside the subject at least is of a sun that is asked for
+_LOWEST = 0.80
+_CLEAR = 900.0  # meters in which haze of 1 lets a third of the light through
+_BAND = 200_000  # pixels that are shaded at a time: they fit a processor's cache
+#: Where the ground ends.
+HORIZON = 940.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framing:
+    """What the words of composition make of a land, factors, 1 where none changes it.
+
+    Parameters
+    ----------
+    part, main, others : float
+        Height of the subject in the frame, how far it stands out, height of all else.
+    near : float
+        How much nearer the land lies.
+    plants, grown : float
+        Number and size of trees, ferns and stones.
+    swell : float
+        Height of the waves.
+    """
+
+    part: float = 1.0
+    main: float = 1.0
+    others: float = 1.0
+    near: float = 1.0
+    plants: float = 1.0
+    grown: float = 1.0
+    swell: float = 1.0
+
+
+_FRAMINGS = {
+    "wide": Framing(part=0.62, plants=1.25, grown=0.6, swell=0.7),
+    "close": Framing(part=1.3, main=1.6, near=1.9, plants=0.7, grown=1.5, swell=1.2),
+    "low": Framing(part=1.15, grown=1.1),
+    "minimal": Framing(part=0.62, main=2.0, others=0.10, plants=0.04, swell=0.3),
+    "dramatic": Framing(part=1.32, main=2.2, others=0.72, plants=1.2, grown=0.66, swell=1.5),
+}
+
+
+class Landscape:
+    """A landscape in the making.
+
+    Parameters
+    ----------
+    horizon : float
+        Share of the frame above it.
+    height : float
+        Of the camera, in meters.
+    focal : float
+        In widths of a square frame.
+    raised, lowered : float
+        Factors on the height of a camera that looks from high up, or from low down.
+
+    Attributes
+    ----------
+    toward : tuple of float
+        Direction to the light that models the land.
+    subject : float
+        Where the main thing stands, -1 left to 1 right; the sun keeps to the other side.
+    light, depth : ndarray of float32
+        Light of what is painted so far, shape (3, rows, columns), and meters to it.
+    behind : ndarray of float32
+        Light of the sky and all that hangs in it, of the whole frame.
+    water : ndarray of float32 or None
+        Share of each pixel that is water.
+    mist, clear : float
+        How much mist lies in low places, 0 to 1; meters up to which the air is clear.
+    """
+
+    sky: Sky
+    land: Relief
+    view: View
+    behind: Floats
+    light: Floats
+    depth: Floats
+    water: Floats | None = None
+    mist, clear = 0.3, 25.0
+    planted = 0
+
+    def __init__(
+        self,
+        brief: Brief,
+        progress: Progress,
+        *,
+        horizon: float,
+        height: float,
+        focal: float = 0.92,
+        raised: float = 2.0,
+        lowered: float = 0.6,
+    ) -> None:
+        self.brief, self.progress = brief, progress
+        self.words = words = brief.composition
+        self.look = look = look_for(brief)
+        said = [_FRAMINGS[word] for word in words if word in _FRAMINGS]
+        self.framing = Framing(
+            **{one.name: math.prod(getattr(it, one.name) for it in said) for one in fields(Framing)}
+        )
+        width, rows = brief.width, brief.height
+        lens = focal * brief.lens * max(width, 0.82 * rows)
+        level = level_of(horizon + 0.05 * (rows > 1.4 * width), brief)
+        height *= lowered if "low" in words else raised if "high" in words else 1.0
+        self.camera = Camera(width, rows, lens, level * rows, height)
+        dice = self.dice(1)
+        self.subject, across = self._places(dice)
+        size = math.prod(_DISCS.get(word, 1.0) for word in words) * (1.25 if look.named else 1.0)
+        self.sun = sun_of(look, self.camera, across, size)
+        self.toward = self._direction(across, dice)
+        self.points, self.slices = _POINTS[brief.detail], _SLICES[brief.detail]
+        self.motions: list[Motion] = []
+
+    def dice(self, stream: int) -> np.random.Generator:
+        """Return randomness of its own for a part of the picture."""
+        return np.random.default_rng([self.brief.seed, stream])
+
+    def grid(self) -> tuple[Floats, Floats]:
+        """Return x and z of the map, shapes (1, n) and (n, 1)."""
+        return grid(self.points)
+
+    def side(self, beyond: float = 60.0) -> Floats:
+        """Return how far aside each point of the map is: 1 at the edge of the frame."""
+        x, z = self.grid()
+        return np.asarray(x / (self.camera.widest * (z + beyond)), np.float32)
+
+    def has(self, *things: str) -> bool:
+        """Return whether the prompt asks for any of some things."""
+        return not self.brief.things.isdisjoint(things)
+
+    def paint_sky(self, end: float) -> None:
+        """Paint the sky, up to a share of the whole progress."""
+        part = self.progress.part(0.0, end)
+        self.sky = paint_sky(self.look, self.camera, self.sun, self.dice(3), part)
+        self.light = self.sky.light
+        if self.sky.curtains is not None:
+            self.motions.append(Curtains(self.sky.curtains))
+        self.progress.report(end)
+
+    def lay_out(self, heights: Floats, *, hollow: float = 1.0) -> None:
+        """Take heights as the land that lies in front of the camera."""
+        self.land = relief_of(heights, self.toward, hollow=hollow)
+
+    def cast_cloud_shadows(self, cells: tuple[float, float], strength: float) -> None:
+        """Let clouds lay their shadows over the land: pools of light lead the eye."""
+        rng = self.dice(9)
+        gaps = octave(rng, self.points, cells[0]) + 0.5 * octave(rng, self.points, cells[1])
+        reach = smooth_step(50, 150, self.grid()[1])  # what is near is lit
+        self.land.traits[..., 3] *= 1.0 - np.float32(strength) * smooth_step(0, -0.5, gaps) * reach
+
+    def see(
+        self,
+        surface: Heights,
+        end: float,
+        *,
+        far: float = HORIZON,
+        near: float = 0.26,
+        even: float = 0.38,
+        slices: int | None = None,
+    ) -> None:
+        """Look at a surface: what each pixel shows."""
+        part = self.progress.part(end - 0.1, end)
+        count = slices or self.slices
+        self.view = trace(surface, self.camera, part, far=far, slices=count, near=near, even=even)
+        self.depth = self.view.z.copy()
+        self.behind, self.light = self.light, self.light.copy()
+
+    def bands(self) -> list[slice]:
+        """Return the rows in which anything but sky is seen, some at a time."""
+        rows = np.flatnonzero(~self.view.sky.all(axis=1))
+        first = int(rows[0]) if len(rows) else self.camera.rows - 1
+        step = max(16, _BAND // self.camera.columns)
+        starts = range(first, self.camera.rows, step)
+        return [slice(start, min(start + step, self.camera.rows)) for start in starts]
+
+    @cached_property
+    def air(self) -> Floats:
+        """What distance fades to, shape (3, 1, columns): brighter under the sun."""
+        look, camera = self.look, self.camera
+        x = np.arange(camera.columns, dtype=np.float32)
+        off = np.abs(x - np.float32(self.sun.x))[None] / np.float32(camera.focal)
+        shine = light(look.sun)
+        air = blend(light(look.far), light(look.air), np.exp(-1.3 * off)[None])
+        shine = shine * (np.float32(0.36 * look.glow / float(shine.max())) * np.exp(-2.6 * off))
+        return np.asarray(air + shine, np.float32)
+
+    def haze(self, z: Floats, height: Floats) -> Floats:
+        """Return how much of what stands at places is lost in the air, 0 to 1."""
+        look, far = self.look, np.minimum(z, 4000.0)
+        # What lies in a valley ends not far above its floor.
+        mist, thin = (max(self.mist, look.mist), 11) if look.mist else (self.mist, 16)
+        open_ = np.exp(
+            np.maximum(far - np.float32(self.clear), 0.0) * np.float32(-look.haze / _CLEAR)
+        )
+        low = np.exp(np.maximum(height, 0.0) * np.float32(-1 / thin))
+        low *= mist * (1.0 - np.exp(far * np.float32(-1 / (330 - 170 * look.mist))))
+        return np.asarray(1.0 - open_ * (1.0 - low), np.float32)
+
+    def lit(self, color: Floats, sun: float, sky: float, z: float) -> Floats:
+        """Return a color in shares of the light of sun and sky, through the air, (3, 1, 1)."""
+        look = self.look
+        own = color * (
+            light(look.sun, sun * look.sun_power) + light(look.shade, sky * look.shade_power)
+        )
+        lost = self.haze(np.full((1, 1), z, np.float32), np.full((1, 1), 8.0, np.float32))
+        return np.asarray(own * (1.0 - lost) + light(look.air) * lost, np.float32)
+
+    def part_for_sun(self, heights: Floats) -> Floats:
+        """Return heights that leave a sun or moon free that is asked for: a saddle lies below."""
+        sun, camera = self.sun, self.camera
+        if not sun.named:
+            return heights
+        x, z = self.grid()
+        column = camera.columns / 2 + x * camera.focal / np.maximum(z, 1.0)
+        beside = np.maximum(np.abs(column - sun.x) - 1.7 * sun.radius, 0.0) * np.float32(0.75)
+        row = np.minimum(sun.y + 1.25 * sun.radius, camera.horizon) - beside
+        free = camera.height + (camera.horizon - row) * z / np.float32(camera.focal)
+        lower = heights - 0.94 * np.maximum(heights - free, 0.0)
+        return np.asarray(np.where(z > 60.0, lower, heights), np.float32)
+
+    def add_beams(self, behind: NDArray[np.bool_], color: Floats, floor: float) -> None:
+        """Let light stream away from the sun past whatever stands before it.
+
+        Parameters
+        ----------
+        behind : ndarray of bool
+            Which pixels shine.
+        color : ndarray, 3 numbers
+            Strength of the beams in each plane.
+        floor : float
+            Light that is too little to stream.
+        """
+        _, height, width = self.light.shape
+        size = (max(2, width // 6), max(2, height // 6))
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        for plane, strength in zip(self.light, color.ravel(), strict=True):
+            small = cv2.resize(plane * behind, size, interpolation=cv2.INTER_AREA)
+            small = np.clip(small - floor, 0.0, 2.0)
+            for shrink in (0.983, 0.966, 0.933, 0.87, 0.75, 0.55):
+                shift = (self.sun.x / 6 * (1 - shrink), self.sun.y / 6 * (1 - shrink))
+                matrix = np.array([[shrink, 0.0, shift[0]], [0.0, shrink, shift[1]]])
+                moved = cv2.warpAffine(
+                    small, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE
+                )
+                small = 0.5 * (small + moved)
+            cv2.scaleAdd(cv2.resize(small, (width, height)), float(strength), plane, dst=plane)
+
+    def finish(self, *, beams: bool = True) -> Painting:
+        """Return the painting of all that is painted."""
+        if beams and self.sun.shown and not self.sun.moon:
+            self.add_beams(self.view.sky, np.full(3, 0.5 * self.look.glow, np.float32), 0.7)
+        self.progress.report(0.95)
+        horizon = self.camera.horizon
+        draw_weather(self.light, self.brief, self.look, horizon, self.dice(90))
+        open_ = self.depth >= FAR
+        emitters = None
+        if self.sky.stars is not None:
+            emitters = np.zeros(self.depth.shape, np.float32)
+            stars = self.sky.stars
+            emitters[: len(stars)] = np.minimum(stars, 1.0) * open_[: len(stars)]
+        self.progress.report(1.0)
+        return Painting(
+            light=self.light,
+            film=self.look.film,
+            depth=np.where(open_, np.float32(np.inf), self.depth),
+            sky=open_.astype(np.float32),
+            water=self.water,
+            emitters=emitters,
+            motions=tuple(self.motions),
+        )
+
+    def soften(self) -> None:
+        """Smooth the edges of ridges."""
+        soften_edges(self.light, self.view.edge)
+
+    def dim_haze(self, share: float) -> None:
+        """Thin the air out."""
+        self.look = replace(self.look, haze=share * self.look.haze)
+
+    def _places(self, dice: np.random.Generator) -> tuple[float, float]:
+        """Return where the subject stands, -1 to 1, and where the light does, 0 to 1.
+
+        A sun that is asked for is the subject, and the land stands aside.
+        """
+        named = self.look.named
+        side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
+        away = float(dice.uniform(0.7, 1.2))
+        if "thirds" in self.words:
+            side, away = float(np.sign(side)) / 3, 1.0
+        elif named:
+            side = math.copysign(max(abs(side), _ASIDE), side)
+        if "centered" in self.words:
+            return (side, 0.5) if named else (0.0, 0.5)
+        return side * (0.35 if "close" in self.words else 1.0), 0.5 - 0.5 * side * away
+
+    def _direction(self, across: float, dice: np.random.Generator) -> Direction:
+        """Light falls from the sun's side: raking where it is low, from behind by day."""
+        side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
+        right = side * 1.6 + float(np.sign(side)) * 0.8
+        along = 0.55 if self.look.elevation < 0.5 else 0.05
+        return unit((right, along, self.look.high_light * 1.2))
+
+
+def unit(way: Direction) -> Direction:
+    """Return a direction of length 1."""
+    length = math.hypot(*way)
+    return way[0] / length, way[1] / length, way[2] / length
+
+
+def level_of(own: float, brief: Brief) -> float:
+    """Return the share of the frame above the horizon, of a family whose own it is."""
+    if "thirds" in brief.composition:
+        return 1 / 3 if "high" in brief.composition else 2 / 3
+    return min(own + brief.horizon, _LOWEST)

@@ -1,0 +1,336 @@
+"""Looks: the light of an hour as data: sky, sun, air and clouds, as a brief changes them.
+
+Hour first, then the palette or the color words, then weather, mood and camera. Colors are OKLCH;
+what moods make of the print is the film's, see `kit.engines.painting.tone.Film.graded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from kit.engines.media.color import Oklch
+from kit.engines.painting.poster.palettes import tempered
+from kit.engines.painting.tints import between, of_light
+from kit.engines.painting.tone import Film
+from kit.engines.prompt.brief import LOW, Brief
+from kit.engines.prompt.vocabulary import Tint
+
+Factors: TypeAlias = dict[str, float]
+
+_FILM = Film(saturation=1.08, vignette=0.40, bloom=0.25, threshold=0.9, grain=1.3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """The light that a scene is seen in.
+
+    Parameters
+    ----------
+    sky : tuple of Oklch
+        From the horizon up to the zenith.
+    sun, sun_power
+        Color and strength of the light that casts shadows; by night it is the moon's.
+    shade, shade_power
+        Color and strength of the light from everywhere.
+    air, far : Oklch
+        What distance fades to under the sun, and away from it.
+    haze, mist : float
+        Density of the air, 0.4 on a clear day; how thick mist lies in low places, 0 to 1.
+    elevation : float
+        Where the sun stands, as a share of the sky above the horizon; below 0 it has set.
+    high_light : float
+        Height of the light that models the land, as a tangent.
+    clouds, stars, glow : float
+        Share of the sky that clouds cover; how well stars show; how far the sun shines around it.
+    named : bool
+        The prompt wants to see the sun or the moon itself.
+    moon, crescent, disc, aurora, milky : bool
+        The light is the moon's; little of it is lit; its disc is not behind clouds; northern
+        lights show; the Milky Way does.
+    """
+
+    sky: tuple[Oklch, ...]
+    sun: Oklch
+    sun_power: float
+    shade: Oklch
+    shade_power: float
+    air: Oklch
+    far: Oklch
+    haze: float
+    elevation: float
+    high_light: float
+    cloud_lit: Oklch
+    cloud_shade: Oklch
+    glow: float
+    film: Film = _FILM
+    mist: float = 0.0
+    clouds: float = 0.45
+    stars: float = 0.0
+    moon: bool = False
+    crescent: bool = False
+    disc: bool = True
+    aurora: bool = False
+    milky: bool = False
+    named: bool = False
+
+
+_HOURS = {
+    "dawn": Look(
+        sky=((0.93, 0.085, 66), (0.85, 0.090, 34), (0.70, 0.080, 325), (0.52, 0.095, 266)),
+        sun=(0.91, 0.080, 62),
+        sun_power=2.8,
+        shade=(0.70, 0.070, 275),
+        shade_power=0.80,
+        air=(0.87, 0.065, 45),
+        far=(0.72, 0.055, 300),
+        haze=0.62,
+        elevation=0.10,
+        high_light=0.40,
+        cloud_lit=(0.96, 0.065, 45),
+        cloud_shade=(0.66, 0.060, 315),
+        glow=0.8,
+    ),
+    "day": Look(
+        sky=((0.93, 0.030, 225), (0.84, 0.065, 236), (0.68, 0.110, 248), (0.52, 0.130, 255)),
+        sun=(0.97, 0.035, 88),
+        sun_power=3.0,
+        shade=(0.80, 0.055, 248),
+        shade_power=0.64,
+        air=(0.84, 0.040, 238),
+        far=(0.80, 0.050, 242),
+        haze=0.42,
+        elevation=0.80,
+        high_light=0.72,
+        cloud_lit=(1.0, 0.004, 90),
+        cloud_shade=(0.74, 0.030, 255),
+        glow=0.35,
+        film=replace(_FILM, exposure=0.92),
+    ),
+    "sunset": Look(
+        sky=((0.92, 0.110, 78), (0.82, 0.130, 52), (0.62, 0.095, 352), (0.40, 0.090, 278)),
+        sun=(0.84, 0.125, 48),
+        sun_power=3.7,
+        shade=(0.60, 0.085, 274),
+        shade_power=0.92,
+        air=(0.78, 0.105, 54),
+        far=(0.55, 0.075, 330),
+        haze=0.44,
+        elevation=0.085,
+        high_light=0.38,
+        cloud_lit=(0.94, 0.110, 60),
+        cloud_shade=(0.50, 0.085, 340),
+        glow=1.0,
+    ),
+    "dusk": Look(
+        sky=((0.76, 0.120, 48), (0.62, 0.115, 20), (0.43, 0.090, 315), (0.26, 0.075, 275)),
+        sun=(0.74, 0.130, 25),
+        sun_power=1.15,
+        shade=(0.55, 0.085, 290),
+        shade_power=0.78,
+        air=(0.54, 0.090, 338),
+        far=(0.42, 0.080, 300),
+        haze=0.72,
+        elevation=-0.05,
+        high_light=0.45,
+        cloud_lit=(0.74, 0.140, 28),
+        cloud_shade=(0.36, 0.075, 300),
+        glow=0.75,
+        film=replace(_FILM, exposure=1.12),
+        stars=0.35,
+    ),
+    "night": Look(
+        sky=((0.42, 0.060, 240), (0.33, 0.065, 252), (0.23, 0.060, 264), (0.14, 0.045, 272)),
+        sun=(0.79, 0.080, 248),
+        sun_power=0.66,
+        shade=(0.62, 0.070, 262),
+        shade_power=0.20,
+        air=(0.31, 0.050, 250),
+        far=(0.28, 0.050, 255),
+        haze=0.75,
+        elevation=0.62,
+        high_light=0.55,
+        cloud_lit=(0.44, 0.035, 245),
+        cloud_shade=(0.19, 0.035, 265),
+        glow=0.22,
+        film=replace(_FILM, exposure=1.3, saturation=1.0),
+        clouds=0.30,
+        stars=1.0,
+        moon=True,
+    ),
+}
+#: Weather -> factors on clouds, haze, light of the sun, light of the sky, and chroma.
+_WEATHERS = {
+    "clear": (1.0, 1.0, 1.0, 1.0, 1.0),
+    "mist": (0.8, 1.7, 0.70, 1.10, 0.88),
+    "fog": (0.0, 1.0, 0.25, 1.20, 0.70),
+    "rain": (2.4, 2.0, 0.22, 1.05, 1.0),
+    "snow": (2.4, 2.1, 0.30, 1.15, 0.9),
+    "overcast": (2.3, 1.3, 0.25, 1.05, 1.0),
+}
+_BROKEN = (1.4, 1.4, 0.70, 1.0, 0.80)  # the same where a sun or moon comes out of the clouds
+#: Mood, tone or composition -> factors on what a look holds; "dark" is that of clouds and zenith.
+_CHANGES: dict[str, Factors] = {
+    "calm": {"haze": 1.35, "clouds": 0.40},
+    "dramatic": {"haze": 0.9, "sun_power": 1.25, "shade_power": 0.72, "dark": 0.80},
+    "vivid": {"haze": 0.8},
+    "gloomy": {"dark": 0.88},
+    "bright": {"haze": 1.2, "sun_power": 0.85, "shade_power": 0.9},
+    "dark": {"shade_power": 0.9, "dark": 0.62},
+    "hard": {"sun_power": 1.35, "shade_power": 0.55},
+    "soft": {"sun_power": 0.7, "shade_power": 1.2},
+    "outline": {"haze": 0.45, "sun_power": 0.02, "shade_power": 0.10, "glow": 1.25},
+    "minimal": {"haze": 1.3, "clouds": 0.0},
+}
+#: Hour -> how high a sun stands that the prompt wants to see.
+_ELEVATIONS = {"dawn": 0.24, "day": 0.62, "sunset": 0.20, "dusk": 0.06}
+_BEHIND, _RISEN = 0.26, 0.42  # how high at most what outlines stands; a moon at dusk
+_OVER = 0.62  # how high at least a sun stands beside a volcano: its flanks are not parted
+_PARTED = 0.65  # cover of clouds that let the sun out
+_CLEAR, _DENSE = 5.0, 9.0  # density of fog: of what stands 150 m away, half is lost
+
+
+def look_for(brief: Brief) -> Look:
+    """Return the light of a brief."""
+    look = _HOURS[brief.hour]
+    if tints := of_light(brief):
+        look = _tinted(look, *tints)
+    clouded = brief.covered and brief.weather != "fog"
+    burning = False
+    if clouded and (brief.dim or (not brief.open and brief.hour not in LOW)):
+        look = _closed(look, 1.0 if brief.weather == "snow" else 0.88)
+    elif clouded and brief.hour in LOW and brief.weather != "snow":
+        look, burning = _burning(look), True
+    parted = brief.covered and brief.open
+    clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
+    milky = brief.dark and not brief.covered and "milky_way" in brief.things
+    starry = 0.5 * ("stars" in brief.lights) if brief.covered else sun
+    look = replace(
+        _each(look, lambda color: (color[0], color[1] * chroma, color[2])),
+        clouds=_cover(brief, look.clouds * clouds, parted=parted),
+        haze=look.haze * haze,
+        mist=0.92 if brief.weather == "mist" else 0.0,
+        sun_power=look.sun_power * sun,
+        shade_power=look.shade_power * shade,
+        glow=look.glow * (0.7 if burning else sun),
+        crescent=look.moon and "crescent" in brief.things,
+        disc=brief.open and not (milky and look.moon),
+        aurora="aurora" in brief.things,
+        milky=milky,
+        stars=look.stars * starry,
+    )
+    if brief.weather == "fog":
+        look = _fogged(look, _DENSE if "dense_fog" in brief.things else _CLEAR)
+    if brief.warmth:
+        look = _each(look, lambda color: tempered(color, brief.warmth))
+        look = replace(look, shade=tempered(look.shade, brief.warmth))
+    for factors in brief.picked(_CHANGES, _CHANGES, _CHANGES):
+        look = _changed(look, factors)
+    return _with_light_seen(replace(look, film=look.film.graded(brief)), brief)
+
+
+def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
+    """Return how much of the sky clouds cover, if they cover so much by the hour and weather."""
+    cover = clouds * (0.5 if "clear_sky" in brief.things else 1.0)
+    cover *= 0.5 if "minimal" in brief.composition else 1.0
+    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition))
+    cover += 0.25 * ("clouds" in brief.things)
+    if parted:
+        return min(cover, _PARTED)
+    return min(max(cover, 1.0 if brief.weather == "overcast" else 0.0), 1.1)
+
+
+def _with_light_seen(look: Look, brief: Brief) -> Look:
+    """Return a look whose sun or moon stands where it is seen, if the prompt wants to see it."""
+    if look.moon:
+        named = "moon" in brief.things
+        return replace(look, named=True, disc=True, milky=False) if named else look
+    if "outline" in brief.tones and not brief.covered and "sun" not in brief.things:
+        return replace(look, elevation=min(look.elevation, _BEHIND))
+    if "moon" in brief.things and brief.hour == "dusk":
+        return replace(look, elevation=_RISEN, moon=True, named=True)
+    if "sun" not in brief.things:
+        return look
+    least = _OVER if "volcano" in brief.things else 0.0
+    elevation = max(_ELEVATIONS[brief.hour], least)
+    return replace(look, elevation=elevation, named=True, disc=True)
+
+
+def _closed(look: Look, bright: float) -> Look:
+    """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
+    mean = sum(color[0] for color in look.sky) / len(look.sky)
+
+    def gray(color: Oklch) -> Oklch:
+        return (color[0], 0.22 * color[1], color[2])
+
+    look = _each(look, lambda color: (bright * color[0], *gray(color)[1:]))
+    return replace(
+        look,
+        sky=tuple((0.6 * one[0] + 0.4 * bright * mean, *one[1:]) for one in look.sky),
+        cloud_lit=(0.86 * look.cloud_lit[0], *look.cloud_lit[1:]),
+        cloud_shade=(0.72 * look.cloud_shade[0], *look.cloud_shade[1:]),
+        shade=gray(look.shade),
+        high_light=max(look.high_light, 0.6),
+        shade_power=0.75 * look.shade_power + 0.28,
+        glow=0.4 * look.glow,
+    )
+
+
+def _burning(look: Look) -> Look:
+    """Return a look under dark clouds over a horizon that burns."""
+
+    def darker(color: Oklch, share: float) -> Oklch:
+        return (color[0] * share, color[1] * (0.4 + 0.6 * share), color[2])
+
+    shares = (1.0, 0.83, 0.68, 0.70)
+    return replace(
+        look,
+        sky=tuple(darker(one, share) for one, share in zip(look.sky, shares, strict=True)),
+        cloud_lit=darker(look.cloud_lit, 0.70),
+        cloud_shade=darker(look.cloud_shade, 0.55),
+        air=darker(look.air, 0.86),
+        far=darker(look.far, 0.67),
+        shade=(look.shade[0], 0.35 * look.shade[1], look.shade[2]),
+    )
+
+
+def _fogged(look: Look, density: float) -> Look:
+    """Return a look in fog: air of one pale color up to the zenith, without stars."""
+    lightness, chroma, hue = look.air
+    pale = (0.015 + 0.5 * (lightness + look.sky[0][0]), 0.4 * chroma, hue)
+    sky = tuple((pale[0] * share, *pale[1:]) for share in (1.0, 0.995, 0.98, 0.96))
+    return replace(look, sky=sky, air=pale, far=pale, haze=density, mist=0.0, clouds=0.0, stars=0.0)
+
+
+def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
+    def toned(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
+        return (color[0], tint[1] * strength, tint[0])
+
+    places = (low, between(low, middle), middle, top)
+    return replace(
+        look,
+        sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
+        # Light that is as colored as the sky would leave one color of everything it falls on.
+        sun=toned(look.sun, low, 0.3),
+        shade=toned(look.shade, top, 0.5),
+        air=toned(look.air, between(low, middle), 0.65),
+        far=toned(look.far, between(middle, top), 0.65),
+        cloud_lit=toned(look.cloud_lit, low, 0.75),
+        cloud_shade=toned(look.cloud_shade, middle, 0.7),
+    )
+
+
+def _changed(look: Look, factors: Factors) -> Look:
+    dark = factors.get("dark", 1.0)
+    low, *high = look.sky
+    shade = look.cloud_shade
+    values = {name: getattr(look, name) * by for name, by in factors.items() if name != "dark"}
+    sky = (low, *((one[0] * (0.5 + 0.5 * dark), *one[1:]) for one in high))
+    return replace(look, sky=sky, cloud_shade=(shade[0] * dark, *shade[1:]), **values)
+
+
+def _each(look: Look, change: Callable[[Oklch], Oklch]) -> Look:
+    names = ("sun", "air", "far", "cloud_lit", "cloud_shade")
+    colors = {name: change(getattr(look, name)) for name in names}
+    return replace(look, sky=tuple(change(color) for color in look.sky), **colors)  # type: ignore[arg-type]
