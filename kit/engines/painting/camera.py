@@ -135,7 +135,7 @@ def trace(
     number = _slices_by_row(tops, camera.rows)
     progress.report(0.75)
     sky = number >= slices
-    slice_: NDArray[np.int32] = np.clip(number, 1, slices - 1)
+    slice_ = np.clip(number, 1, slices - 1).astype(np.int32)
     flat: NDArray[np.int32] = slice_ * camera.columns + np.arange(camera.columns, dtype=np.int32)
     upper = np.take(rows, flat)
     lower = np.take(rows, flat - camera.columns)  # below a crest where ground comes out of hiding

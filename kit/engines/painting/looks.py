@@ -199,7 +199,7 @@ def look_for(brief: Brief) -> Look:
     clouded = brief.covered and brief.weather != "fog"
     burning = False
     if clouded and (brief.dim or (not brief.open and brief.hour not in LOW)):
-        look = _closed(look, 1.0 if brief.weather == "snow" else 0.88)
+        look = _closed(look, dim=brief.weather != "snow")
     elif clouded and brief.hour in LOW and brief.weather != "snow":
         look, burning = _burning(look), True
     parted = brief.covered and brief.open
@@ -257,12 +257,14 @@ def _with_light_seen(look: Look, brief: Brief) -> Look:
     return replace(look, elevation=elevation, named=True, disc=True)
 
 
-def _closed(look: Look, bright: float) -> Look:
+def _closed(look: Look, *, dim: bool) -> Look:
     """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
     mean = sum(color[0] for color in look.sky) / len(look.sky)
+    # The eye opens to the dark, where gray has still a hint of blue.
+    bright, share, opened = (1.05, 0.55, 1.25) if look.stars else (0.88 if dim else 1.0, 0.22, 1.0)
 
     def gray(color: Oklch) -> Oklch:
-        return (color[0], 0.22 * color[1], color[2])
+        return (color[0], share * color[1], color[2])
 
     look = _each(look, lambda color: (bright * color[0], *gray(color)[1:]))
     return replace(
@@ -274,6 +276,7 @@ def _closed(look: Look, bright: float) -> Look:
         high_light=max(look.high_light, 0.6),
         shade_power=0.75 * look.shade_power + 0.28,
         glow=0.4 * look.glow,
+        film=replace(look.film, exposure=opened * look.film.exposure),
     )
 
 
