@@ -135,8 +135,9 @@ def trace(
     number = _slices_by_row(tops, camera.rows)
     progress.report(0.75)
     sky = number >= slices
-    slice_ = np.clip(number, 1, slices - 1).astype(np.int32)
-    flat: NDArray[np.int32] = slice_ * camera.columns + np.arange(camera.columns, dtype=np.int32)
+    slice_ = np.clip(number, 1, slices - 1)
+    first = np.arange(camera.columns, dtype=np.int32)
+    flat = np.asarray(slice_ * np.int32(camera.columns) + first, np.int32)
     upper = np.take(rows, flat)
     lower = np.take(rows, flat - camera.columns)  # below a crest where ground comes out of hiding
     row = np.arange(camera.rows, dtype=np.float32)[:, None]
