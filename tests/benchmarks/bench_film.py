@@ -28,8 +28,7 @@ from kit.engines.film.animate.relief import Relief, large
 from kit.engines.film.blocks import blocks_of
 from kit.engines.film.filming import Draw, Take, view
 from kit.engines.film.flight.journey import Journey
-from kit.engines.film.kenburns.drawing import Rostrum
-from kit.engines.film.kenburns.moves import MOVES, Room
+from kit.engines.film.kenburns import MOVES, Room, Rostrum
 from kit.engines.film.living.scene import Living
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Clip, rgb_frame, views

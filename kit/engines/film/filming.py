@@ -1,8 +1,4 @@
-"""Filming: frames that can be drawn at any moment become a clip with a poster frame and sound.
-
-What is common to all moving pictures stands here; what is in the picture is a function from the
-number of a frame to the frame.
-"""
+"""Filming: frames that can be drawn at any moment become a clip with a poster frame and sound."""
 
 from __future__ import annotations
 
@@ -29,16 +25,9 @@ Draw: TypeAlias = Callable[[int], Bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
-    """What the settings ask of a clip.
+    """What the settings ask of a clip: its even size in pixels, and how far things move, 0 to 1.
 
-    Parameters
-    ----------
-    width, height : int
-        Of a frame, in pixels, even.
-    motion : float
-        How far things move, 0 to 1.
-    loop : bool
-        Whether the frame after the last one is the first.
+    The frame after the last one of a loop is the first.
     """
 
     width: int
@@ -84,8 +73,6 @@ def filmed(
 ) -> Asset:
     """Draw and encode all frames of a take, and return the clip.
 
-    The soundtrack is read before the first frame is drawn, so that a broken one costs no time.
-
     Parameters
     ----------
     light : bool
@@ -94,7 +81,7 @@ def filmed(
     """
     values = job.parameters
     content_type, ending, codec = FORMATS[values["format"]]
-    track = _soundtrack(job, take)
+    track = _soundtrack(job, take)  # first: a broken one costs no time
     progress.report(0.02)
     path = job.folder / f"{name}{ending}"
     thumbnail = job.folder / "thumbnail.jpg"
@@ -134,10 +121,7 @@ def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the nearest plane stands: shifted by shares of the frame, and enlarged.
-
-    Planes farther away move less, see `moved`.
-    """
+    """How the nearest plane stands: shifted by shares of the frame, and enlarged."""
 
     x: float = 0.0
     y: float = 0.0
@@ -166,10 +150,10 @@ REACH = (_PAN, _RISE)
 def view(camera: str, moment: float, *, motion: float, loop: bool) -> View:
     """Return the view at a moment, 0 to 1 of the clip.
 
-    A single take starts and ends gently. A loop swings out and back, so that moment 1 is moment 0,
-    in place and in speed.
+    A single take starts and ends gently; a loop swings out and back.
     """
-    at = math.sin(2 * math.pi * moment) if loop else _eased(moment)
+    smooth = moment * moment * (3 - 2 * moment)
+    at = math.sin(2 * math.pi * moment) if loop else 0.7 * moment + 1.3 * smooth - 1
     full = CAMERAS[camera](at)
     return View(full.x * motion, full.y * motion, full.zoom * motion)
 
@@ -177,9 +161,3 @@ def view(camera: str, moment: float, *, motion: float, loop: bool) -> View:
 def nearness(depth: float) -> float:
     """How much of the nearest plane's motion a plane at a depth shares."""
     return 0.02 + 0.98 * float(min(depth, 1.1) ** 1.6)
-
-
-def _eased(moment: float) -> float:
-    """From -1 to 1: mostly even, gently starting and stopping."""
-    smooth = moment * moment * (3 - 2 * moment)
-    return 2 * (0.35 * moment + 0.65 * smooth) - 1

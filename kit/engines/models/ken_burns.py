@@ -43,6 +43,6 @@ class KenBurns(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the picture, as long and as large as was asked for."""
-        from kit.engines.film.kenburns.drawing import travel
+        from kit.engines.film.kenburns import travel
 
         return travel(job, progress)

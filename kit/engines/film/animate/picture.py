@@ -14,8 +14,7 @@ from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, large
 from kit.engines.film.animate.subject import Subject
 from kit.engines.film.blocks import blocks_of
 from kit.engines.film.filming import Draw, Take, View, filmed, take_of, view
-from kit.engines.film.kenburns.drawing import Rostrum, flattened
-from kit.engines.film.kenburns.moves import MOVES, Room
+from kit.engines.film.kenburns import MOVES, Room, Rostrum, flattened
 from kit.engines.film.sheets import Matrix
 from kit.engines.film.weather import Weather, dull
 from kit.engines.media import stills

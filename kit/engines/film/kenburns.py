@@ -1,0 +1,285 @@
+"""Ken Burns: a camera that pans and zooms over a still picture, by warping its planes of YUV.
+
+A window, which the frame shows, is a center and a size in shares of the largest window that fits
+into the picture, so that a move knows nothing of pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.film.filming import Take, filmed, take_of
+from kit.engines.media import stills, subject
+from kit.engines.media.clip import Frame, rgb_frame, views
+from kit.engines.media.color import Bytes
+from kit.engines.sizes import frame_size
+
+_MOST = 4096  # pixels a side that are read of a picture
+_SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
+_LONGEST = 4.0  # frames side by side that a camera travels along
+_BORDER = 64  # pixels around each plane, so that a part can start a little early wherever it lies
+_EARLIEST = 40  # pixels of a frame that may be cut off
+# Pixels that a frame may be off its place, at most and of what it moves to the next one, at which
+# the eye does not see it tremble.
+_OFF, _OFF_STEP = 0.06, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the frame shows: its center, in shares of the picture, and its size, at most 1."""
+
+    x: float
+    y: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a move can use.
+
+    Parameters
+    ----------
+    across, down : float
+        Width and height of the largest window, in shares of the picture; one of them is 1.
+    focus : tuple of float
+        Where a zoom leads, in shares of the picture.
+    motion : float
+        0 to 1.
+    """
+
+    across: float
+    down: float
+    focus: tuple[float, float]
+    motion: float
+
+    def window(self, x: float, y: float, size: float) -> Window:
+        """Return a window that lies inside the picture, near a place."""
+        half_x, half_y = size * self.across / 2, size * self.down / 2
+        return Window(min(max(x, half_x), 1 - half_x), min(max(y, half_y), 1 - half_y), size)
+
+
+Move: TypeAlias = Callable[[Room], tuple[Window, Window]]
+
+
+def _zoom(room: Room) -> tuple[Window, Window]:
+    return room.window(0.5, 0.5, 1.0), room.window(*room.focus, 1 - 0.4 * room.motion)
+
+
+def _pan(x: float, y: float) -> Move:
+    """Return a move from one side to the other, as far as motion asks and the picture allows."""
+
+    def move(room: Room) -> tuple[Window, Window]:
+        slack = 1 - (room.across if x else room.down)
+        # A picture of the frame's own shape leaves no room: the window shrinks to make some.
+        size = 1.0 if slack > 0.3 * room.motion else 1 - 0.28 * room.motion
+        share = 0.5 * (0.35 + 0.65 * room.motion)
+        reach_x, reach_y = x * share * (1 - size * room.across), y * share * (1 - size * room.down)
+        cx, cy = (0.5, room.focus[1]) if x else (room.focus[0], 0.5)
+        return (
+            room.window(cx - reach_x, cy - reach_y, size),
+            room.window(cx + reach_x, cy + reach_y, size),
+        )
+
+    return move
+
+
+def _drift(room: Room) -> tuple[Window, Window]:
+    """Travel to the focus from the other side of it, closing in a little."""
+    x, y = room.focus
+    far = 0.7 * room.motion
+    start = room.window(x + far * (0.5 - x), y + far * (0.5 - y), 1 - 0.10 * room.motion)
+    return start, room.window(x, y, 1 - 0.30 * room.motion)
+
+
+MOVES: dict[str, Move] = {
+    "zoom_in": _zoom,
+    "zoom_out": lambda room: _zoom(room)[::-1],
+    "pan_left": _pan(-1.0, 0.0),
+    "pan_right": _pan(1.0, 0.0),
+    "pan_up": _pan(0.0, -1.0),
+    "pan_down": _pan(0.0, 1.0),
+    "drift": _drift,
+    "still": lambda room: (room.window(*room.focus, 1.0),) * 2,
+}
+
+
+def travel(job: Job, progress: Progress) -> Asset:
+    """Render a job of the Ken Burns model."""
+    values = job.parameters
+    progress.report(0.0)
+    pixels = flattened(stills.opened(job.media["image"][0], most=_MOST))
+    height, width = pixels.shape[:2]
+    progress.report(0.0)
+    take = take_of(values, frame_size(values, (width, height)))
+    # Strips are cut to what is worth a journey.
+    shape = take.width / take.height
+    aspect = min(max(width / height, shape / _LONGEST), shape * _LONGEST)
+    if not math.isclose(aspect, width / height):
+        pixels = subject.crop(pixels, aspect)
+    progress.report(0.0)
+    room = _room(pixels, values, take)
+    camera = values["camera"]
+    if camera == "auto":  # along a picture where it is long
+        camera = "pan_right" if room.across < 0.72 else "pan_up" if room.down < 0.72 else "zoom_in"
+    progress.report(0.0)
+    rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
+    facts = {"camera": camera, "focus": [round(share, 3) for share in room.focus]}
+    return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
+
+
+class Rostrum:
+    """A picture under a camera that moves from one window to another.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3), sRGB.
+    path : tuple of Window
+        Where the camera starts and where it ends.
+    """
+
+    def __init__(
+        self, pixels: Bytes, path: tuple[Window, Window], take: Take, *, easing: str = "smooth"
+    ) -> None:
+        self._path, self._take, self._easing = path, take, easing
+        planes = _scaled(pixels, path, take)
+        self._height, self._width = planes.shape[0] * 2 // 3, planes.shape[1]
+        self._largest = _largest(self._width, self._height, take)
+        self._planes: Frame = tuple(
+            cv2.copyMakeBorder(plane, *((_BORDER,) * 4), cv2.BORDER_REPLICATE)
+            for plane in views(planes, self._width, self._height)
+        )
+
+    def frame(self, number: int) -> Bytes:
+        """Return a frame, I420, shape (height * 3 / 2, width)."""
+        take = self._take
+        window, following = self._window(number), self._window(number + 1)
+        # How far the corner of the frame that moves most is from the next one, in pixels.
+        across, down = abs(following.x - window.x), abs(following.y - window.y)
+        moved = abs(following.size - window.size) * self._largest / 2
+        moved += max(across * self._width, down * self._height)
+        off = min(_OFF, _OFF_STEP * moved)
+        step = window.size * self._largest / take.width
+        left = window.x * self._width - step * take.width / 2
+        top = window.y * self._height - step * take.height / 2
+        if math.isclose(self._path[0].size, self._path[1].size, rel_tol=1e-6):
+            step = 1.0  # the picture has been scaled, once and for all
+        out = np.empty((take.height * 3 // 2, take.width), np.uint8)
+        parts = zip(self._planes, views(out, take.width, take.height), (1, 2, 2), strict=True)
+        for source, target, reduced in parts:
+            corner = (left / reduced + _BORDER, top / reduced + _BORDER)
+            _fill(target, source, step, corner, off * reduced)
+        return out
+
+    def _window(self, number: int) -> Window:
+        """Return the window of a frame.
+
+        Its size changes by equal factors in equal times, which the eye takes for an even zoom, and
+        its center keeps pace, so that the point that a zoom leads to never swings.
+        """
+        start, end = self._path
+        share = self._share(self._take.moment(number))
+        size = start.size * (end.size / start.size) ** share
+        if abs(end.size - start.size) > 1e-6:
+            share = (size - start.size) / (end.size - start.size)
+        x, y = start.x + (end.x - start.x) * share, start.y + (end.y - start.y) * share
+        return Window(x, y, size)
+
+    def _share(self, moment: float) -> float:
+        """Return how far along its way the camera is, 0 to 1, at a moment of the clip."""
+        if self._take.loop:
+            return 0.5 - 0.5 * math.cos(2 * math.pi * moment)
+        if self._easing == "linear":
+            return moment
+        # Mostly even in the middle: a full S-curve would rush there.
+        smooth = moment**3 * (10 - 15 * moment + 6 * moment**2)
+        return 0.45 * moment * moment * (3 - 2 * moment) + 0.35 * smooth + 0.2 * moment
+
+
+def flattened(still: stills.Still) -> Bytes:
+    """Return the pixels of a picture, on white where it is transparent."""
+    if still.alpha is None:
+        return still.pixels
+    cover = cv2.merge([still.alpha] * 3)
+    white = cv2.bitwise_not(cover)
+    return np.asarray(cv2.add(cv2.multiply(still.pixels, cover, scale=1 / 255), white))
+
+
+def _room(pixels: Bytes, values: Mapping[str, Any], take: Take) -> Room:
+    height, width = pixels.shape[:2]
+    wide = _largest(width, height, take)
+    found = subject.find(pixels).center
+    asked = (values.get("focus_x"), values.get("focus_y"))
+    x, y = (own if share is None else float(share) for share, own in zip(asked, found, strict=True))
+    tall = wide * take.height / take.width
+    return Room(min(1.0, wide / width), min(1.0, tall / height), (x, y), take.motion)
+
+
+def _largest(width: int, height: int, take: Take) -> float:
+    """Return the width of the largest window of the frame's shape within a picture."""
+    return min(width, height * take.width / take.height)
+
+
+def _scaled(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
+    """Return the picture as an I420 frame, at the size at which the warp does least harm."""
+    height, width = pixels.shape[:2]
+    small, large = sorted(window.size for window in path)
+    factor = take.width / (small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take))
+    size = (max(2, 2 * round(width * factor / 2)), max(2, 2 * round(height * factor / 2)))
+    if size != (width, height):
+        way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
+        pixels = np.asarray(cv2.resize(pixels, size, interpolation=way))
+    return rgb_frame(np.ascontiguousarray(pixels))
+
+
+def _fill(
+    target: Bytes, source: Bytes, step: float, corner: tuple[float, float], error: float
+) -> None:
+    """Fill a plane from a part of another one, off by some pixels at most.
+
+    Parameters
+    ----------
+    step : float
+        Pixels of the source to a pixel of the target.
+    corner : tuple of float
+        Where the target's left and upper edges lie in the source.
+    """
+    size = target.shape[::-1]
+    if step == 1.0:
+        center = [place + (length - 1) / 2 for place, length in zip(corner, size, strict=True)]
+        cv2.getRectSubPix(source, size, center, target)
+        return
+    limits = source.shape[::-1]
+    starts = [_start(*place, step, error) for place in zip(corner, size, limits, strict=True)]
+    if None in starts:
+        # Pixel centers stand at halves.
+        x, y = (place + 0.5 * step - 0.5 for place in corner)
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        cv2.warpAffine(source, np.array([[step, 0.0, x], [0.0, step, y]]), size, target, flags)
+        return
+    (x, skip_x), (y, skip_y) = (start for start in starts if start is not None)
+    # A resize is much faster than a warp, and exact if its scale is not worked out from sizes.
+    across, down = (math.ceil((own + skip) * step) + 2
+                    for own, skip in zip(size, (skip_x, skip_y), strict=True))  # fmt: skip
+    big = cv2.resize(source[y : y + down, x : x + across], None, fx=1 / step, fy=1 / step)
+    target[:] = big[skip_y : skip_y + size[1], skip_x : skip_x + size[0]]
+
+
+def _start(
+    corner: float, length: int, limit: int, step: float, error: float
+) -> tuple[int, int] | None:
+    """Return the whole pixel to start at and how much of the result to skip; None: none fits."""
+    for skip in range(_EARLIEST):
+        exact = corner - skip * step
+        start = round(exact)
+        ends = start + math.ceil((skip + length) * step) + 2
+        if abs(exact - start) <= error and start >= 0 and ends <= limit:
+            return start, skip
+    return None

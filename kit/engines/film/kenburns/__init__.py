@@ -1,1 +1,0 @@
-"""Ken Burns: a camera that pans and zooms over a still picture."""
