@@ -66,6 +66,25 @@ def test_what_was_behind_what_is_erased_goes_on_there(
     assert np.array_equal(out[away], whole[away])
 
 
+def test_an_erase_that_cannot_be_filled_well_says_so(tmp_path: Path) -> None:
+    plain = np.full((160, 200, 3), (120, 160, 200), np.uint8)
+    torn = plain.copy()
+    # Things that end in the hole, each alone of its kind.
+    for n, color in enumerate([(200, 30, 30), (20, 20, 20), (250, 240, 60), (30, 120, 40)]):
+        torn[: 70 + 10 * n, 45 + 30 * n : 62 + 30 * n] = color
+        torn[80 + 5 * n :, 52 + 25 * n : 66 + 25 * n] = color[::-1]
+    hole = masked(plain.shape, (50, 40, 100, 80))
+
+    facts = [
+        edit("retouch", tmp_path, pixels, operation="erase", others={"mask": hole}).metadata
+        for pixels in (plain, torn)
+    ]
+
+    assert facts[0]["fit"] > 0.9 > 0.35 > facts[1]["fit"]
+    assert "note" not in facts[0]
+    assert "may be seen" in facts[1]["note"]
+
+
 def test_texture_comes_back_where_something_was_erased(tmp_path: Path) -> None:
     pixels = noisy(np.full((240, 320, 1), 120), 20).repeat(3, 2)
     hole = masked(pixels.shape, (120, 80, 80, 70))

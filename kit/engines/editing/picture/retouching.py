@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,7 +14,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import attended
 from kit.engines.editing.picture.files import bands, finished, marked, source
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.fill.erasing import erased
+from kit.engines.media.fill import POOR, Filled, erase
 from kit.engines.media.stills import Still, origin
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
@@ -22,6 +23,10 @@ from kit.errors import EngineError
 #: is see-through.
 _MOST_PIXELS, _MOST_CLEAR = 40_000_000, 24_000_000
 _MOST_ERASED = 0.6  # of a picture
+_TRACES = (
+    "it may be seen that something was erased: what surrounds it does not go on well behind it;"
+    " a smaller mask, or another seed, may do better"
+)
 _ROWS = 160  # of a band: a fraction of a second of the slowest work
 _SIDE = 8  # of the squares whose waves are told apart
 #: Between squares, down and across: in gray, and in two colors, whose detail the eye sees less.
@@ -50,16 +55,21 @@ def retouch(job: Job, progress: Progress) -> Asset:
         _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
     still = source(job, most=most, clear=clear)
     progress.report(0.05)
+    facts: dict[str, Any] = {"operation": operation}
     done = work(job, still, progress.part(0.05, 0.85))
+    if isinstance(done, Filled):
+        facts["fit"] = round(done.fit, 2)
+        if done.fit < POOR:
+            facts["note"] = _TRACES
+        done = Still(done.pixels, still.alpha)
     progress.report(0.85)
-    facts = {"operation": operation}
     return finished(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
 
 
-def _erase(job: Job, still: Still, progress: Progress) -> Still:
+def _erase(job: Job, still: Still, progress: Progress) -> Filled:
     shape = (still.pixels.shape[0], still.pixels.shape[1])
     mask = marked(job, shape, (0, _MOST_ERASED), "where something is to be erased")
-    return Still(erased(still.pixels, mask, job.seed, progress), still.alpha)
+    return erase(still.pixels, mask, job.seed, progress)
 
 
 def _denoise(job: Job, still: Still, progress: Progress) -> Still:
@@ -211,7 +221,7 @@ def _check_enlarged(width: int, height: int, times: int, most: int) -> None:
 
 #: Operation -> its work, and pixels a side, without and with transparency: work in bands keeps the
 #: size, but writing a large picture with transparency takes too much memory.
-_OPERATIONS: dict[str, tuple[Callable[[Job, Still, Progress], Still], int, int | None]] = {
+_OPERATIONS: dict[str, tuple[Callable[[Job, Still, Progress], Still | Filled], int, int | None]] = {
     "erase": (_erase, MOST, None),
     "denoise": (_denoise, MOST_IN_BANDS, MOST),
     "upscale": (_upscale, MOST_IN_BANDS, None),

@@ -12,8 +12,7 @@ from kit.engines.base import Progress
 from kit.engines.film.sheets import Sheet, yuv
 from kit.engines.media.color import Bytes
 from kit.engines.media.cutout import clean_rim
-from kit.engines.media.fill.erasing import erased
-from kit.engines.media.fill.nearby import around
+from kit.engines.media.fill import erase, near_color
 from kit.engines.media.noise import smooth_step
 
 _SIDE = 400  # pixels of the longer side at which they are looked for
@@ -51,7 +50,7 @@ def traces(pixels: Bytes, alpha: Bytes, least: int) -> tuple[Bytes, Bytes]:
     away = cv2.distanceTransform(outside.astype(np.uint8), cv2.DIST_L2, 5) / max(size)
     if not (away > _BAND).any() or outside.all():
         return np.zeros_like(alpha), np.zeros_like(alpha)
-    mean, variance = around(small, away > _BAND)
+    mean, variance = near_color(small, away > _BAND)
     off = np.square(small - mean).mean(axis=2)
     pixel = 1.5 / max(size)
     rim = max(_TRACES_RIM, pixel)
@@ -174,11 +173,10 @@ def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes
     size = (max(4, round(width * scale)), max(4, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
-    made = erased(
-        small, np.where(hidden > 0, np.uint8(255), np.uint8(0)), seed, progress, near=True
-    )
+    gap = np.where(hidden > 0, np.uint8(255), np.uint8(0))
+    small = erase(small, gap, seed, progress).pixels
     progress.report(1.0)
-    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    made = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))

@@ -1,0 +1,283 @@
+"""Holes in pictures are filled with patches from around them, coarse first.
+
+The coarsest level decides what continues where: large pieces are moved there from elsewhere, all at
+once and so that they meet where they look alike. The finer levels refine it, patch by patch, and
+the finest texture is copied.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media import faces
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.patches import Places, Search
+
+__all__ = ["POOR", "Filled", "erase", "near_color"]
+
+
+_COARSEST = 96  # pixels of the shorter side where the search may begin
+_FIRST = 1000  # pixels that the hole may have there
+_FINEST = 460  # pixels of the longer side up to which patches are searched
+_AROUND = 1.6  # how much of the surroundings is searched, in sizes of the hole
+_ROUNDS = (4, 3, 2)  # of looking and painting, on each level from the coarsest
+_DOUBT = 120.0  # squares of differences that make nothing strange
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A picture with its hole filled.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3).
+    fit : float
+        How well what surrounds the hole goes on in it, 0 to 1: below `POOR` it is seen that
+        something was erased there.
+    """
+
+    pixels: Bytes
+    fit: float
+
+
+#: Of `Filled.fit`.
+POOR = 0.35
+
+
+def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
+    """Return a picture whose masked part is filled with what surrounds it.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+        Shape (height, width, 3).
+    mask : ndarray of uint8
+        Shape (height, width), 255 where to erase.
+    """
+    grown = max(3, round(max(mask.shape) / 250)) | 1
+    mask = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown)))
+    x, y, width, height = cv2.boundingRect(mask)
+    reach = round(_AROUND * max(width, height)) + 16
+    rows, columns = (
+        slice(max(0, at - reach), min(side, at + size + reach))
+        for at, size, side in ((y, height, mask.shape[0]), (x, width, mask.shape[1]))
+    )
+    part, hole = pixels[rows, columns], mask[rows, columns]
+    # Nobody's face is copied into a hole.
+    barred = np.zeros(mask.shape, np.uint8)
+    for face in faces.find(pixels):
+        center, axes = face.center, (0.52 * face.width, 0.68 * face.height)
+        cv2.ellipse(barred, tuple(map(round, center)), tuple(map(round, axes)), 0, 0, 360, 255, -1)
+    small, gap = _shrunk(part, hole, min(1.0, _FINEST / max(hole.shape)))
+    closed = cv2.resize(barred[rows, columns], gap.shape[::-1])
+    filled, moves, fit = _filled(small, gap, closed, np.random.default_rng([seed, 31]), progress)
+    if filled.shape != part.shape:
+        large = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        filled = cv2.add(large, _grain(part, hole, filled.shape, moves), dtype=cv2.CV_8U)
+    share = np.maximum(cv2.GaussianBlur(hole, (0, 0), 1.2), hole)[..., None] / np.float32(255)
+    out = pixels.copy()
+    out[rows, columns] = np.rint(part + share * (filled.astype(np.float32) - part))
+    return Filled(out, fit)
+
+
+def _shrunk(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
+    if scale >= 1.0:
+        return part, hole
+    size = (max(4, round(part.shape[1] * scale)), max(4, round(part.shape[0] * scale)))
+    gap = cv2.resize(hole, size, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(part, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(small), np.where(gap > 0, np.uint8(255), np.uint8(0))
+
+
+def _grain(part: Bytes, hole: Bytes, small: tuple[int, ...], moves: Places) -> NDArray[np.int16]:
+    """Return the finest texture of where each pixel of the hole was taken from."""
+    height, width = hole.shape
+    soft = cv2.resize(part, (small[1], small[0]), interpolation=cv2.INTER_AREA)
+    soft = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
+    grain = cv2.subtract(part, soft, dtype=cv2.CV_16S)
+    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8)) > 0] = 0
+    at = np.array(np.nonzero(hole))
+    scale = np.array([[height / small[0]], [width / small[1]]])
+    near = (at / scale).astype(np.int64)
+    there = at + np.rint(moves[:, near[0], near[1]] * scale).astype(np.int64)
+    there = there.clip(0, [[height - 1], [width - 1]])
+    out = np.zeros_like(grain)
+    out[at[0], at[1]] = grain[there[0], there[1]]
+    return np.asarray(out)
+
+
+def _filled(
+    pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
+) -> tuple[Bytes, Places, float]:
+    """Return the picture without its hole, the move to where each pixel was found, and the fit."""
+    sides, count = min(hole.shape) / _COARSEST, math.sqrt(np.count_nonzero(hole) / _FIRST)
+    levels = max(0, math.ceil(math.log2(max(sides, count, 1.0))))
+    canvas, search, strange = pixels.astype(np.float32), None, np.zeros((1, 1), np.float32)
+    for number in range(levels + 1):
+        scale = 0.5 ** (levels - number)
+        part, gap = _shrunk(pixels, hole, scale)
+        size = part.shape[1::-1]
+        closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
+        if number == 0:
+            strange = _strange(part, gap, closed)
+        costs = cv2.resize(strange, size)
+        search = Search.over(gap, closed, costs, search, rng)
+        if number:
+            canvas = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC)
+        else:
+            canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
+            if search:
+                canvas = search.begun(canvas, gap, progress.part(0.0, 0.25))
+        known = (gap == 0)[..., None]
+        canvas = np.where(known, part, canvas).astype(np.float32)
+        if search:
+            # A level has four times the pixels of the one before.
+            level = progress.part(0.25, 1.0).part(scale**2 / 4, scale**2)
+            before, rounds = canvas, _ROUNDS[min(number, len(_ROUNDS) - 1)]
+            for done in range(rounds):
+                stretch = level.part(done / rounds, (done + 1) / rounds)
+                canvas = np.where(known, canvas, search.painted(canvas, rng, stretch))
+            canvas = _joined(_toned(canvas, gap, before) if number else canvas, gap, search)
+    if search is None:
+        return _bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
+    return _bytes(canvas), search.moves(), search.fit(canvas, gap)
+
+
+def _strange(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
+    """Return how unlike all that touches a hole each place is, as a mean square of differences.
+
+    What stands beside a thing that is erased is not to stand in its place.
+    """
+    canvas = part.astype(np.float32)
+    known = ((gap | barred) == 0).astype(np.float32)[..., None]
+    window = (5, 5)
+    weight = np.maximum(cv2.blur(known, window), 1e-3)[..., None]
+    tone = cv2.blur(canvas * known, window) / weight
+    rough = np.sqrt(np.maximum(cv2.blur(canvas * canvas * known, window) / weight - tone**2, 0))
+    facts = np.dstack([tone, rough.mean(axis=2)]) / np.float32(math.sqrt(3))
+    wide = 2 * max(3, round(0.08 * max(cv2.boundingRect(gap)[2:]))) + 1
+    rim = (cv2.dilate(gap, np.ones((wide, wide), np.uint8)) > 0) & (known[..., 0] > 0)
+    seen = facts[rim][:: max(1, np.count_nonzero(rim) // 400)]
+    if not len(seen):
+        return np.zeros(gap.shape, np.float32)
+    flat = facts.reshape(-1, 4)
+    off = np.concatenate(
+        [
+            np.square(flat[n : n + 512, None] - seen).sum(axis=2).min(axis=1)
+            for n in range(0, len(flat), 512)
+        ]
+    ).reshape(gap.shape)
+    return np.asarray(np.maximum(cv2.blur(off, window) - _DOUBT, 0.0), np.float32)
+
+
+def _bytes(canvas: Floats) -> Bytes:
+    return np.rint(canvas).clip(0, 255).astype(np.uint8)
+
+
+def near_color(canvas: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the mean color of the known pixels around each pixel, and how much they vary.
+
+    Parameters
+    ----------
+    canvas : ndarray of float32
+        Shape (height, width, 3).
+    known : ndarray of bool
+        Shape (height, width).
+
+    Returns
+    -------
+    tuple of ndarray of float32
+        Shapes (height, width, 3) and (height, width), the mean variance of the three colors.
+    """
+    square = np.einsum("yxc,yxc->yx", canvas, canvas) / 3
+    planes = np.dstack([canvas, square, np.ones_like(square)]) * known[..., None]
+    total = np.zeros_like(planes)
+    # What is close tells most, where there is any of it.
+    for number, reach in enumerate((0.02, 0.05, 0.12, 0.32)):
+        sigma = max(1.0, reach * max(known.shape))
+        scale = min(1.0, 3.0 / sigma)
+        small = cv2.resize(planes, None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
+        if scale < 1:  # by area, OpenCV resizes four planes at most
+            size = small.shape[1::-1]
+            small = np.dstack(
+                [cv2.resize(p, size, interpolation=cv2.INTER_AREA) for p in np.dsplit(planes, [3])]
+            )
+        blurred = cv2.GaussianBlur(small, (0, 0), scale * sigma)
+        total += 0.02**number * cv2.resize(blurred, known.shape[::-1])
+    total /= np.maximum(total[..., 4:], 1e-12)
+    mean = np.ascontiguousarray(total[..., :3])
+    return mean, np.maximum(total[..., 3] - np.einsum("yxc,yxc->yx", mean, mean) / 3, 0.0)
+
+
+_SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge
+_TONE, _MUCH = 3.0, 14.0  # pixels over which tones are compared, and by how much they may differ
+_HELD = 0.004  # how strongly a pixel is held to the color that it had
+
+
+def _toned(canvas: Floats, gap: Bytes, before: Floats) -> Floats:
+    """Return the canvas with the tones that its hole had before it was painted anew.
+
+    What was evened out in a smaller picture would come back with the colors of where patches are
+    from. Where it is not the tone that differs but what is shown, it stays as it is painted.
+    """
+    hole = (gap > 0).astype(np.float32)
+    off = cv2.GaussianBlur((before - canvas) * hole[..., None], (0, 0), _TONE)
+    off /= np.maximum(cv2.GaussianBlur(hole, (0, 0), _TONE), 1e-3)[..., None]
+    share = hole * np.clip(2.0 - np.abs(off).max(axis=2) / _MUCH, 0, 1)
+    return np.asarray(canvas + share[..., None] * off, np.float32)
+
+
+def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:
+    """Return the canvas with the tones of its hole joined to what surrounds it.
+
+    Neighbors are to differ as they do where each was taken from, but where that is an edge.
+
+    Source: Perez, Gangnet and Blake, "Poisson image editing" (SIGGRAPH 2003), solved by conjugate
+    gradients.
+    """
+    across = np.diff(canvas, axis=1, append=canvas[:, -1:])
+    slopes = search.laid(np.dstack([across, np.diff(canvas, axis=0, append=canvas[-1:])]))
+    x, y, width, height = cv2.boundingRect(gap)
+    cells = np.s_[max(0, y - 1) : y + height + 1, max(0, x - 1) : x + width + 1]
+    first, hole = canvas[cells], (gap[cells] > 0)[..., None].astype(np.float32)
+    found = [np.diff(first, axis=1), np.diff(first, axis=0)]
+    wanted = [slopes[cells][:, :-1, :3], slopes[cells][:-1, :, 3:]]
+    kept = []
+    for own, other in zip(found, wanted, strict=True):
+        step = own - other
+        # As much as the three colors change together is light, the rest is another thing.
+        light = step.mean(axis=2, keepdims=True)
+        color = 2 * np.abs(step - light).max(axis=2, keepdims=True)
+        off = np.maximum(np.abs(step).max(axis=2, keepdims=True) - 0.65 * np.abs(light), color)
+        kept.append(other + np.clip((off - _SOFT) / (_HARD - _SOFT), 0, 1) * step)
+
+    def gathered(pair: list[Floats], pixels: Floats) -> Floats:
+        out = _HELD * pixels
+        out[:, :-1] -= pair[0]
+        out[:, 1:] += pair[0]
+        out[:-1] -= pair[1]
+        out[1:] += pair[1]
+        return np.asarray(out * hole)
+
+    off = gathered(kept, first) - gathered(found, first)
+    step, change = off.copy(), np.zeros_like(off)
+    left, least = float(np.vdot(off, off)), 0.02 * float(hole.sum())
+    for _ in range(60):
+        if left <= least:
+            break
+        turned = gathered([np.diff(step, axis=1), np.diff(step, axis=0)], step)
+        share = left / float(np.vdot(step, turned))
+        change += share * step
+        off -= share * turned
+        before, left = left, float(np.vdot(off, off))
+        step = off + left / before * step
+    out = canvas.copy()
+    out[cells] += change
+    return out

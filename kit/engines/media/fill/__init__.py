@@ -1,1 +1,0 @@
-"""Holes in pictures are filled with what lies around them."""

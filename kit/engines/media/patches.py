@@ -1,0 +1,405 @@
+"""Patches: what each place at a hole is filled from.
+
+Which moves may help is read from the rim of the hole; then each place looks for the known place
+that looks most like it, all at once, as arrays.
+
+Source: He and Sun, "Statistics of patch offsets for image completion" (ECCV 2012); Wexler,
+Shechtman and Irani, "Space-time completion of video" (TPAMI 2007); Barnes et al., "PatchMatch"
+(SIGGRAPH 2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import cv2
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from kit.engines.base import Progress
+from kit.engines.media.color import Bytes, Floats
+
+__all__ = ["Places", "Search"]
+
+_Where = NDArray[np.bool_]
+_Whole = NDArray[np.intp]
+Places = NDArray[np.int64]  # rows and columns, shape (2, n)
+_RADIUS = 3
+_SIZE = 2 * _RADIUS + 1
+_FAR = 60.0  # what a find costs that lies as far away as the picture is long
+_LAYERED = 3.0  # how much more a step up or down costs: at the same height is more of the same
+_GUESSED = 0.25  # how much a pixel inside the hole counts against a known one in comparisons
+_DEEPER = 1.25  # a place is trusted less by this much for each pixel farther inside the hole
+_ALL = 3_000_000  # pairs of places up to which each is compared with every other
+_BLOCK = 256  # places compared at a time
+_REACHES = (0.5, 0.12, 0.03)  # of a random try around the best find, of the longer side
+_WINDOW = np.array(list(product(range(-_RADIUS, _RADIUS + 1), repeat=2)))
+_SEEN_EDGE, _HIDING = 30.0, 4.0  # a step in tone that is seen; differences that hide it
+
+
+def _patches(canvas: Floats, places: Places) -> Floats:
+    """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
+    depth = canvas.shape[2]
+    # A row of a patch is one stretch of memory.
+    rows = sliding_window_view(canvas.reshape(len(canvas), -1), (_SIZE, _SIZE * depth))[:, ::depth]
+    found = rows[places[0] - _RADIUS, places[1] - _RADIUS]
+    return np.asarray(found.reshape(-1, _SIZE * _SIZE, depth))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The places at a hole and what they are filled from.
+
+    Parameters
+    ----------
+    at, best : ndarray of int
+        Shape (2, n): rows and columns of each place and of the best find for it.
+    usable, free : ndarray of bool
+        Shape (height, width): around which places a whole patch, and which pixels, may be taken.
+    trust, weight : ndarray of float32
+        Shape (n,): how much a place weighs when the hole is painted, at first and the last time.
+    sure : ndarray of float32
+        Shape (height, width): how much a pixel counts when patches are compared.
+    strange : ndarray of float32
+        Shape (height, width): what it costs to take a pixel.
+    """
+
+    at: Places
+    best: Places
+    usable: _Where
+    free: _Where
+    trust: Floats
+    weight: Floats
+    sure: Floats
+    strange: Floats
+
+    @staticmethod
+    def over(
+        gap: Bytes,
+        barred: Bytes,
+        strange: Floats,
+        coarser: Search | None,
+        rng: np.random.Generator,
+    ) -> Search | None:
+        """Return a search that begins where a coarser one ended, or at random.
+
+        None where there is no hole, or nothing known to fill it from.
+        """
+        inside, window = np.zeros(gap.shape, bool), np.ones((_SIZE, _SIZE), np.uint8)
+        inside[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS] = True
+        usable = inside & (cv2.dilate(gap | barred, window) == 0)
+        at = np.array(np.nonzero(inside & (cv2.dilate(gap, window) > 0)))
+        known = np.array(np.nonzero(usable))
+        if not at.size or not known.size:
+            return None
+        depth = cv2.distanceTransform(gap, cv2.DIST_L2, 3)[at[0], at[1]]
+        trust = np.maximum(_DEEPER**-depth, 1e-6).astype(np.float32)
+        search = Search(
+            at=at,
+            best=known[:, rng.integers(0, known.shape[1], at.shape[1])],
+            usable=usable,
+            free=(gap | barred) == 0,
+            trust=trust,
+            weight=trust.copy(),
+            sure=np.where(gap > 0, np.float32(_GUESSED), np.float32(1.0)),
+            strange=strange,
+        )
+        if coarser is not None:
+            search._take(2 * coarser._found(at // 2) + at % 2)
+        return search
+
+    def begun(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
+        """Return the first guess; the search goes on from it."""
+        moves = _continued(canvas, gap, self, progress)
+        self._take(self.at + moves[:, self.at[0], self.at[1]])
+        rows, columns = np.indices(gap.shape) + moves
+        return np.asarray(canvas[rows, columns])
+
+    def painted(self, canvas: Floats, rng: np.random.Generator, progress: Progress) -> Floats:
+        """Look for better finds, and return the canvas with the hole painted from them."""
+        own = self._own(canvas, self.at)
+        if self.at.shape[1] * np.count_nonzero(self.usable) <= _ALL:
+            known = np.array(np.nonzero(self.usable))
+            self.best[:], cost = self.nearest(canvas, self.at, own, known, progress)
+        else:
+            cost = self._cost(canvas, own, np.arange(self.at.shape[1]), self.best)
+            for done, candidates in enumerate(self._candidates(rng)):
+                progress.report(done / 11)
+                new = (candidates != self.best).any(axis=0)
+                which = np.flatnonzero(new & self._is_usable(candidates))
+                fresh = self._cost(canvas, own, which, candidates[:, which])
+                better = fresh < cost[which]
+                cost[which[better]] = fresh[better]
+                self.best[:, which[better]] = candidates[:, which[better]]
+        typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
+        self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
+        return self.laid(canvas)
+
+    def nearest(
+        self,
+        canvas: Floats,
+        at: Places,
+        own: tuple[Floats, Floats],
+        known: Places,
+        progress: Progress,
+    ) -> tuple[Places, Floats]:
+        """Return for each place the known place that looks most like it, and what it costs."""
+        found = _patches(canvas, known)
+        both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
+        best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
+        for start in range(0, len(cost), _BLOCK):
+            progress.report(start / len(cost))
+            part = slice(start, start + _BLOCK)
+            pixels, weight = own[0][part].reshape(-1, _SIZE * _SIZE * 3), own[1][part]
+            off = np.hstack([weight[:, ::3], -2 * weight * pixels]) @ both
+            off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
+            off += self.toll(at[:, part, None], known[:, None])
+            which = off.argmin(axis=1)
+            best[:, part] = known[:, which]
+            cost[part] = off[np.arange(len(which)), which]
+        return best, np.maximum(cost, 0.0)
+
+    def toll(self, here: Places, there: Places) -> Floats:
+        """Return what finds cost for lying far away, mostly up or down, and being strange."""
+        away = np.float32(_FAR / max(self.usable.shape))
+        down, across = (np.abs(o - h).astype(np.float32) for h, o in zip(here, there, strict=True))
+        down *= away * np.float32(_LAYERED)
+        across *= away
+        down += across
+        down += self.strange[there[0], there[1]]
+        return np.asarray(down)
+
+    def fit(self, canvas: Floats, gap: Bytes) -> float:
+        """Return how well the hole is filled: 1 without edges where pieces from elsewhere meet."""
+        own = np.dstack([np.diff(canvas, axis=n, append=canvas.take([-1], n)) for n in (1, 0)])
+        inside = cv2.erode(gap, np.ones((3, 3), np.uint8)) > 0
+        if not inside.any():
+            return 1.0
+        made, meant = own[inside], self.laid(own)[inside]
+        seam = np.count_nonzero(np.abs(made - meant).max(axis=1) > _SEEN_EDGE)
+        # As many as the hole is wide, in a plain place: what is rough hides them.
+        rough = 1.0 + float(np.abs(made).mean()) / _HIDING
+        return float(max(0.0, 1.0 - seam / (rough * math.sqrt(np.count_nonzero(gap)))))
+
+    def laid(self, planes: Floats) -> Floats:
+        """Return planes, shape (height, width, any), painted anew as the canvas was last."""
+        height, width, depth = planes.shape
+        flat = planes.reshape(-1, depth)
+        total, weights = np.zeros_like(flat), np.full(len(flat), 1e-12, np.float32)
+        here, there = self.at[0] * width + self.at[1], self.best[0] * width + self.best[1]
+        for down, across in _WINDOW:
+            # The places differ, so no pixel is named twice in one step.
+            step = down * width + across
+            share = np.float32(np.exp(-(down**2 + across**2) / 8.0)) * self.weight
+            to = here + step
+            weights[to] += share
+            laid = flat.take(there + step, axis=0)
+            laid *= share[:, None]
+            laid += total.take(to, axis=0)
+            total[to] = laid
+        return np.asarray((total / weights[:, None]).reshape(height, width, depth))
+
+    def moves(self) -> Places:
+        """Return the move from each pixel to its find, shape (2, height, width), 0 without one."""
+        moves = np.zeros((2, *self.usable.shape), np.int64)
+        moves[:, self.at[0], self.at[1]] = self.best - self.at
+        return moves
+
+    def _own(self, canvas: Floats, at: Places) -> tuple[Floats, Floats]:
+        """Return the patch at each place, and how much each of its values counts."""
+        weight = _patches(self.sure[..., None], at)[..., 0]
+        weight /= 3 * weight.sum(axis=1, keepdims=True)
+        return _patches(canvas, at), weight.repeat(3, axis=1)
+
+    def _cost(
+        self,
+        canvas: Floats,
+        own: tuple[Floats, Floats],
+        which: NDArray[np.intp],
+        others: Places,
+    ) -> Floats:
+        cost = np.empty(len(which), np.float32)
+        for start in range(0, len(which), 16 * _BLOCK):
+            part = slice(start, start + 16 * _BLOCK)
+            off = _patches(canvas, others[:, part]) - own[0][which[part]]
+            off *= off
+            cost[part] = np.einsum("nj,nj->n", off.reshape(len(off), -1), own[1][which[part]])
+            cost[part] += self.toll(self.at[:, which[part]], others[:, part])
+        return cost
+
+    def _candidates(self, rng: np.random.Generator) -> Iterator[Places]:
+        """Yield what else each place might be filled from: as its neighbors are, and at random."""
+        for stride, (down, across) in product((4, 1), ((0, 1), (0, -1), (1, 0), (-1, 0))):
+            step = np.array([[down * stride], [across * stride]])
+            yield self._found(self.at + step) - step
+        for reach in _REACHES:
+            most = max(2, round(reach * max(self.usable.shape)))
+            yield self.best + rng.integers(-most, most + 1, self.best.shape)
+
+    def _found(self, places: Places) -> Places:
+        """Return the finds of places; where there is none, a place outside the picture."""
+        height, width = self.usable.shape
+        finds = np.full((2, height, width), -4 * (height + width))
+        finds[:, self.at[0], self.at[1]] = self.best
+        return np.asarray(finds[:, places[0].clip(0, height - 1), places[1].clip(0, width - 1)])
+
+    def _take(self, candidates: Places) -> None:
+        which = self._is_usable(candidates)
+        self.best[:, which] = candidates[:, which]
+
+    def _is_usable(self, places: Places) -> _Where:
+        (rows, columns), inside = _kept(places, self.usable.shape)
+        return np.asarray(inside & self.usable[rows, columns])
+
+
+def _kept(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Where]:
+    """Return places moved into the picture, and which of them were there."""
+    rows, columns = places[0].clip(0, shape[0] - 1), places[1].clip(0, shape[1] - 1)
+    return np.array([rows, columns]), (rows == places[0]) & (columns == places[1])
+
+
+_MOVES, _STRAIGHT, _RIM = 56, 16, 400  # read from so many places at the rim; and to each side
+_SEEN = 0.35  # of a patch at the rim must be known for its place to be asked
+_USEFUL = 0.08  # of the hole must be filled by a move that goes straight to a side
+_NEVER = np.float32(1e4)  # the cost of taking what is not known
+_MOST = 140.0  # a difference so large counts half: one hard edge beats two softer ones
+_SWEEPS = 4
+_AT_ONCE = 16  # pixels whose moves are compared with each other, within the processor's cache
+
+
+def _continued(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
+    """Return the move to where each pixel of a hole is taken from, shape (2, height, width).
+
+    Which moves may help is read from the rim of the hole: where something looks like what ends
+    there. Each pixel takes one of them, so that pieces meet where they look alike: a horizon is
+    joined before the sky beside it can grow over it.
+    """
+    nodes = np.array(np.nonzero(gap))
+    moves = _moves(canvas, gap, search, progress.part(0.0, 0.5))
+    own = _own_cost(canvas, gap, search, nodes, moves)
+    apart = _apart(canvas, nodes, moves)
+    index = np.full(gap.shape, -1)
+    index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
+    joints = [_lines(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
+    # Messages run across the hole and back: what each move costs those before a pixel, at least.
+    sent = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
+    total = own.copy()
+
+    def tell(source: _Whole, to: _Whole, joint: Floats, way: int, back: int) -> None:
+        held = total[source] - sent[1 - back][way][source]
+        told = np.empty_like(held)
+        for first in range(0, len(held), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            np.minimum.reduce(joint[part] + held[part, :, None], axis=1, out=told[part])
+        told -= told.min(axis=1, keepdims=True)
+        total[to] += told - sent[back][way][to]
+        sent[back][way][to] = told
+
+    for done, way in product(range(_SWEEPS), range(len(joints))):
+        progress.report(0.5 + 0.5 * done / _SWEEPS)
+        for source, to, joint in joints[way]:
+            tell(source, to, joint, way, 0)
+        for source, to, joint in reversed(joints[way]):
+            tell(to, source, joint, way, 1)
+    chosen = total.argmin(axis=1)
+    out = np.zeros((2, *gap.shape), np.int64)
+    # What no move reaches stays where it is.
+    reached = own[np.arange(len(chosen)), chosen] < _NEVER
+    out[:, nodes[0], nodes[1]] = moves[:, chosen] * reached
+    return out
+
+
+def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
+    """Return the moves that many places at the rim ask for, and some to the sides."""
+    height, width = gap.shape
+    window = np.ones((_SIZE, _SIZE), np.uint8)
+    seen = cv2.boxFilter((gap == 0).astype(np.float32), -1, window.shape)
+    rim = (cv2.dilate(gap, window) > 0) & (seen > _SEEN)
+    rim[:_RADIUS] = rim[-_RADIUS:] = rim[:, :_RADIUS] = rim[:, -_RADIUS:] = False
+    at = np.array(np.nonzero(rim))
+    at = at[:, :: max(1, at.shape[1] // _RIM)]
+    sure = _patches((gap == 0).astype(np.float32)[..., None], at)[..., 0]
+    weight = sure / (3 * sure.sum(axis=1, keepdims=True) + 1e-6)
+    own = _patches(canvas, at)
+    mean = 3 * np.einsum("nij,ni->nj", own, weight)[:, None]
+    strength = np.sqrt(np.einsum("nij,ni->n", np.square(own - mean), weight)) + 2.0
+    votes = np.zeros((2 * height, 2 * width), np.float32)
+    known, middle = np.array(np.nonzero(search.usable)), at[1].mean() if at.size else 0
+    for side in (known[:, known[1] < middle], known[:, known[1] >= middle]):
+        if side.size and at.size:
+            pair = (own, weight.repeat(3, axis=1))
+            best, cost = search.nearest(canvas, at, pair, side, progress)
+            down, across = best - at
+            np.add.at(votes, (down + height, across + width), strength * np.exp(-cost / 400.0))
+    # Which share of the hole each move fills.
+    hole, free = (np.fft.rfft2(p.astype(np.float32), votes.shape) for p in (gap > 0, search.free))
+    share = np.fft.fftshift(np.fft.irfft2(np.conj(hole) * free, votes.shape))
+    share = np.where(share > 1e-3 * np.count_nonzero(gap), share / np.count_nonzero(gap), 0.0)
+    votes = cv2.GaussianBlur(votes, (0, 0), 0.7) * (0.1 + share.astype(np.float32))
+    votes *= (votes >= cv2.dilate(votes, np.ones((3, 3), np.uint8))) & (share > 0)
+    order = np.argsort(votes, axis=None, kind="stable")[::-1][:_MOVES]
+    order = order[votes.ravel()[order] > 0]
+    asked = [np.array(np.unravel_index(order, votes.shape))]
+    for line, level in ((share[height], True), (share[:, width], False)):
+        useful = np.flatnonzero(line > _USEFUL)
+        along = useful[np.linspace(0, useful.size - 1, min(_STRAIGHT, useful.size)).astype(int)]
+        fixed = np.full_like(along, height if level else width)
+        asked.append(np.array([fixed, along] if level else [along, fixed]))
+    return np.asarray(np.unique(np.hstack(asked), axis=1) - np.array([[height], [width]]))
+
+
+def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: Places) -> Floats:
+    """Return what each move costs at each pixel by itself: how badly it fits rim and colors."""
+    cost = np.zeros((nodes.shape[1], moves.shape[1]), np.float32)
+    seen = np.full(nodes.shape[1], 1e-6, np.float32)
+    for step in product(range(-2, 3), repeat=2):
+        rim, inside = _kept(nodes + np.array(step)[:, None], gap.shape)
+        which = np.flatnonzero(inside & (gap[rim[0], rim[1]] == 0))
+        rim = rim[:, which]
+        there, _ = _kept(rim[:, :, None] + moves[:, None], gap.shape)
+        off = canvas[there[0], there[1]] - canvas[rim[0], rim[1]][:, None]
+        cost[which] += _bounded(np.einsum("nmc,nmc->nm", off, off))
+        seen[which] += 1
+    cost *= (3 * np.minimum(seen / 5, 1) / seen)[:, None]
+    there, inside = _kept(nodes[:, :, None] + moves[:, None], gap.shape)
+    strange = search.strange[there[0], there[1]]
+    cost += 0.12 * (search.toll(nodes[:, :, None], there) - strange) + 0.5 * _bounded(strange)
+    return np.where(inside & search.free[there[0], there[1]], cost, _NEVER)
+
+
+def _apart(canvas: Floats, nodes: Places, moves: Places) -> Floats:
+    """Return how much any two moves differ at each pixel, shape (n, moves, moves)."""
+    there = nodes[:, :, None] + moves[:, None]
+    steps = (np.array(step)[:, None, None] for step in product((-1, 0, 1), repeat=2))
+    near = (_kept(there + step, canvas.shape)[0] for step in steps)
+    flat = np.concatenate([canvas[rows, columns] for rows, columns in near], axis=2) / 3
+    squares = np.einsum("nmc,nmc->nm", flat, flat)
+    out = np.empty((len(flat), moves.shape[1], moves.shape[1]), np.float32)
+    itself = np.arange(moves.shape[1])
+    for first in range(0, len(flat), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        off = np.matmul(flat[part], flat[part].transpose(0, 2, 1)) * -2
+        off += squares[part, :, None] + squares[part, None]
+        out[part] = _bounded(np.maximum(off, 0)) + 1
+        out[part][:, itself, itself] = 0
+    return out
+
+
+def _bounded(squares: Floats) -> Floats:
+    off = np.sqrt(squares)
+    return np.asarray(off / (1 + off / np.float32(_MOST)))
+
+
+def _lines(
+    index: NDArray[np.int64], nodes: Places, step: tuple[int, int], apart: Floats
+) -> list[tuple[_Whole, _Whole, Floats]]:
+    """Return, line by line, pixels of the hole, those that follow, and what two moves cost."""
+    before, inside = _kept(nodes - np.array(step)[:, None], index.shape)
+    source = np.where(inside, index[before[0], before[1]], -1)
+    along = nodes[0] if step[0] else nodes[1]
+    lines = (np.flatnonzero((along == line) & (source >= 0)) for line in np.unique(along))
+    return [(source[to], to, apart[source[to]] + apart[to]) for to in lines if to.size]
