@@ -27,7 +27,7 @@ from kit.engines.base import Job, Progress
 from kit.engines.film.animate.relief import Relief, large
 from kit.engines.film.blocks import blocks_of
 from kit.engines.film.filming import Draw, Take, view
-from kit.engines.film.flight.journey import Journey
+from kit.engines.film.flight import Flight
 from kit.engines.film.kenburns import MOVES, Room, Rostrum
 from kit.engines.film.living.scene import Living
 from kit.engines.film.weather import Weather
@@ -116,7 +116,7 @@ def living(prompt: str) -> Draw:
 def flight() -> Draw:
     """Return the frames of a flight over a lake."""
     take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="glide", motion=0.6)
-    return Journey(read("an alpine lake at sunset", PROMPT, 3), "alps", take, Progress()).frame
+    return Flight(read("an alpine lake at sunset", PROMPT, 3), "alps", take, Progress()).frame
 
 
 def zoompan(pixels: np.ndarray, folder: Path) -> float:

@@ -43,6 +43,6 @@ class FlyThrough(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's land, as long and as large as was asked for."""
-        from kit.engines.film.flight.journey import travel
+        from kit.engines.film.flight import render_flight
 
-        return travel(job, progress)
+        return render_flight(job, progress)

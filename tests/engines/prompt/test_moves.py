@@ -3,7 +3,7 @@ from collections.abc import Collection
 import pytest
 
 from kit.engines.film.filming import CAMERAS
-from kit.engines.film.flight.route import PILOTS
+from kit.engines.film.flight import MOVES
 from kit.engines.prompt.moves import moves_of
 from kit.engines.prompt.reading import read
 
@@ -43,7 +43,7 @@ def test_words_direct_the_camera(prompt: str, expected: str) -> None:
     ],
 )
 def test_words_direct_a_flight(prompt: str, expected: str) -> None:
-    assert camera(prompt, PILOTS) == expected
+    assert camera(prompt, MOVES) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_what_is_not_said_of_a_camera_leaves_it_as_usual(prompt: str) -> None:
 
 def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> None:
     assert camera("pan left", CAMERAS, asked="rise") == "rise"
-    assert camera("pan left", PILOTS) == ""
-    assert read("pan left over hills", {"camera": "auto"}, 1, moves=PILOTS).unused == ("pan",)
+    assert camera("pan left", MOVES) == ""
+    assert read("pan left over hills", {"camera": "auto"}, 1, moves=MOVES).unused == ("pan",)
 
 
 @pytest.mark.parametrize(

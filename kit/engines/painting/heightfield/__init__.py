@@ -1,1 +1,1 @@
-"""Fly-through: a camera flies over land of heights, drawn in three dimensions."""
+"""Heightfields: land that is seen from above."""

@@ -1,166 +1,152 @@
-"""Near: the fine structure of what is close to the camera, fixed to where it lies in the world.
+"""Detail: what ground, trees and rock are like from near: tiles that multiply brightness.
 
-Colors that lie on a map are drawn out to streaks on whatever stands upright, as trees do. What is
-near is multiplied with a tile that lies across the flight, and along it or up: whatever is seen
-turns to the camera, so that up the frame a way leads on over the tile, never along a streak. It is
-left out where one step down the frame is a long one: it would be finer than a pixel, and glitter.
+Grain lies on the map. On walls of rock it would be drawn out to streaks: theirs is looked up by
+height.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from typing import Any
 
 import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.heightfield.terrain import Station, noise
-from kit.engines.painting.heightfield.visible import Seen
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.heightfield.camera import Hits, Level
+from kit.engines.painting.heightfield.relief import Terrain, doubled
+from kit.engines.painting.noise import slopes, tile
 
-_TILE = 512  # texels after which it repeats
-_BLOB = 4.0  # texels of the smallest thing that it shows
-_CLOSER = 3.0  # times as fine, and as near, is what is laid over it
-_FLAT = 0.9  # a way along the ground leads so far over the tile as one up does
-#: From how much of a place is under trees to how much of the structure it shows.
-_STANDING: Floats = np.linspace(0.45, 1.0, 256, dtype=np.float32)
-_DRY: Floats = np.linspace(1.0, 0.0, 256, dtype=np.float32)
-_FEWEST = 8  # rows that are worth the work
-_WET = 250  # of 255: what lies under so much water is not looked at
-_HALF = np.float32(0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How a kind of land looks from near.
-
-    Parameters
-    ----------
-    fine : float
-        Texels to a unit.
-    reach : float
-        Units up to which it shows.
-    strength : float
-        How much lighter and darker it is than the land's own color.
-    high : float
-        Units above and below the camera in which things are looked up.
-    """
-
-    fine: float
-    reach: float
-    strength: float
-    high: float = 45.0
-
-    def closer(self) -> _Kind:
-        """Return what shows still closer by: leaves, blades and grains."""
-        return replace(
-            self,
-            fine=self.fine * _CLOSER,
-            reach=self.reach / _CLOSER,
-            strength=0.9 * self.strength,
-            high=self.high / _CLOSER,
-        )
-
-
-_KINDS = {
-    "alps": _Kind(12.0, 60.0, 0.28),
-    "hills": _Kind(14.0, 45.0, 0.17),
-    "forest": _Kind(13.0, 80.0, 0.40),
-    "islands": _Kind(12.0, 60.0, 0.28),
-    "desert": _Kind(24.0, 24.0, 0.07),
-    "canyon": _Kind(12.0, 60.0, 0.20),
+_SIDE = 512  # texels of a tile
+_LONG = 5  # texels from the middle of a grain to its ends
+_WOODED, _WET = 49, 227  # in the fourth channel of colors: fewer trees, or less water, show ground
+#: Texels to a unit of levels with grain, and how strong it is: where it ends no line must be seen.
+_GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
+#: Land -> how strongly unevenness is lit, and its color varies; tiers of branches to a tree, and
+#: how much light and shade its leaves have.
+_GRAINS = {
+    "alps": (0.12, 0.055, 2.5, 0.14),
+    "hills": (0.06, 0.04, 0.0, 0.22),
+    "forest": (0.10, 0.06, 3.0, 0.14),
+    "islands": (0.09, 0.055, 0.0, 0.20),
+    "desert": (0.03, 0.02, 0.0, 0.0),
+    "canyon": (0.09, 0.045, 0.0, 0.18),
 }
+#: Land with walls of rock -> how strongly they are layered, and how much broken.
+_WALLS = {"canyon": (0.115, 0.035), "alps": (0.007, 0.075), "islands": (0.010, 0.065)}
 
 
-class Near:
-    """Fine structure for a kind of land.
+def make_grain(
+    terrain: Terrain, way: tuple[float, float, float], rng: np.random.Generator, heading: float
+) -> Callable[[Level], None]:
+    """Return a function that lays grain over the colors of a level, in place.
 
     Parameters
     ----------
+    way : tuple of float
+        To the sun, see `Light`.
     heading : float
         Where flights go, in radians, about.
     """
+    lit, vary, tiers, tufts = _GRAINS[terrain.kind]
+    side = 2 * _SIDE
+    bumps = tile(rng, cells=256 if terrain.kind == "desert" else 64, gain=0.8, side=side)
+    right, down = slopes(bumps, wrap=True)
+    facing = -right * np.float32(way[0]) - down * np.float32(way[1])
+    soil = np.float32(lit / facing.std()) * facing + np.float32(vary) * bumps
+    if terrain.kind == "desert":  # the ripples of wind in sand
+        waves = np.arange(side, dtype=np.float32)[:, None] * np.float32(2 * np.pi * 88 / side)
+        waves = np.sin(waves + 4 * tile(rng, cells=4, octaves=4, side=side))
+        waves *= 0.65 + 0.35 * tile(rng, cells=8, octaves=3, side=side)
+        soil += np.float32(math.copysign(0.055, way[1] or 1.0)) * waves
+    crown = doubled(doubled(terrain.crowns[..., 0].astype(np.float32) * np.float32(1 / 255)))
+    rough = tile(rng, cells=len(crown) // 8, octaves=4, gain=0.8, side=len(crown))
+    # Down from its tip every tier begins in the shade of the one above and ends in light; what
+    # grows between crowns is seldom seen by the sun.
+    place = crown * np.float32(tiers) + np.float32(0.22) * rough
+    leaves = np.float32(tufts) * rough - np.float32(0.35) * smooth_step(0.22, 0.04, crown)
+    leaves += np.float32(0.2 * tiers) * (np.float32(0.5) - place + np.floor(place))
+    leaves -= leaves.mean()
+    tiles = {}
+    for fine, strength in _GRAINED.items():
+        grains = soil if terrain.kind == "desert" else _lengthen(soil, heading)
+        tiles[fine] = _bytes(np.float32(strength) * grains), _bytes(leaves)
+        soil, leaves = (
+            np.asarray(cv2.resize(plane, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+            for plane in (soil, leaves)
+        )
 
-    def __init__(self, kind: str, rng: np.random.Generator, heading: float) -> None:
-        own = _KINDS[kind]
-        self._layers = [_Layer(each, rng, heading) for each in (own, own.closer())]
-
-    def lay(self, luma: Bytes, cover: tuple[Bytes, Bytes], seen: Seen, at: Station) -> None:
-        """Multiply brightness, shape (rows, columns), with what is near, in place.
-
-        Parameters
-        ----------
-        cover : tuple of two ndarrays of uint8
-            How much of each point is under water, and under trees, 0 to 255.
-        """
-        for layer in self._layers:
-            layer.lay(luma, cover, seen, at)
-
-
-class _Layer:
-    """What can be told apart up to a distance."""
-
-    def __init__(self, kind: _Kind, rng: np.random.Generator, heading: float) -> None:
-        self._kind = kind
-        ways = np.array([[math.cos(heading), -math.sin(heading), 0.0], [0.0, 0.0, 1.0]])
-        ways[1, :2] = _FLAT * math.sin(heading), _FLAT * math.cos(heading)
-        self._ways = kind.fine * ways
-        rough = noise(rng, 128, 3, 0.85, _TILE)
-        rough -= np.float32(0.35) * np.maximum(-rough, 0.0)  # gaps are darker than tips are light
-        plane = 1.0 + np.float32(kind.strength) * (rough - rough.mean())
-        tile = np.asarray(cv2.convertScaleAbs(np.clip(plane, 0.25, 1.9), alpha=128.0))
-        # Laid out as often as one look needs it: wrapping places around would cost more.
-        self._span = [kind.fine * span for span in (kind.reach, _FLAT * kind.reach + kind.high)]
-        across, down = (1 + math.ceil(2 * span / _TILE) for span in self._span)
-        self._tile = np.tile(tile, (down, across))
-
-    def lay(self, luma: Bytes, cover: tuple[Bytes, Bytes], seen: Seen, at: Station) -> None:
-        """Multiply brightness, see `Near.lay`."""
-        rows = _rows(seen.inverse, cover[0], self._kind.reach)
-        if rows.stop - rows.start < _FEWEST:
+    def roughen(level: Level) -> None:
+        if level.scale not in tiles:
             return
-        share = seen.inverse[rows][::2, ::2] * np.float32(self._kind.reach) - np.float32(1)
-        np.clip(share, 0.0, 1.0, out=share)
-        clear = _steps(seen, rows) * np.float32(-self._kind.fine / _BLOB) + np.float32(1.6)
-        share *= np.clip(clear, 0.0, 1.0)
-        wet, woods = (np.ascontiguousarray(plane[rows][::2, ::2]) for plane in cover)
-        share *= cv2.LUT(woods, _STANDING)
-        share *= cv2.LUT(wet, _DRY)
-        x, y = (self._places(number, seen, rows, at) for number in range(2))
-        rough = cv2.remap(self._tile, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        share = cv2.resize(share, rough.shape[::-1], interpolation=cv2.INTER_LINEAR)
-        flat = np.full_like(rough, 128)
-        rough = cv2.blendLinear(rough, flat, share, np.float32(1) - share)
-        part = luma[rows]
-        cv2.multiply(part, rough, dst=part, scale=1 / 128)
+        grain, leafage = (_spread(plane, level) for plane in tiles[level.scale])
+        luma, marks = (cv2.extractChannel(level.plane, channel) for channel in (0, 3))
+        cv2.copyTo(leafage, cv2.compare(marks, _WOODED, cv2.CMP_LT), grain)
+        # Under water it would glitter, and there are ripples.
+        faint = cv2.convertScaleAbs(grain, alpha=0.4, beta=128 * 0.6)
+        cv2.copyTo(faint, cv2.compare(marks, _WET, cv2.CMP_GT), grain)
+        cv2.insertChannel(cv2.multiply(luma, grain, scale=1 / 128), level.plane, 0)
 
-    def _places(self, number: int, seen: Seen, rows: slice, at: Station) -> Floats:
-        """Return the columns or rows of the tile that places are looked up in."""
-        over_x, over_y, up = self._ways[number]
-        middle = over_x * at.x + over_y * at.y + up * at.height
-        start = math.floor((middle - self._span[number]) / _TILE) * _TILE
-        places = cv2.addWeighted(seen.x[rows], over_x, seen.y[rows], over_y, -float(start))
-        if up:
-            cv2.scaleAdd(seen.height[rows], up, places, dst=places)
-        return np.asarray(places)
+    return roughen
 
 
-def _rows(inverse: Floats, wet: Bytes, reach: float) -> slice:
-    """Return the rows, from an even one on, in which dry land is nearer than a distance."""
-    near = inverse[::2, ::4] > np.float32(1 / reach)
-    near &= wet[::2, ::4] < _WET
-    found = np.flatnonzero(near.any(axis=1))
-    return slice(2 * int(found[0]), 2 * int(found[-1]) + 2) if len(found) else slice(0, 0)
+def make_rock(kind: str, rng: np.random.Generator) -> Callable[[Bytes, Bytes, Hits], None]:
+    """Return a function that lays layers and cracks over the colors of what is dry, in place."""
+    layered, cracked = _WALLS.get(kind, (0.0, 0.0))
+    line = cv2.GaussianBlur(rng.standard_normal((1, _SIDE), np.float32), (0, 0), 2.5)[0]
+    place = np.arange(_SIDE)[:, None] + 3.0 * tile(rng, cells=4, octaves=5, side=_SIDE)
+    layers = np.interp(place % _SIDE, np.arange(_SIDE), line / line.std())
+    cracks = tile(rng, cells=32, octaves=5, gain=0.75, side=_SIDE)
+    plane = np.pad(_bytes(layered * layers + cracked * cracks), 1, mode="wrap")
+
+    def roughen(colors: Bytes, wet: Bytes, hits: Hits) -> None:
+        if kind in _WALLS:
+            # Half the size is enough: what is near has its grain already.
+            along = (hits.x[::2, ::2] - hits.y[::2, ::2]) * np.float32(1.4)
+            rough = repeat_tile(plane, along, hits.height[::2, ::2] * np.float32(3.0))
+            cv2.copyTo(np.full_like(rough, 128), np.ascontiguousarray(wet[::2, ::2]), rough)
+            rough = cv2.resize(rough, wet.shape[::-1], interpolation=cv2.INTER_LINEAR)
+            luma = cv2.extractChannel(colors, 0)
+            cv2.insertChannel(cv2.multiply(luma, rough, scale=1 / 128), colors, 0)
+
+    return roughen
 
 
-def _steps(seen: Seen, rows: slice) -> Floats:
-    """Return how far over the ground, in units, one row leads; at half the size."""
-    x, y, height = (
-        np.ascontiguousarray(plane[rows][::2, ::2]) for plane in (seen.x, seen.y, seen.height)
-    )
-    total = np.zeros(x.shape, np.float32)
-    for plane in (x, y, height):
-        total[:-1] += cv2.absdiff(plane[1:], plane[:-1])
-    total[-1] = total[-2]
-    total *= _HALF
-    return total
+def repeat_tile(plane: Bytes | Floats, x: Floats, y: Floats) -> Any:
+    """Return a tile without end at places, which are used as scratch space.
+
+    It has a border of one texel from its other side: OpenCV's own way to repeat a picture is three
+    times as slow.
+    """
+    side = plane.shape[0] - 2
+    for axis in (x, y):
+        axis -= np.float32(side) * np.floor(axis * np.float32(1 / side)) - np.float32(1)
+    return cv2.remap(plane, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+
+def _spread(plane: Bytes, level: Level) -> Bytes:
+    """Return a tile laid out over a level, wherever in the world that begins."""
+    starts = (round(0.5 * (level.scale / 2 - 1) - offset) for offset in (level.down, level.across))
+    for axis, (start, length) in enumerate(zip(starts, level.plane.shape[:2], strict=True)):
+        plane = plane.take(range(start, start + length), axis=axis, mode="wrap")
+    return plane
+
+
+def _lengthen(plane: Floats, heading: float) -> Floats:
+    """Return grain drawn out along the flight, as strong as it was.
+
+    Ground is seen so much from aside that rows of a frame lie many grains apart: round ones would
+    glitter, long ones look round.
+    """
+    place = np.arange(-_LONG, _LONG + 1, dtype=np.float32)
+    along = place * math.sin(heading) + place[:, None] * math.cos(heading)
+    across = place * math.cos(heading) - place[:, None] * math.sin(heading)
+    kernel = np.exp(-((along / 2.2) ** 2 + (across / 0.55) ** 2) / 2)
+    soft = cv2.filter2D(np.pad(plane, _LONG, mode="wrap"), -1, kernel)[_LONG:-_LONG, _LONG:-_LONG]
+    return np.asarray((soft - soft.mean()) * (plane.std() / soft.std()), np.float32)
+
+
+def _bytes(plane: Floats) -> Bytes:
+    return np.asarray(cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0))

@@ -3,56 +3,64 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.heightfield.camera import Eye, running
-from kit.engines.painting.heightfield.patches import repeated
-from kit.engines.painting.heightfield.terrain import Station, noise
-from kit.engines.painting.heightfield.visible import Seen
+from kit.engines.painting.heightfield.camera import (
+    ColorLevels,
+    HeightfieldCamera,
+    Hits,
+    Pose,
+    accumulate,
+)  # fmt: skip
+from kit.engines.painting.heightfield.detail import repeat_tile
+from kit.engines.painting.heightfield.ground import OPEN
+from kit.engines.painting.noise import tile
 
+SWING = 10  # smooth enlarging of marks swings so far to the other side of what is neither
+_FOOT = 0.3  # units above the water from which there can be none
+#: Shares of the distance behind a place at which dry land is looked for: slices lie so far apart.
+_BEHIND = (0.004, 0.009, 0.016, 0.026, 0.040)
+_MOST = 30_000  # places that are looked up in one go
 _ROUNDS = 2  # refinements of where a mirrored ray ends
 _RIPPLE = 0.018  # slope of the ripples
-_FAINT = 0.03  # light that is weaker is not drawn
+_TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
 _POINTS = 130.0  # units from which light dances on the largest waves
 #: From 8 times how much nearer than that a place is to how much smaller its waves are.
 _FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
-_TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """What water mirrors.
+def dry_shores(colors: Bytes, levels: ColorLevels, hits: Hits, at: Pose, water: float) -> None:
+    """Give what rises from water the colors of the land behind, in place.
 
-    Parameters
-    ----------
-    picture : ndarray of uint8
-        At half the size of a frame, shape (rows, columns, 3): land and sky as they are seen; where
-        there is water, the color of what is under its surface.
-    fog : ndarray of float32
-        How much of each point of `seen` is lost in the air, at half the size too.
-    air : ndarray of uint8
-        And what is seen instead, by column, shape (columns, 3).
+    Land is seen as if it rose evenly from one slice of the ground to the next; where the first lies
+    in water and the next on a shore, the foot of the shore would be as wet as what lies below it.
     """
+    # A pixel's four bytes are one number, whose highest one is the fourth channel.
+    wet = colors.view("<u4")[..., 0] >= np.uint32((OPEN + SWING + 1) << 24)
+    wet &= hits.height > np.float32(water + _FOOT)
+    place = np.flatnonzero(wet)[:_MOST]
+    for far in _BEHIND:
+        x, y, inverse = (np.take(plane, place)[None] for plane in (hits.x, hits.y, hits.inverse))
+        x += np.float32(far) * (x - np.float32(at.x))
+        y += np.float32(far) * (y - np.float32(at.y))
+        if not len(place):
+            return
+        found = levels.look_up(x, y, inverse)[0]
+        dry = found[:, 3] <= OPEN + SWING
+        colors.reshape(-1, 4)[place[dry]] = found[dry]
+        place = place[~dry]
 
-    picture: Bytes
-    seen: Seen
-    fog: Floats
-    air: Bytes
 
-
-class Lake:
+class Water:
     """The water of a land, as high everywhere.
 
     Parameters
     ----------
-    level : float
-        That height.
     shine : ndarray
-        Color of the light that dances on it, as the picture's.
+        Color of the light that dances on it.
     sun : float
         Azimuth of the light, in radians.
     glitter : float
@@ -60,162 +68,116 @@ class Lake:
     """
 
     def __init__(
-        self, level: float, rng: np.random.Generator, *, shine: Floats, sun: float, glitter: float
+        self, level: float, rng: np.random.Generator, *, shine: Bytes, sun: float, glitter: float
     ) -> None:
-        self._level, self._shine = level, shine
-        self._sun, self._glitter = sun, glitter
-        self._waves = np.pad(noise(rng, 48, 4, 0.62), 1, mode="wrap")
+        self.level, self._shine, self._sun, self._glitter = level, shine, sun, glitter
+        self._waves = np.pad(tile(rng, cells=64, octaves=4, gain=0.62, side=1024), 1, mode="wrap")
         # Small ones, in a tile that fits into the processor's cache.
-        self._wavelets = np.pad(noise(rng, 12, 4, 0.62, 256), 1, mode="wrap")
+        self._wavelets = np.pad(tile(rng, cells=16, octaves=4, gain=0.62, side=256), 1, mode="wrap")
 
-    def mirrored(
-        self, view: View, eye: Eye, at: Station, seconds: float, top: int
-    ) -> tuple[int, Bytes]:
-        """Return the water's colors from about a row on.
-
-        Parameters
-        ----------
-        seconds : float
-            Since the clip began.
-        top : int
-            First row in which there is water.
-
-        Returns
-        -------
-        int
-            The first row.
-        ndarray of uint8
-            At half the size, shape ((rows - first) / 2, columns / 2, 3).
-        """
-        seen, picture = view.seen, view.picture
-        # Half the size is enough for what ripples blur anyway.
-        inverse = seen.inverse[::2, ::2]
-        skip = min(max(0, top - seen.first) // 2, len(inverse) - 1)
-        first = seen.first + 2 * skip
-        below = inverse[skip:]
-        drop = np.float32(max(at.height - self._level, 0.5) * eye.focal)
-        horizon = eye.horizon(at)[::2]
-        rows = np.float32(seen.first) + 2 * np.arange(len(inverse), dtype=np.float32)[:, None]
-        x, y = seen.x[2 * skip :: 2, ::2], seen.y[2 * skip :: 2, ::2]
-        # Ripples are as soft as they are wide: every other place is enough for them.
-        waves = self._rippled(x[::2, ::2], y[::2, ::2], seconds)
-        waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
-        target = self._target(inverse, rows, horizon, drop, skip)
-        reach = np.clip(np.float32(_RIPPLE * eye.focal) * (0.12 + 40.0 * below), 0, 0.05 * eye.rows)
-        waves *= reach
-        target += waves
-        waves *= np.float32(0.35)
-        waves += 2 * np.arange(below.shape[1], dtype=np.float32)
-        waves *= np.float32(0.5)
-        np.maximum(target, 0.0, out=target)
-        target *= np.float32(0.5)
-        mirror = cv2.remap(picture, waves, target, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
-        body = picture[first // 2 :]
-        water = _mixed(mirror, body, below * (drop / np.float32(eye.focal)))
-        self._sparkle(water, (x, y, seconds), below, eye, at)
-        # The mirror already holds the fog of what it shows; a part of the way to it is left.
-        fog = np.float32(0.45) * view.fog[skip:]
-        far = np.empty_like(water)
-        far[:] = view.air
-        return first, np.asarray(cv2.blendLinear(water, far, np.float32(1) - fog, fog))
-
-    def _rippled(self, x: Floats, y: Floats, seconds: float) -> Floats:
-        """Two sets of waves run against each other, so that none seems to travel as a whole."""
-        waves = _drifting(self._waves, x, y, 6.0, 17.0 * seconds)
-        waves += _drifting(self._waves, x, y, 2.7, -11.0 * seconds)
-        waves *= np.float32(0.5)
-        return waves
-
-    def _crests(self, x: Floats, y: Floats, seconds: float) -> Floats:
-        """Two sets of fine waves light up where both stand high: small, and never for long."""
-        one = _drifting(self._wavelets, x, y, 21.0, 60.0 * seconds)
-        other = _drifting(self._wavelets, x, y, 13.0, -37.0 * seconds)
-        crests = np.sign(one)
-        crests *= np.float32(1.4)
-        crests *= one
-        crests *= other
-        crests -= np.float32(1.1)
-        return np.asarray(np.clip(crests, 0.0, 1.0, out=crests))
-
-    @staticmethod
-    def _target(
-        inverse: Floats, rows: Floats, horizon: Floats, drop: np.float32, skip: int
-    ) -> Floats:
-        """Return the row that each water pixel mirrors.
-
-        What stands at a distance is mirrored at the row that water has at that distance. The first
-        guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
-        """
-        height = len(inverse)
-        # The waterline of each distance is a row of its own, so water stands where the two agree.
-        waterline = horizon + drop * inverse
-        water = np.abs(waterline - rows) < 2.5
-        index = np.where(water, np.float32(0), np.arange(height, dtype=np.float32)[:, None])
-        place = running(np.maximum, index, index)[skip:]
-        column = np.arange(inverse.shape[1], dtype=np.int32)
-        own = rows[skip:]
-        for again in range(_ROUNDS + 1):
-            flat = place.astype(np.int32)
-            flat *= np.int32(inverse.shape[1])
-            flat += column
-            target = np.take(waterline, flat, mode="clip")
-            target *= np.float32(2)
-            target -= own
-            if again < _ROUNDS:
-                np.subtract(target, rows[0], out=place)
-                place *= np.float32(0.5)
-                np.clip(place, 0, height - 1, out=place)
-        return np.asarray(target)
-
-    def _sparkle(
+    def mirror(
         self,
-        water: Bytes,
-        where: tuple[Floats, Floats, float],
-        inverse: Floats,
-        eye: Eye,
-        at: Station,
-    ) -> None:
-        """Let light dance on the water toward the sun, in place.
+        picture: Bytes,
+        hits: Hits,
+        camera: HeightfieldCamera,
+        at: Pose,
+        seconds: float,
+        top: int,
+    ) -> tuple[int, Bytes]:
+        """Return the first row, about `top`, and the water's colors from it on, at half the size.
 
         Parameters
         ----------
-        where : tuple
-            Places of the world, and seconds.
+        picture : ndarray of uint8
+            Land and sky, at half the size; where there is water, what is under its surface.
         """
-        x, y, seconds = where
+        inverse = hits.inverse[::2, ::2]
+        skip = min(max(0, top - hits.first) // 2, len(inverse) - 1)
+        first = hits.first + 2 * skip
+        below = inverse[skip:]
+        drop = np.float32(max(at.height - self.level, 0.5) * camera.focal)
+        x, y = hits.x[2 * skip :: 2, ::2], hits.y[2 * skip :: 2, ::2]
+        # Ripples are as soft as they are wide: every other place is enough for them. Two sets run
+        # against each other, so that none seems to travel as a whole.
+        waves = _drift(self._waves, x[::2, ::2], y[::2, ::2], 6.0, 17.0 * seconds)
+        waves += _drift(self._waves, x[::2, ::2], y[::2, ::2], 2.7, -11.0 * seconds)
+        waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        reach = np.float32(_RIPPLE * camera.focal) * (np.float32(0.12) + np.float32(40.0) * below)
+        waves *= np.clip(reach, 0, 0.05 * camera.rows, out=reach)
+        waves *= np.float32(0.25)
+        rows = np.float32(hits.first) + 2 * np.arange(len(inverse), dtype=np.float32)[:, None]
+        target = _mirrored_rows(inverse, rows, camera.horizon(at)[::2], drop, skip)
+        target *= np.float32(0.5)
+        target += waves
+        np.maximum(target, 0.0, out=target)
+        waves *= np.float32(0.35)
+        waves += np.arange(below.shape[1], dtype=np.float32)
+        image = cv2.remap(picture, waves, target, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+        # C. Schlick, "An inexpensive BRDF model for physically-based rendering" (1994).
+        steep = below * (drop / np.float32(camera.focal))
+        sine = steep / np.sqrt(1 + steep * steep) + np.float32(_TILTED)
+        share = np.float32(0.04) + np.float32(0.96) * (1 - np.minimum(sine, 1)) ** 5
+        water = cv2.blendLinear(image, picture[first // 2 :], share, np.float32(1) - share)
         turn = (self._sun - at.heading + math.pi) % (2 * math.pi) - math.pi
-        away = np.abs(np.arctan(eye.across[::2]) - np.float32(turn))
+        away = np.abs(np.arctan(camera.across[::2]) - np.float32(turn))
         path = np.exp(-away * np.float32(9.0)) * np.float32(self._glitter)
-        seen = np.flatnonzero(path > _FAINT)
-        if not len(seen):
-            return
-        part = slice(int(seen[0]), int(seen[-1]) + 1)
-        near = inverse[:, part]
+        lit = np.flatnonzero(path > 0.03)
+        if len(lit):
+            part = slice(int(lit[0]), int(lit[-1]) + 1)
+            share = self._sparkle(x[:, part], y[:, part], below[:, part], seconds) * path[part]
+            shine = np.empty((*share.shape, 3), np.uint8)
+            shine[:] = self._shine
+            dull = np.ascontiguousarray(water[:, part])
+            water[:, part] = cv2.blendLinear(dull, shine, np.float32(1) - share, share)
+        return first, np.asarray(water)
+
+    def _sparkle(self, x: Floats, y: Floats, inverse: Floats, seconds: float) -> Floats:
+        """Return how much light dances on places, 0 to 1: small, and nowhere for long."""
         # Seen from nearer, waves that are smaller by half send the light: it never lies in pools.
-        finer = cv2.LUT(cv2.convertScaleAbs(near, alpha=8 * _POINTS), _FINER)
-        share = self._crests(x[:, part] * finer, y[:, part] * finer, seconds)
-        share *= path[part]
-        share *= np.clip(np.float32(0.25) + np.float32(26.0) * near, 0.0, 1.0)
-        shine = np.empty((*share.shape, 3), np.uint8)
-        shine[:] = np.clip(np.rint(self._shine), 0, 255)
-        lit = np.ascontiguousarray(water[:, part])
-        water[:, part] = cv2.blendLinear(lit, shine, np.float32(1) - share, share)
+        finer = cv2.LUT(cv2.convertScaleAbs(inverse, alpha=8 * _POINTS), _FINER)
+        x, y = x * finer, y * finer
+        # It is seen where two sets of waves both stand high.
+        share = np.abs(_drift(self._wavelets, x, y, 21.0, 60.0 * seconds))
+        share *= _drift(self._wavelets, x, y, 13.0, -37.0 * seconds)
+        share *= np.float32(1.4)
+        share -= np.float32(1.1)
+        np.clip(share, 0.0, 1.0, out=share)
+        share *= np.clip(np.float32(0.25) + np.float32(26.0) * inverse, 0.0, 1.0)
+        return np.asarray(share)
 
 
-def _drifting(tile: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
+def _mirrored_rows(
+    inverse: Floats, rows: Floats, horizon: Floats, drop: np.float32, skip: int
+) -> Floats:
+    """Return the row that each water pixel mirrors.
+
+    What stands at a distance is mirrored at the row that water has at that distance. The first
+    guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
+    """
+    height, columns = inverse.shape
+    # The waterline of each distance is a row of its own, so water stands where the two agree.
+    waterline = horizon + drop * inverse
+    water = np.abs(waterline - rows) < 2.5
+    index = np.where(water, np.float32(0), np.arange(height, dtype=np.float32)[:, None])
+    place = accumulate(np.maximum, index, index)[skip:]
+    for again in range(_ROUNDS + 1):
+        flat = place.astype(np.int32)
+        flat *= np.int32(columns)
+        flat += np.arange(columns, dtype=np.int32)
+        target = np.take(waterline, flat, mode="clip")
+        target *= np.float32(2)
+        target -= rows[skip:]
+        if again < _ROUNDS:
+            np.subtract(target, rows[0], out=place)
+            place *= np.float32(0.5)
+            np.clip(place, 0, height - 1, out=place)
+    return np.asarray(target)
+
+
+def _drift(plane: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
     """Return waves that have moved so many texels."""
-    side = tile.shape[0] - 2
+    side = plane.shape[0] - 2
     across, down = x * np.float32(scale), y * np.float32(scale)
     across += np.float32(far % side)
     down += np.float32(-0.6 * far % side)
-    return np.asarray(repeated(tile, across, down))
-
-
-def _mixed(mirror: Bytes, body: Bytes, steep: Floats) -> Bytes:
-    """Mix a mirror image with what is under the surface, by how steeply it is looked upon.
-
-    Source: C. Schlick, "An inexpensive BRDF model for physically-based rendering" (1994).
-    """
-    sine = steep / np.sqrt(1 + steep * steep) + np.float32(_TILTED)
-    share = np.float32(0.04) + np.float32(0.96) * (1 - np.minimum(sine, 1)) ** 5
-    return np.asarray(cv2.blendLinear(mirror, np.ascontiguousarray(body), share, 1 - share))
+    return np.asarray(repeat_tile(plane, across, down))

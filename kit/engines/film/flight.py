@@ -1,0 +1,345 @@
+"""Flights: land is made and lit once, then every frame looks at it from another place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.base import Asset, Job, Progress
+from kit.engines.film.filming import Take, filmed, take_of
+from kit.engines.film.weather import Weather
+from kit.engines.media.clip import views
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.painting import tone
+from kit.engines.painting.heightfield.air import SkyStrip, fog_of
+from kit.engines.painting.heightfield.camera import (
+    NEAR,
+    WIDEST,
+    ColorLevels,
+    HeightfieldCamera,
+    Pose,
+    box_of,
+    height_levels,
+    spread_slices,
+)  # fmt: skip
+from kit.engines.painting.heightfield.covers import cover_of
+from kit.engines.painting.heightfield.detail import make_grain, make_rock
+from kit.engines.painting.heightfield.ground import OPEN, RANGES, develop, light_of, paint_ground
+from kit.engines.painting.heightfield.relief import SIDE, Terrain, make_terrain
+from kit.engines.painting.heightfield.water import SWING, Water, dry_shores
+from kit.engines.painting.looks import look_for
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.reading import read
+from kit.engines.sizes import frame_size
+
+#: Shorter side of the frame -> share of its pixels that are drawn before it is enlarged.
+_SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
+_ASIDE = 1.1  # radians between the sun in the sky and the light on the land
+_DISSOLVE = 0.8  # seconds in which a loop goes over into its beginning
+_FAMILIES = {"lake": "alps", "desert": "desert", "forest": "forest", "sea": "islands"}
+#: From the fourth channel of a land's colors to how much is under water.
+_WET = np.clip((np.arange(256) - OPEN - SWING) * (255 / (127 - SWING)), 0, 255).astype(np.uint8)
+
+_SPEED = 44.0  # units a second at full motion
+_AHEAD = 80.0  # units that the pilot looks ahead
+_LEAST = 6.0  # units: words bring a flight no closer to what it flies over
+_HIGHEST, _LOWEST = 0.14, 0.72  # share of the frame between which a horizon that was moved stays
+_RADIUS = 170.0  # units of a circle around a place
+#: Share of the ground in view that is best under water, and units that land is flown over higher.
+_WATERS = {"islands": 0.7, "canyon": 0.2}
+#: Land with trees -> share of the slices of the ground that show these.
+_WOODED = {"alps": 0.35, "hills": 0.4, "forest": 0.45, "islands": 0.35, "canyon": 0, "desert": 0}
+_OVER = {"forest": 7.0, "islands": 10.0, "canyon": 8.0}
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """How a camera flies.
+
+    Parameters
+    ----------
+    pace, swing : float
+        Factor on its speed, and radians to which it swings to both sides.
+    height, horizon : float
+        Units above the ground nearby, and share of the frame.
+    climb, tilt : float
+        What is added to these at full motion, at the end or, of one that descends, at the start.
+    """
+
+    pace: float = 1.0
+    swing: float = 0.0
+    height: float = 17.0
+    horizon: float = 0.40
+    climb: float = 0.0
+    tilt: float = 0.0
+    descends: bool = False
+
+
+MOVES = {
+    "forward": _Move(swing=0.03),
+    "glide": _Move(swing=0.34),
+    "skim": _Move(1.15, 0.24, 7, 0.44),
+    "high": _Move(1.25, 0.16, 74, 0.24),
+    "rise": _Move(0.55, 0.08, 8, 0.46, 92, -0.26),
+    "descend": _Move(0.8, 0.12, 9, 0.44, 82, -0.22, descends=True),
+    "orbit": _Move(1.25, height=30, horizon=0.36),
+    "still": _Move(0.0),
+}
+#: Word of composition or tone -> factor on the height, how far the horizon moves down, factor on
+#: how much is seen to the sides; those of several words add up.
+_WORDS = {
+    "wide": (1.35, 0.0, 1.2),
+    "close": (1.0, 0.0, 0.62),
+    "low": (0.5, 0.13, 1.0),
+    "minimal": (1.15, 0.19, 1.0),
+    "dramatic": (0.72, 0.10, 1.1),
+    "outline": (1.5, 0.10, 1.0),
+}
+
+
+def render_flight(job: Job, progress: Progress) -> Asset:
+    """Render a job of the fly-through model."""
+    values = job.parameters
+    progress.report(0.0)
+    brief = read(job.prompt, values, job.seed, painter="flight", moves=MOVES)
+    camera = brief.camera or ("high" if "from_above" in brief.things else "glide")
+    take = replace(take_of(values, frame_size(values)), camera=camera)
+    said = [kind for kind in ("hills", "canyon") if f"flown_{kind}" in brief.things]
+    kind = values["land"]
+    if kind == "auto":
+        kind = said[0] if said else _FAMILIES.get(brief.family, "alps")
+    flight = Flight(brief, kind, take, progress.part(0.0, 0.1))
+    facts = {**brief.facts(), "land": kind, "camera": camera}
+    drawing = progress.part(0.1, 1.0)
+    return filmed(job, drawing, take, flight.frame, name="flythrough", metadata=facts, light=True)
+
+
+class Flight:
+    """A flight over land that can be seen at any frame."""
+
+    def __init__(self, brief: Brief, kind: str, take: Take, progress: Progress) -> None:
+        self._take = take
+        rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(8)]
+        self._look = look = look_for(brief)
+        terrain = make_terrain(kind, rng[0], progress.part(0.0, 0.5))
+        self._lead = min(round(_DISSOLVE * take.fps) if take.loop else 0, take.frames // 3)
+        words = (*brief.composition, *brief.tones)
+        side = min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))
+        columns, rows = (2 * round(_SHARES[side] * size / 2) for size in (take.width, take.height))
+        # A tall frame sees as much upward as a wide one sees to the sides, a little less.
+        widest = WIDEST * min(1.0, (columns / rows) ** 0.6)
+        widest *= math.prod(_WORDS[word][2] for word in words if word in _WORDS)
+        self._poses = poses = _route(terrain, take, words, self._lead, rng[1])
+        box = box_of(poses, widest)
+        near = _nearest(terrain, poses[::6], widest, 2 * widest * rows / columns)
+        slices = spread_slices(210 + rows // 6, near, _WOODED[kind])
+        self._camera = HeightfieldCamera(columns, rows, widest, slices)
+        self._heights = height_levels(terrain.surface, box)
+        turn = 1.0 if rng[2].random() < 0.5 else -1.0
+        # A low sun is worth being seen; a high one lights best from the side.
+        turn *= 1.9 if look.elevation >= 0.4 else 0.0 if "centered" in words else 0.36
+        ahead = poses[len(poses) // 2].heading
+        sun = ahead + turn
+        # Land is lit from farther aside than where the sun is seen: it would only show its shade.
+        light = light_of(look, sun + math.copysign(_ASIDE, turn), outlined="outline" in words)
+        cover = cover_of(kind, brief)
+        colors = paint_ground(terrain, cover, look, light, rng[3], progress.part(0.5, 0.9))
+        self._colors = ColorLevels(
+            colors,
+            box,
+            self._camera.focal,
+            make_grain(terrain, light.way, rng[5], ahead),
+            turned=abs(math.tan(ahead)) > 1,
+        )
+        self._roughen = make_rock(kind, rng[5])
+        headings = [at.heading for at in poses]
+        aside = max(WIDEST, widest) + 0.05
+        span = (min(headings) - aside, max(headings) + aside)
+        focal = self._camera.focal
+        top = max(at.horizon for at in poses) * rows / focal + 0.05
+        self._sky = SkyStrip(look, span, sun, focal, top, rng[4])
+        self._water = None
+        if terrain.water is not None:
+            shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
+            color = develop(np.asarray(shine, np.float32), look)[0, 0]
+            glitter = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
+            self._water = Water(terrain.water, rng[6], shine=color, sun=sun, glitter=glitter)
+        self._weather = None
+        if brief.weather in ("rain", "snow"):
+            size = (take.width, take.height)
+            self._weather = Weather(brief.weather, size, rng[7], take.seconds, take.loop)
+        progress.report(1.0)
+
+    def frame(self, number: int) -> Bytes:
+        """Return a frame, I420, shape (height * 3 / 2, width)."""
+        take, lead = self._take, self._lead
+        out = self._draw(number + lead, number / take.fps)
+        before = number - take.frames + lead
+        if before >= 0:
+            # The last moments dissolve into those that lead up to the first frame.
+            other = self._draw(before, (number - take.frames) / take.fps)
+            share = (before + 1) / (lead + 1)
+            out = cv2.addWeighted(out, 1 - share, other, share, 0.0)
+        if self._weather is not None:
+            self._weather.draw(views(out, take.width, take.height), number / take.frames)
+        return out
+
+    def _draw(self, number: int, seconds: float) -> Bytes:
+        width, height = self._take.width, self._take.height
+        luma, red, blue = cv2.split(self._compose(self._poses[number], seconds))
+        out = np.empty((height * 3 // 2, width), np.uint8)
+        planes = zip((luma, blue, red), views(out, width, height), RANGES, strict=True)
+        for source, target, (scale, start) in planes:
+            limited = cv2.convertScaleAbs(source, alpha=scale, beta=start)
+            cv2.resize(limited, target.shape[::-1], dst=target, interpolation=cv2.INTER_CUBIC)
+        return out
+
+    def _compose(self, at: Pose, seconds: float) -> Bytes:
+        """Return land, sky and water, shape (rows, columns, 3), see `ground.develop`."""
+        camera = self._camera
+        hits = camera.look(at, self._heights)
+        first = hits.first
+        land = self._colors.look_up(hits.x, hits.y, hits.inverse)
+        if self._water is not None:
+            dry_shores(land, self._colors, hits, at, self._water.level)
+        wet = cv2.LUT(cv2.extractChannel(land, 3), _WET)
+        wet[hits.sky] = 0
+        self._roughen(land, wet, hits)
+        low = min(camera.rows, first + _last_row(hits.sky) + 2)
+        picture = np.empty((camera.rows, camera.columns, 3), np.uint8)
+        picture[:low] = self._sky.look_up(at, camera, low)
+        fog = fog_of(hits, at.height, self._look, 0.0 if self._water is None else self._water.level)
+        air = np.empty((len(land), camera.columns, 3), np.uint8)
+        air[:] = self._sky.air(at.heading, camera.across)
+        land = cv2.blendLinear(cv2.cvtColor(land, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
+        cv2.copyTo(picture[first:low], hits.sky[: low - first].view(np.uint8), land[: low - first])
+        picture[first:] = land
+        hits.smooth_edges(picture[..., 0])
+        top = len(wet) - 1 - _last_row(wet[::-1])
+        if self._water is not None and top < len(wet) - 2:
+            small = _half(picture)
+            start, water = self._water.mirror(small, hits, camera, at, seconds, first + top)
+            rest = slice(start - first, None)
+            share = wet[rest] * np.float32(1 / 255)
+            water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)
+            # The mirror already holds the fog of what it shows; a part of the way to it is left.
+            thin = np.float32(0.45) * fog[rest]
+            water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
+            picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
+        return picture
+
+
+def _half(plane: NDArray[Any]) -> NDArray[Any]:
+    """Return a plane of even size, with channels or without, at half its size."""
+    rows, columns = plane.shape[:2]
+    return np.asarray(cv2.resize(plane, (columns // 2, rows // 2), interpolation=cv2.INTER_AREA))
+
+
+def _last_row(plane: NDArray[Any]) -> int:
+    """Return the last row that is not empty; -1: all are."""
+    rows = np.flatnonzero(plane.any(axis=1))
+    return int(rows[-1]) if len(rows) else -1
+
+
+def _route(
+    terrain: Terrain, take: Take, words: Collection[str], lead: int, rng: np.random.Generator
+) -> list[Pose]:
+    """Return where the camera is at each frame, always above the ground that it comes to."""
+    frames, move = take.frames + lead, MOVES[take.camera]
+    start_x, start_y, start = _start(terrain, rng)
+    pace = _SPEED * (0.15 + 0.85 * take.motion) * (take.motion > 0) * move.pace
+    far = np.linspace(0.0, pace * frames / take.fps, frames)
+    if take.camera == "orbit":
+        heading = start + far / _RADIUS
+        x = _RADIUS * (math.sin(start) - np.sin(heading))
+        y = _RADIUS * (math.cos(start) - np.cos(heading))
+    else:
+        heading = start + move.swing * np.sin(far / 74.0)
+        step = np.diff(far, prepend=0.0)
+        x, y = np.cumsum(np.sin(heading) * step), np.cumsum(np.cos(heading) * step)
+    x, y = x + start_x, y + start_y
+    share = np.linspace(1.0, 0.0, frames) if move.descends else np.linspace(0.0, 1.0, frames)
+    share = share * share * (3 - 2 * share) * take.motion
+    own = move.height + move.climb * share
+    framed = [_WORDS[word] for word in words if word in _WORDS]
+    clearance = np.maximum(own * math.prod(f[0] for f in framed), np.minimum(own, _LEAST))
+    horizon = move.horizon + move.tilt * share
+    # Far down in a tall frame there is only what lies right below, often nothing but water.
+    lower = sum(f[1] for f in framed) + 0.08 * (take.height > 1.4 * take.width)
+    if "thirds" in words:
+        lower = (1 / 3 if take.camera == "high" else 2 / 3) - float(np.median(horizon))
+    if lower:
+        horizon = np.clip(horizon + lower, _HIGHEST, _LOWEST)
+    height = _clear(terrain, x, y, heading, take.fps) + clearance + _OVER.get(terrain.kind, 0.0)
+    bank = np.zeros_like(far)
+    if frames > 2:  # it leans into turns as an airplane does, no more than a few degrees
+        turning = np.gradient(heading)[None] * take.fps
+        sigma, border = max(1.0, 0.35 * take.fps), cv2.BORDER_REPLICATE
+        bank = np.clip(
+            0.26 * cv2.GaussianBlur(turning, (0, 0), sigma, borderType=border)[0], -0.05, 0.05
+        )
+    return [
+        Pose(*map(float, values))
+        for values in zip(x, y, heading, height, horizon, bank, strict=True)
+    ]
+
+
+def _start(terrain: Terrain, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Try places and directions: open ground in front, a lively skyline, a part of it water."""
+    tries = [(x * SIDE, y * SIDE, turn * 2 * math.pi) for x, y, turn in rng.random((48, 3))]
+    return max(tries, key=lambda start: _worth(terrain, *start))
+
+
+def _worth(terrain: Terrain, x: float, y: float, heading: float) -> float:
+    away = np.geomspace(24, 700, 80)[:, None]
+    place = (np.array(value) for value in (x, y, heading))
+    tops = _fan(terrain, *place, away, np.linspace(-0.6, 0.6, 40)[None])
+    up = (tops - float(terrain.top(np.array(x), np.array(y))) - 22.0) / away
+    near, far = up[away[:, 0] < 140].max(axis=0), up[away[:, 0] >= 200].max(axis=0)
+    worth = 3 * min(float(far.max()), 0.34) + 4 * float(far.std()) - 4 * abs(far.mean() - 0.11)
+    worth -= 3 * max(0.0, float(up.max()) - 0.36) + 4 * max(0.0, float(near.max()) + 0.03)
+    if terrain.water is not None:
+        seen = (up >= np.maximum.accumulate(up, axis=0) - 1e-6) & (away < 320)
+        wet = ((tops <= np.float32(terrain.water)) & seen).sum() / max(1, seen.sum())
+        worth -= 1.2 * abs(wet - _WATERS.get(terrain.kind, 0.45))
+    return float(worth)
+
+
+def _fan(terrain: Terrain, *places: NDArray[Any]) -> Floats:
+    """Return heights ahead of places: x, y and heading, distances, and tangents aside."""
+    x, y, heading, away, across = places
+    forward, aside = np.sin(heading), np.cos(heading)
+    return terrain.top(x + away * (forward + across * aside), y + away * (aside - across * forward))
+
+
+def _clear(
+    terrain: Terrain, x: NDArray[Any], y: NDArray[Any], heading: NDArray[Any], rate: float
+) -> NDArray[Any]:
+    """Return heights that clear what lies on the next stretch of the way, without a jolt."""
+    ahead = np.arange(0.0, _AHEAD, 5.0)[:, None]
+    tops = _fan(terrain, x, y, heading, ahead, np.linspace(-0.25, 0.25, 5)[:, None, None])
+    # What is far ahead is still to be climbed over: it counts a little less.
+    highest = (tops - 0.10 * ahead).max(axis=(0, 1))
+    # Widened before it is smoothed, the path never cuts through what it was to clear.
+    reach = max(1, round(0.8 * rate))
+    wide = np.pad(highest, 2 * reach, mode="edge")
+    wide = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1).max(axis=1)
+    kernel = np.hanning(2 * reach + 3)[1:-1]
+    return np.convolve(wide, kernel / kernel.sum(), "valid")
+
+
+def _nearest(terrain: Terrain, poses: Sequence[Pose], widest: float, down: float) -> float:
+    """Return a distance nearer than any ground in sight of a frame `down` high, a tangent."""
+    x, y, heading, height, horizon, _ = np.array([astuple(at) for at in poses]).T
+    away = np.geomspace(NEAR, 60.0, 28)[:, None, None]
+    tops = _fan(terrain, x, y, heading, away, np.linspace(-widest, widest, 15)[:, None])
+    # Something may stand above what was found, and a little nearer.
+    seen = tops + 1.5 > height - away * ((1.0 - horizon) * down + 0.03)
+    found = np.append(away[seen.any(axis=(1, 2)), 0, 0], 60.0)
+    return max(NEAR, 0.8 * float(found[0]))

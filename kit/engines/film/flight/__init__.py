@@ -1,1 +1,0 @@
-"""Flights over generated land."""
