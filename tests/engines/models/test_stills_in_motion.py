@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kit.engines.media import sound
+from kit.engines.media.faces import find
 from tests.engines.drawn import face
 from tests.engines.rendering import frames_of, recorded, render, saved, tone
 
@@ -107,6 +108,22 @@ def test_a_face_stays_in_sight_whatever_the_shape(tmp_path: Path, aspect: str) -
     scale = max(still.shape[0] / 360, still.shape[1] / 700)
     assert skin(still) > 0.9 * scale**2 * skin(pixels.astype(int))
     assert skin(nearer) > skin(still)
+
+
+@pytest.mark.parametrize("technique", ["auto", "ken_burns"])
+def test_a_portrait_animated_in_a_wide_frame_keeps_its_head(tmp_path: Path, technique: str) -> None:
+    pixels = textured(360, 640)
+    pixels[20:132, 130:230] = cv2.resize(face(), (100, 112), interpolation=cv2.INTER_AREA)
+    pixels[124:, 90:270] = (210, 60, 30)
+
+    shown = clip(
+        "animate", tmp_path, pixels, technique=technique, aspect_ratio="16:9", camera="push"
+    )
+
+    for frame in (shown[0], shown[-1]):
+        (found,) = find(np.ascontiguousarray(frame, np.uint8))
+        assert found.y - 0.15 * found.height > 0
+        assert found.y + found.height < frame.shape[0]
 
 
 @pytest.mark.parametrize("seconds", [0.4, 5.0])

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.clip import views
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.subject import find
+from kit.engines.media.subject import Subject, find
 
 Line: TypeAlias = NDArray[np.float64]
 #: From the number of a frame to its matrix, from the whole picture to the window; None where
@@ -51,6 +51,7 @@ _LAZY = 0.3  # what a move over the whole way costs, against looking at the best
 #: How softly a place draws the crop's middle, in shares of the crop's length; and what it counts
 #: to hold it anywhere, against holding it in the middle.
 _SOFT, _ANYWHERE = 0.3, 0.3
+_WHOLE, _HEAD = 3.0, (-0.8, -1.1)  # what cutting a head costs; where it begins, in its widths
 _CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
 
 
@@ -200,7 +201,7 @@ def motion_of(
     check = partial(progress.report, 0.0)
     small = footage.frames(reading, start=span[0], end=span[1], size=size, check=check)
     moves, changes = np.zeros((frames, 4)), np.zeros(frames)
-    looks: list[tuple[int, Floats]] = []
+    looks: list[tuple[int, Subject]] = []
     before: Bytes | None = None
     every = max(1, round(_LOOK_EVERY * fps))
     for number, pixels in zip(range(frames), small, strict=False):
@@ -209,7 +210,7 @@ def motion_of(
             changes[number] = _change(before, gray)
             moves[number] = _move(before, gray) if steady else 0.0
         if frame.room != (0, 0) and (number % every == 0 or changes[number] > _CUT):
-            looks.append((number, find(pixels).attention))
+            looks.append((number, find(pixels)))
         before = gray
         progress.report((number + 1) / frames)
     shots = _shots(changes)
@@ -311,7 +312,7 @@ def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
 
 
 def _followed(
-    looks: list[tuple[int, Floats]], shots: list[slice], share: float, axis: int, fps: float
+    looks: list[tuple[int, Subject]], shots: list[slice], share: float, axis: int, fps: float
 ) -> Line:
     """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
 
@@ -341,25 +342,29 @@ def _followed(
     return out
 
 
-def _held(look: Floats, share: float, axis: int) -> Line:
+def _held(seen: Subject, share: float, axis: int) -> Line:
     """Return how well a crop shows what draws the eye at each of its places, 0 to about 1.
 
     Whatever holds a thing holds as much of it at its edge as in its middle. To the side, what is
-    striking therefore counts most in the middle; up and down a head is to keep its hair, and the
-    body below it must not draw the crop.
+    striking therefore counts most in the middle; up and down a body must not draw the crop.
     """
-    starts = np.linspace(0.0, 1.0 - share, _PLACES)
+    look, starts = seen.attention, np.linspace(0.0, 1.0 - share, _PLACES)
     sums = np.concatenate([[0.0], np.cumsum(look.sum(axis=axis, dtype=np.float64))])
     knots = np.linspace(0.0, 1.0, len(sums))
-    inside = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
-    inside /= max(sums[-1], 1e-9)
-    if axis:
-        return np.asarray(inside)
-    striking = (np.maximum(look - np.float32(np.median(look)), 0.0) ** 2).sum(axis=0)
-    at = (np.arange(len(striking)) + 0.5) / len(striking)
-    away = (at - starts[:, None] - share / 2) / (_SOFT * share)
-    centered = np.exp(-0.5 * away**2) @ striking / max(float(striking.sum()), 1e-9)
-    return np.asarray(centered + _ANYWHERE * inside)
+    held = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
+    held *= (1.0 if axis else _ANYWHERE) / max(sums[-1], 1e-9)
+    if not axis:
+        striking = (np.maximum(look - np.float32(np.median(look)), 0.0) ** 2).sum(axis=0)
+        at = (np.arange(len(striking)) + 0.5) / len(striking)
+        away = (at - starts[:, None] - share / 2) / (_SOFT * share)
+        held += np.exp(-0.5 * away**2) @ striking / max(float(striking.sum()), 1e-9)
+    for face in seen.faces[:1]:
+        # As much of a head as there is room for, with its hair.
+        ends = (face.center[axis] + side * face.width for side in (_HEAD[axis], 0.8))
+        first, last = (min(max(end / seen.size[axis], 0.0), 1.0) for end in ends)
+        held -= _WHOLE * np.maximum(starts - first, 0.0)
+        held -= _WHOLE * np.maximum(last - starts - share, 0.0)
+    return np.asarray(held)
 
 
 def _best_way(held: list[Line]) -> Line:

@@ -1,171 +1,36 @@
-"""Layers: a subject cut out of a picture, and the background that was behind it, made up."""
+"""Layers: a subject cut out of a picture, and the background that was behind it, made up.
+
+A subject stays in blocks, as its background does, until the frame is complete: nothing is taken
+apart twice.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.film.sheets import Sheet, yuv
+from kit.engines.film.blocks import Blocks, pairs, quads
+from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.cutout import clean_rim
-from kit.engines.media.fill import erase, near_color
-from kit.engines.media.noise import smooth_step
-
-_SIDE = 400  # pixels of the longer side at which they are looked for
-_BAND = 0.028  # around the outline, as a share of the longer side: what may be a trace
-_TRACES_RIM = 0.004  # of that, what touches the subject
-_UNLIKE = 4.0  # variances of the ground by which a trace differs from it
-_AT_LEAST = 150.0  # mean square of differences that it differs by besides
-_SOMEWHERE = 700.0  # the same at the clearest pixel of a trace
-_CALM = 300.0  # variance of a ground up to which a trace is surely the subject's
-_CLEAR = (16.0, 60.0)  # from what is behind it: where a trace begins to be one, and is it fully
-
-
-def traces(pixels: Bytes, alpha: Bytes, least: int) -> tuple[Bytes, Bytes]:
-    """Return 255 where pixels beside a cutout are not the ground's, and where they surely are its.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3).
-    alpha : ndarray of uint8
-        Shape (height, width).
-    least : int
-        The coverage from which on a pixel is the subject's.
-
-    Returns
-    -------
-    tuple of ndarray of uint8
-        Both of shape (height, width), soft at their edges; the second lies inside the first.
-    """
-    height, width = alpha.shape
-    scale = min(1.0, _SIDE / max(height, width))
-    size = (max(4, round(width * scale)), max(4, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-    outside = cv2.resize(alpha, size, interpolation=cv2.INTER_AREA) < least
-    away = cv2.distanceTransform(outside.astype(np.uint8), cv2.DIST_L2, 5) / max(size)
-    if not (away > _BAND).any() or outside.all():
-        return np.zeros_like(alpha), np.zeros_like(alpha)
-    mean, variance = near_color(small, away > _BAND)
-    off = np.square(small - mean).mean(axis=2)
-    pixel = 1.5 / max(size)
-    rim = max(_TRACES_RIM, pixel)
-    unlike = (off > _UNLIKE * variance + _AT_LEAST) & (away > rim) & (away <= _BAND)
-    labels = cv2.connectedComponents(unlike.astype(np.uint8))[1]
-    begins = _labelled(labels, unlike & (away <= rim + pixel))
-    # What goes on beyond the band is a part of the ground that only passes behind the subject.
-    goes_on = _labelled(labels, unlike & (away > _BAND - pixel))
-    clear = _labelled(labels, unlike & (off > _SOMEWHERE))
-    calm = variance < _CALM
-    found, own = begins & clear & (calm | ~goes_on), begins & clear & calm & ~goes_on
-    return _large(found, alpha.shape), _large(own, alpha.shape)
-
-
-def with_traces(pixels: Bytes, background: Bytes, alpha: Bytes, own: Bytes) -> Bytes:
-    """Return the coverage of a subject together with its traces.
-
-    Parameters
-    ----------
-    pixels, background : ndarray of uint8
-        Shape (height, width, 3): a picture with the subject, and without it and its traces.
-    alpha, own : ndarray of uint8
-        Shape (height, width): where the subject is, and where traces surely are its.
-    """
-    off = cv2.blur(cv2.absdiff(pixels, background), (3, 3)).max(axis=2)
-    clear = smooth_step(*_CLEAR, off.astype(np.float32)) * own
-    return np.asarray(np.maximum(alpha, np.rint(clear).astype(np.uint8)))
-
-
-def _labelled(labels: NDArray[np.int32], where: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return all pixels of the pieces that are somewhere."""
-    found = np.zeros(int(labels.max()) + 1, bool)
-    found[labels[where]] = True
-    return np.asarray(found[labels])
-
-
-def _large(found: NDArray[np.bool_], shape: tuple[int, ...]) -> Bytes:
-    # A trace goes on to the subject itself.
-    mask = cv2.dilate(np.where(found, np.uint8(255), np.uint8(0)), np.ones((5, 5), np.uint8))
-    return np.asarray(cv2.resize(mask, shape[1::-1], interpolation=cv2.INTER_LINEAR))
-
+from kit.engines.media.fill import erase
 
 _WORK = 400  # pixels of the longer side at which the background is made up
-_RIM = 0.003  # by which the subject is widened for that, as a share of the longer side
+_RIM = 0.005  # by which the subject is widened for that, as a share of the longer side
 _TRACE = 12  # coverage from which on a pixel is not background
+_EMPTY = 4  # pixels around a subject that are drawn as well; it is blurred by less
+_FLAGS = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
 
 
-@dataclass(frozen=True, slots=True)
-class Layers:
-    """A picture in two parts.
-
-    Parameters
-    ----------
-    background : ndarray of uint8
-        Shape (height, width, 3), without the subject.
-    subject : ndarray of uint8
-        Shape (height, width, 3), with its own colors up to and beyond its edge.
-    alpha : ndarray of uint8
-        Shape (height, width): where the subject is.
-    """
-
-    background: Bytes
-    subject: Bytes
-    alpha: Bytes
-
-
-def separated(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Layers:
-    """Return the subject and, behind it, what its surroundings suggest."""
-    rest, own = traces(pixels, alpha, _TRACE)
-    background = _filled(pixels, np.maximum(alpha, rest), seed, progress)
-    progress.report(1.0)
-    alpha = with_traces(pixels, background, alpha, own)
-    return Layers(background, _before(pixels, background, alpha), alpha)
-
-
-def sheet_of(layers: Layers, rng: np.random.Generator) -> Sheet:
-    """Return the subject as a sheet that can be laid over a frame; its sides are even."""
-    cover = layers.alpha.astype(np.float32) * np.float32(1 / 255)
-    rgb = np.ascontiguousarray(layers.subject.transpose(2, 0, 1), np.float32)
-    rgb *= cover * np.float32(1 / 255)
-    half = cv2.resize(cover, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    return Sheet(
-        name="subject",
-        depth=1.0,
-        top=0,
-        color=yuv(rgb, cover, rng),
-        alpha=layers.alpha,
-        half=np.rint(half * 255).astype(np.uint8),
-        solid=None,
-        endless=True,
-    )
-
-
-def _before(pixels: Bytes, background: Bytes, alpha: Bytes) -> Bytes:
-    """Return the colors with which a subject, laid over its background, gives the picture again.
-
-    Where that asks for no color that there is, it is the nearest one; where there is no subject,
-    the subject's own colors go on, so that a part of a pixel's move shows no seam.
-    """
-    out = clean_rim(pixels, alpha).copy()
-    edge = (alpha > _TRACE) & (alpha < 255)
-    cover = alpha[edge][:, None] * np.float32(1 / 255)
-    behind = background[edge].astype(np.float32)
-    out[edge] = np.rint((pixels[edge] - (1 - cover) * behind) / cover).clip(0, 255)
-    return out
-
-
-def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
-    """Fill in the subject's place with patches of its surroundings.
+def background_of(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
+    """Return a picture whose subject is replaced by what its surroundings suggest.
 
     It is done small: behind a subject little comes into view, and that for a moment. What is
     farther from the subject than three times the rim stays as it is.
     """
     height, width = alpha.shape
-    # The rim goes with the subject: its color runs out over some pixels of the air around it.
+    # The rim goes with the subject: hair, and its color in some pixels of the air around it.
     rim = max(2, round(_RIM * max(height, width)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
     wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
@@ -173,11 +38,87 @@ def _filled(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes
     size = (max(4, round(width * scale)), max(4, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
-    gap = np.where(hidden > 0, np.uint8(255), np.uint8(0))
-    small = erase(small, gap, seed, progress).pixels
-    progress.report(1.0)
-    made = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
+    made = erase(small, hidden, seed, progress).pixels
+    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))
     return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)
+
+
+class SubjectLayer:
+    """A subject in front of a picture.
+
+    Parameters
+    ----------
+    pixels, background : ndarray of uint8
+        Shape (height, width, 3): the picture with the subject and without it.
+    alpha : ndarray of uint8
+        Shape (height, width): where the subject is.
+    size : (width, height)
+        At which it is shown; even.
+    """
+
+    def __init__(
+        self, pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int, int]
+    ) -> None:
+        # The colors that, laid over the background, give the picture again, or the nearest ones;
+        # outside the subject's own go on, so that a part of a pixel's move shows no seam.
+        color = clean_rim(pixels, alpha).copy()
+        edge = (alpha > _TRACE) & (alpha < 255)
+        share = alpha[edge][:, None] * np.float32(1 / 255)
+        behind = background[edge].astype(np.float32)
+        color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
+        way = cv2.INTER_AREA if alpha.shape[1] > size[0] else cv2.INTER_CUBIC
+        color, alpha = (
+            np.asarray(cv2.resize(part, size, interpolation=way)) for part in (color, alpha)
+        )
+        half = np.asarray(cv2.resize(alpha, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        luma, one, other = (
+            np.asarray(cv2.multiply(plane, cover, scale=1 / 255))
+            for plane, cover in zip(
+                views(rgb_frame(color), *size), (alpha, half, half), strict=True
+            )
+        )
+        color_blocks = Blocks(quads(luma), pairs(one, other))
+        cover_blocks = Blocks(quads(alpha), pairs(half, half))
+        self._parts = (
+            (color_blocks.luma, cover_blocks.luma, 1.0),
+            (color_blocks.chroma, cover_blocks.chroma, 0.5),
+        )
+        x, y, wide, high = cv2.boundingRect(alpha)
+        # Where it touches the edge of the picture it goes on.
+        self._box = [
+            (first - _EMPTY if first > _EMPTY else -1e6, last + _EMPTY if last < most else 1e6)
+            for first, last, most in zip(
+                (x, y), (x + wide, y + high), (size[0] - _EMPTY, size[1] - _EMPTY), strict=True
+            )
+        ]
+
+    def lay(self, blocks: Blocks, scale: float, x: float, y: float) -> None:
+        """Lay the subject over a frame, in place: enlarged, then moved by some pixels."""
+        spans = []
+        for box, shift, count in zip(self._box, (x, y), blocks.luma.shape[1::-1], strict=True):
+            first, last = (min(max((edge * scale + shift) / 2, 0.0), count) for edge in box)
+            # Even, so that blocks of chroma fit.
+            spans.append((int(first) & ~1, min(count, (int(np.ceil(last)) + 1) & ~1)))
+        (left, right), (top, bottom) = spans
+        if right <= left or bottom <= top:
+            return
+        for target, (color, cover, share) in zip(
+            (blocks.luma, blocks.chroma), self._parts, strict=True
+        ):
+            # A block of luma is two by two pixels, one of chroma two by one over two of luma.
+            high, first, last = 2 * share, round(left * share), round(right * share)
+            across = (2 * (first + 0.5) - x * share) / scale - 1
+            down = (high * (top + 0.5) - y * share) / scale - high / 2
+            back = np.array([[2 / scale, 0.0, across], [0.0, high / scale, down]])
+            size = (last - first, bottom - top)
+            moved, covered = (
+                cv2.warpAffine(part, back, size, flags=_FLAGS, borderMode=cv2.BORDER_REPLICATE)
+                for part in (color, cover)
+            )
+            part = target[top:bottom, first:last]
+            cv2.multiply(part, cv2.bitwise_not(covered), dst=part, scale=1 / 255)
+            cv2.add(part, moved, dst=part)

@@ -36,6 +36,8 @@ class Relief:
     ----------
     depth : ndarray of float32
         Shape (height, width), of the frame's shape, 0 for far and 1 for near.
+    focus : tuple of float
+        The point that a zoom leads to, in shares of the frame.
 
     Attributes
     ----------
@@ -45,14 +47,14 @@ class Relief:
         Rows and columns of the blocks that make a frame.
     """
 
-    def __init__(self, depth: Floats, take: Take) -> None:
+    def __init__(self, depth: Floats, take: Take, focus: tuple[float, float] = (0.5, 0.52)) -> None:
         self._take = take
         self.width, self.height = width, height = large(take)
         edge = ((width - take.width) // 2, (height - take.height) // 2)
         near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
         near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
         near = cv2.GaussianBlur(near, (0, 0), 0.004 * max(take.width, take.height))
-        self._fields = _fields(near, edge)
+        self._fields = _fields(near, edge, focus)
         self.shape = shape = self._fields.columns.shape
         self._maps = np.empty(shape, np.float32), np.empty(shape, np.float32)
         self._seen = Blocks(
@@ -129,7 +131,7 @@ class _Fields:
     down: Floats
 
 
-def _fields(near: Floats, edge: tuple[int, int]) -> _Fields:
+def _fields(near: Floats, edge: tuple[int, int], focus: tuple[float, float]) -> _Fields:
     height, width = near.shape
     down, across = height // 2, width // 2
     half = cv2.resize(near, (across, down), interpolation=cv2.INTER_AREA)
@@ -145,8 +147,8 @@ def _fields(near: Floats, edge: tuple[int, int]) -> _Fields:
         columns + edge[0] - 1.0,
         rows + edge[1] - 1.0,
         half,
-        (columns - width / 2) * grow,
-        (rows - 0.52 * height) * grow,
+        (columns - focus[0] * width) * grow,
+        (rows - focus[1] * height) * grow,
     )
     return _Fields(*(np.ascontiguousarray(part, np.float32) for part in parts))
 
