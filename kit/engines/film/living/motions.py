@@ -63,7 +63,8 @@ def _shimmer(
         free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
     if isinstance(motion, Fall):
         # Water speeds up: its threads are drawn out the more, the farther it has fallen.
-        x, y = canvas.fit(motion.across, window), np.sqrt(canvas.fit(motion.down, window))
+        x = canvas.fit(motion.across, window)
+        y = np.sqrt(np.maximum(canvas.fit(motion.down, window), 0.0))
         mask = smooth_step(1.05, 0.55, np.abs(x)) * smooth_step(1.0, 0.8, y)
         mask *= canvas.fit(np.ones_like(motion.across), window) * canvas.fit(free)
         # Less motion does not lift gravity.
