@@ -66,6 +66,11 @@ class Canvas:
         """Factor on the speed of what drifts, by how much is to move; 1 by default."""
         return 0.4 + self.take.motion
 
+    @property
+    def fall(self) -> float:
+        """The same of what falls: less motion does not lift gravity."""
+        return 0.7 + 0.5 * self.take.motion
+
     def fit(self, part: Floats, window: Window | None = None, step: int = 2) -> Floats:
         """Return a window of the painting as planes that are `step` times smaller than the luma."""
         if window is not None:
