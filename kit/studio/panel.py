@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.studio import accounts, forms, panel_costs, writing
-from kit.studio.connections import AccountConnection, AccountConnections, AccountSwitcher
-from kit.studio.session import Session
+from kit.studio.accounts_seats import Chair, Seat, Seats
+from kit.studio.forms import Made
 
 if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
+    from kit.studio.desk import Desk
+    from kit.studio.sync import Studio
     from kit.widgets.panel import Bench, Book, Panel
 
 
-def build_panel(session: Session[Any]) -> Panel:
-    """Return the whole application as one widget."""
-    return PanelPages(session).panel()
-
-
-class PanelAccounts:
+class Library:
     """One panel, and for each account that was opened in it a book of pages.
 
     A book that was left stays as it is: its forms are found again, and what they started goes on.
@@ -33,18 +32,18 @@ class PanelAccounts:
         Those of the studio's own account.
     """
 
-    def __init__(self, first: PanelPages, connections: AccountConnections) -> None:
-        self.connections = connections
+    def __init__(self, first: Pages, seats: Seats) -> None:
+        self.seats = seats
         self._first = first
-        self._reports: dict[AccountConnection, Book] = {}
-        self._others: list[PanelPages] = []
+        self._books: dict[Seat, Book] = {}
+        self._others: list[Pages] = []
         self._panel: Panel | None = None
 
     def panel(self) -> Panel:
         """Return the panel, open at the studio's own account."""
         from kit.widgets.panel import Panel
 
-        book = self._reports[self.connections.own] = self._first.book()
+        book = self._books[self.seats.own] = self._first.book()
         self._panel = Panel(book=book, twin=self._first.twin, on_close=self.close)
         return self._panel
 
@@ -52,18 +51,16 @@ class PanelAccounts:
         """Close the connections of all accounts but the studio's own."""
         for pages in self._others:
             pages.close()
-        if self.connections.own.session.awaited:
-            self._first.close()  # the one in the cells is another
-        self.connections.close()
+        self.seats.close()
 
-    def go(self, connection: AccountConnection) -> None:
+    def go(self, seat: Seat) -> None:
         """Go over to another account, on the page that is open."""
-        if connection not in self._reports:
-            pages = self._first.of(connection)
+        if seat not in self._books:
+            pages = self._first.of(seat)
             self._others.append(pages)
-            self._reports[connection] = pages.book()
+            self._books[seat] = pages.book()
         if self._panel is not None:
-            self._panel.book = self._reports[connection]
+            self._panel.book = self._books[seat]
 
     def turn_to(self, page: str) -> None:
         """Open a page."""
@@ -71,38 +68,42 @@ class PanelAccounts:
             self._panel.page = page
 
 
-class PanelPages:
+class Pages:
     """Builds the pages of one account.
 
     Parameters
     ----------
-    session : Session
-        Of the face that the panel was asked of; what asks in the background blocks.
-    library, connection : optional
+    studio : Studio
+        Who is asked.
+    desk, client, made
+        Of the face that the panel was asked of; see `kit.studio.forms.form`.
+    library, seat : optional
         What these pages belong to; by default a library of their own.
     """
 
     def __init__(
         self,
-        session: Session[Any],
-        library: PanelAccounts | None = None,
-        connection: AccountConnection | None = None,
+        studio: Studio,
+        desk: Desk,
+        client: Client | AsyncClient,
+        made: type[Made],
+        library: Library | None = None,
+        seat: Seat | None = None,
     ) -> None:
-        from kit.studio.sync import Studio
-
-        operations, client = session.operations, session.client
-        own: Any = None if session.awaited else client
-        self._studio = Studio(operations.settings, client=own, operations=operations)
-        self._session = session
-        self._library = library or PanelAccounts(self, AccountConnections(session))
-        self._connection = connection or self._library.connections.own
+        self._studio = studio
+        self._face = desk, client, made
+        self._library = library or Library(self, Seats(desk, client))
+        self._seat = seat or self._library.seats.own
         self._bench: Bench | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
-    def of(self, connection: AccountConnection) -> PanelPages:
+    def of(self, seat: Seat) -> Pages:
         """Return the same pages of another account."""
-        return PanelPages(connection.session, self._library, connection)
+        from kit.studio.sync import Studio
+
+        studio = Studio(seat.desk.settings, desk=seat.desk)
+        return Pages(studio, seat.desk, seat.client, self._face[2], self._library, seat)
 
     def close(self) -> None:
         """Close the connections."""
@@ -124,7 +125,7 @@ class PanelPages:
             Page("Write", self.write),
             Page("Account", self.account),
         ]
-        place = self._library.connections.describe(self._connection)
+        place = self._library.seats.place(self._seat)
         banner = "" if place.own else looks.banner(place.remark, place.code)
         return Book(pages, heading=self.heading, banner=banner)
 
@@ -138,7 +139,8 @@ class PanelPages:
         """Return what the panel of a notebook that is opened again says about itself."""
         from kit.widgets.panel import looks
 
-        code = f"{'await ' if self._session.awaited else ''}studio.panel()"
+        awaited = self._face[2].__name__.startswith("Async")
+        code = f"{'await ' if awaited else ''}studio.panel()"
         return looks.twin(self._place, self._listed, code)
 
     def models(self) -> Any:
@@ -166,30 +168,30 @@ class PanelPages:
         from kit.widgets.panel import page
 
         left = self._studio.account.credits
-        kept = self._studio.client.block(accounts.spent_lately()) is not None
+        kept = self._studio.client.block(accounts.spent()) is not None
         spent = self._studio.costs._spent(None, None)
-        return page(panel_costs.cost_page(spent, left, ledger=kept))
+        return page(panel_costs.report(spent, left, ledger=kept))
 
     def write(self) -> Any:
         """Return the writing panel."""
-        return writing.build_writing(self._session, wire.TOPICS[0])
+        return writing.writing(*self._face, wire.TOPICS[0])
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
-        switcher = AccountSwitcher(self._library.connections, self._connection, self._library.go)
-        return accounts.account_panel(self._connection.session, switcher=switcher)
+        chair = Chair(self._library.seats, self._seat, self._library.go)
+        return accounts.panel(self._seat.desk, self._seat.client, chair=chair)
 
     @property
     def _place(self) -> str:
-        settings = self._session.operations.settings
+        settings = self._seat.desk.settings
         return (
-            f"profile {self._connection.saved}"
-            if self._connection.saved
+            f"profile {self._seat.saved}"
+            if self._seat.saved
             else settings.name or settings.base_url
         )
 
     def _form(self, model: wire.Model) -> Any:
-        return forms.build_form(self._session, model, None, None, {})
+        return forms.form(*self._face, model, None, None, {})
 
     def _use(self, model_id: str) -> None:
         self._wanted = model_id

@@ -94,7 +94,7 @@ class Weather:
         self._glimmer = None
         if kind in _GLIMMERS:
             width, height = size
-            tile = clouds(rng, height, width, cells=(24, 24), most=255, octaves=1, floor=30)
+            tile = clouds(rng, height, width, cells=32, most=255, octaves=1, floor=30)
             self._glimmer = np.tile(tile, (1, 2))
         # Kept for all frames: memory that is new costs as much again as what is written to it.
         self._planes = [np.empty(size[::-1], np.uint8) for _ in range(4)]

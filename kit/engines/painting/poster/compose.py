@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -19,7 +19,16 @@ from kit.engines.painting.falling import fallen, kind_of
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.poster import ridges, sky
 from kit.engines.painting.poster.palettes import palette_for
-from kit.engines.painting.poster.planes import Plane, Stage, Strip, fill, printed, solid, strips
+from kit.engines.painting.poster.planes import (
+    Backdrop,
+    Plane,
+    Stage,
+    Strip,
+    fill,
+    printed,
+    solid,
+    strips,
+)
 from kit.engines.painting.poster.recipes import recipe_for
 from kit.engines.painting.tone import Film, decoded
 from kit.engines.prompt.brief import Brief
@@ -36,17 +45,10 @@ _Grid: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Water:
-    """A sheet of water from a shore down to the bottom of the stage.
+    """Water from the row of its shore down to the bottom of the stage.
 
-    Parameters
-    ----------
-    shore : int
-        Row where it begins.
-    waves : tuple of ndarray of float32
-        Two that moving water swings between: how far they shift each pixel of the mirror image,
-        in pixels, shape (rows, columns).
-    planes : tuple of Plane
-        What lies on the mirror image: the water's own color, haze at the shore, glitter.
+    It swings between two waves: how far they shift each pixel of the mirror image, in pixels, shape
+    (rows, columns). On that image lie planes of its own color, haze at the shore and glitter.
     """
 
     shore: int
@@ -56,18 +58,10 @@ class Water:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A composed landscape, ready to be painted or to be filmed.
-
-    Parameters
-    ----------
-    backdrop : Sky
-        The gradient with the light's glow.
-    back, front : tuple of Plane
-        What stands behind the water and before it; without water all is in `back`.
-    """
+    """A composed landscape: what stands behind the water and before it; without water, all back."""
 
     stage: Stage
-    backdrop: sky.Sky
+    backdrop: Backdrop
     back: tuple[Plane, ...]
     front: tuple[Plane, ...]
     water: Water | None
@@ -76,19 +70,10 @@ class Picture:
 def compose(
     brief: Brief, stage: Stage, *, layers: int = 7, mist: float = 0.4, stars: bool = True
 ) -> Picture:
-    """Return the planes of a scene.
+    """Return the planes of a scene: so many ridges, and at least as much mist, 0 to 1.
 
     Every part draws from its own stream of random numbers, so that a change of one setting leaves
     the rest of the picture as it was.
-
-    Parameters
-    ----------
-    layers : int
-        Ridges from the horizon to the foreground.
-    mist : float
-        0 for clear air, 1 for ridges that float in fog; the weather may ask for more.
-    stars : bool
-        Whether they may appear where the scene suits them.
     """
     rng = (np.random.default_rng([brief.seed, part]) for part in count())
     recipe, size, number = recipe_for(brief, layers)
@@ -100,7 +85,9 @@ def compose(
     far, near = ridges.ridges(next(rng), setting, number)
     wet = None
     if recipe.shore is not None:
-        wet = _water(next(rng), setting, round(stage.y(recipe.shore)))
+        # The shore moves as the last ridge behind the water does.
+        depth = max(plane.depth for plane in far if plane.name == "ridge")
+        wet = _water(next(rng), setting, round(stage.y(recipe.shore)), depth)
     return Picture(stage, sky.sky(setting), (*hung, *far), tuple(near), wet)
 
 
@@ -117,31 +104,18 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     progress.report(0.0)
     brief = read(job.prompt, values, job.seed, family="poster")
-    pixels = _picture(
-        brief,
-        progress.part(0.0, 0.7),
-        layers=values["layers"],
-        mist=values["mist"],
-        stars=values["stars"],
-        grain=_GRAIN if values["grain"] else 0.0,
-    )
+    look = {name: values[name] for name in ("layers", "mist", "stars")}
+    grain = _GRAIN if values["grain"] else 0.0
+    pixels = _picture(brief, progress.part(0.0, 0.7), grain=grain, **look)
     facts = {**brief.facts(), "seed": job.seed}
     # Its gradients and edges look the same with color at half the detail of light.
     return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
-def _picture(
-    brief: Brief,
-    progress: Progress,
-    *,
-    layers: int,
-    mist: float = 0.4,
-    stars: bool = True,
-    grain: float = 0.0,
-) -> Bytes:
+def _picture(brief: Brief, progress: Progress, *, grain: float = 0.0, **look: Any) -> Bytes:
     progress.report(0.0)
     stage = Stage(brief.width, brief.height)
-    composed = compose(brief, stage, layers=layers, mist=mist, stars=stars)
+    composed = compose(brief, stage, **look)
     progress.report(0.4)
     kind = kind_of(brief)
     air: tuple[Plane, ...] = ()
@@ -150,22 +124,18 @@ def _picture(
         color = (0.93, 0.14, 105) if kind == "fireflies" else (0.97, 0.01, 250)
         air = (Plane("weather", 1.0, 0, solid(color), mask),)
 
-    def reported(rows: Iterable[Strip]) -> Iterator[Strip]:
-        for start, strip in rows:
-            progress.report(0.5 + 0.5 * start / stage.rows)
-            yield start, strip
-
-    return printed(stage, reported(painted(composed, air)), grain=grain)
+    progress.report(0.6)
+    return printed(stage, painted(composed, air), grain=grain)
 
 
 def painted(picture: Picture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
     """Yield a picture strip by strip, from the top down; `air` is before all else."""
     stage, wet = picture.stage, picture.water
     if wet is None:
-        yield from strips(stage, picture.backdrop.fill, (*picture.back, *air))
+        yield from strips(stage, picture.backdrop, (*picture.back, *air))
         return
     above = np.empty((3, wet.shore, stage.columns), np.float32)
-    for _ in strips(stage, picture.backdrop.fill, picture.back, until=wet.shore, into=above):
+    for _ in strips(stage, picture.backdrop, picture.back, until=wet.shore, into=above):
         pass
 
     def mirrored(canvas: Floats, first: int) -> None:
@@ -195,7 +165,7 @@ def mirror(source: Floats | Bytes, grid: _Grid, target: Floats | Bytes) -> None:
     cv2.remap(source, *grid, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT)
 
 
-def _water(rng: np.random.Generator, setting: sky.Setting, shore: int) -> Water:
+def _water(rng: np.random.Generator, setting: sky.Setting, shore: int, depth: float) -> Water:
     stage, palette = setting.stage, setting.palette
     rows = stage.rows - shore
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
@@ -217,10 +187,10 @@ def _water(rng: np.random.Generator, setting: sky.Setting, shore: int) -> Water:
         (haze[: int(np.count_nonzero(haze))], palette.air[0]),
     ):
         alpha = np.repeat(np.rint(share * 255).astype(np.uint8), stage.columns, axis=1)
-        planes.append(Plane("water", 0.5, shore, solid(color), alpha))
+        planes.append(Plane("water", depth, shore, solid(color), alpha))
     if setting.brief.open:  # a sun that is not seen does not glitter
         glitter = _glitter(rng, stage, setting.light, shore)
-        planes.append(Plane("glitter", 0.5, shore, solid(palette.light[0]), glitter))
+        planes.append(Plane("glitter", depth, shore, solid(palette.light[0]), glitter))
     return Water(shore, (waves[0], waves[1]), tuple(planes))
 
 

@@ -23,16 +23,8 @@ Color: TypeAlias = tuple[float, float, float]
 class Palette:
     """The colors that a scene is painted with, each (lightness, chroma, hue).
 
-    Parameters
-    ----------
-    sky : tuple of Color
-        From the top down to the horizon, four.
-    land : tuple of Color
-        From the farthest ridge to the nearest, three.
-    light : tuple of Color
-        The disc of sun or moon, and the glow around it.
-    air : tuple of Color
-        Mist, snow and clouds.
+    They are the sky's from its top down, the land's from the farthest ridge to the nearest, those
+    of the disc of sun or moon and its glow, and those of mist, snow and clouds.
     """
 
     sky: tuple[Color, ...]

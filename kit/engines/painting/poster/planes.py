@@ -110,23 +110,22 @@ class Plane:
 
         A fourth channel of the canvas gathers how much is covered. The weight is used up.
         """
-        left = None
-        if weight is None:
-            weight = np.ones(canvas.shape[1:], np.float32)
-        else:
-            left = np.subtract(1.0, weight)
-            canvas[3:] = canvas[3:] * left + weight
+        left = np.zeros(1, np.float32) if weight is None else np.subtract(1.0, weight)
+        weight = np.ones(canvas.shape[1:], np.float32) if weight is None else weight
+        for cover in canvas[3:]:
+            cover *= left
+            cover += weight
         shares = []
         # From the last touch down to the plane, each one leaves less for what lies below it.
         for touch in reversed(self.touches):
             covers = touch.weights(rows, columns)
             if covers is not None:
-                share = weight * covers
+                share = covers * weight
                 cv2.subtract(weight, share, dst=weight)
                 shares.append((paint(touch.color), share))
         spare = np.empty_like(weight)
         for channel, target in enumerate(canvas[:3]):
-            if left is None:
+            if left.ndim == 1:
                 target[:] = 0.0
             else:
                 cv2.multiply(target, left, dst=target)

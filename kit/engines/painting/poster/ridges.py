@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import cv2
 import numpy as np
@@ -346,44 +346,45 @@ def _draw(
     # An even number, so that more of them are alike enough to be drawn together.
     tiers = np.clip(2 * np.rint(stand[2] / (10 if kind == "conifer" else 16)), 4, 14).astype(int)
     for count in np.unique(tiers).tolist():
-        x, y, tall = stand[:, tiers == count, None, None]
+        x, y, tall = stand[:, tiers == count, None]
         half, up, knobs = _template(kind, count)
-        dice = rng.uniform(-1.0, 1.0, (2, len(x), 2, len(half)))[..., knobs]
-        wide = tall * rng.uniform(*widths, x.shape) * np.array([1.0, -1.0])[:, None]
-        corners = np.empty((len(x), 2, len(half), 2))
-        corners[..., 0] = x + wide * half * (1.0 + rough[0] * dice[0])
-        corners[..., 1] = y + 2.0 - tall * (up + rough[1] * dice[1] * (up > 0))
-        corners[:, 1] = corners[:, 1, ::-1].copy()
-        outlines = corners.reshape(len(x), -1, 2)
+        dice = 2.0 * rng.random((2, len(x), len(half))) - 1.0
+        aside, upward = dice if kind in ("conifer", "poplar") else dice[..., knobs]
+        outlines = np.empty((len(x), len(half), 2))
+        outlines[..., 0] = x + tall * rng.uniform(*widths, x.shape) * half * (
+            1.0 + rough[0] * aside
+        )
+        outlines[..., 1] = y + 2.0 - tall * up * (1.0 + rough[1] * upward)
         fill(mask, outlines, top=top)
         if snow is not None:
             # What is left of each when it is drawn again a little lower.
-            thick = np.maximum(laden * tall[:, :, 0], 1.0) * (0.0, 1.0)
-            both = np.stack([outlines, outlines + thick[:, None]], axis=1)
-            values = [255, 0] * len(x)
-            fill(snow, both.reshape(-1, *outlines.shape[1:]), top=top, values=values)
+            large = laden * tall[:, 0] > 0.6
+            both = np.stack([outlines[large]] * 2, axis=1)
+            both[:, 1, :, 1] += np.maximum(laden * tall[large], 1.0)
+            fill(snow, both.reshape(-1, len(half), 2), top=top, values=cycle((255, 0)))
 
 
-@lru_cache(16)
+@lru_cache(32)
 def _template(kind: str, tiers: int) -> tuple[Array, Array, NDArray[np.intp]]:
-    """Return one side of a plant from its crown down: half widths, heights, and their dice."""
+    """Return an outline from the crown down and up again: half widths, heights, and their dice."""
     if kind == "poplar":
         up = np.linspace(1.0, 0.0, 12)
-        return np.sin(np.pi * up**0.62) ** 0.8, up, np.arange(12)
-    if kind == "cactus":  # a column with an arm that bends upward
+        half, knobs = np.sin(np.pi * up**0.62) ** 0.8, np.arange(12)
+    elif kind == "cactus":  # a column with arms that bend upward
         half, up = np.array(_CACTUS).T
-        return half, up, np.r_[[0] * 3, [4] * 12, 0]
-    if kind == "broadleaf":  # lobes around a crown, on a trunk
+        knobs = np.r_[[0] * 3, [4] * 12, 0]
+    elif kind == "broadleaf":  # lobes around a crown, on a trunk
         turn = np.linspace(np.pi / 2, -0.42 * np.pi, 8 * (tiers // 2) + 1)
-        knobs = np.arange(len(turn)) // 8
+        knobs = np.arange(len(turn) + 2) // 8
         lobes = 0.95 + 0.17 * np.abs(np.sin(np.arange(len(turn)) * np.pi / 8)) ** 0.7
-        half = np.concatenate([lobes * np.cos(turn), [0.1, 0.12]])
-        up = np.concatenate([0.64 + 0.31 * lobes * np.sin(turn), [0.38, 0.0]])
-        return half, up, np.append(knobs, [len(half) - 1] * 2).astype(np.intp)
-    # A fir: each tier goes out along a hanging bough and back in.
-    step = np.arange(1, tiers + 1) / tiers
-    wide, low = 0.14 + 0.86 * step**0.9, 1.0 - 0.93 * (step - 0.5 / tiers)
-    half, up = np.zeros(2 * tiers + 2), np.zeros(2 * tiers + 2)
-    half[1:-1:2], half[2:-1:2], half[-1] = 0.93 * wide, 0.43 * wide, 0.07
-    up[0], up[1:-1:2], up[2:-1:2] = 1.0, low - 0.46 / tiers, low - 0.16 / tiers
-    return half, up, np.arange(len(half))
+        half = np.append(lobes * np.cos(turn), [0.1, 0.12])
+        up = np.append(0.64 + 0.31 * lobes * np.sin(turn), [0.38, 0.0])
+    else:  # a fir: each tier goes out along a hanging bough and back in
+        step = np.arange(1, tiers + 1) / tiers
+        wide, low = 0.14 + 0.86 * step**0.9, 1.0 - 0.93 * (step - 0.5 / tiers)
+        half, up = np.zeros(2 * tiers + 2), np.zeros(2 * tiers + 2)
+        half[1:-1:2], half[2:-1:2], half[-1] = 0.93 * wide, 0.43 * wide, 0.07
+        up[0], up[1:-1:2], up[2:-1:2] = 1.0, low - 0.46 / tiers, low - 0.16 / tiers
+        knobs = np.arange(len(half))
+    mirrored = np.append(knobs, np.where(knobs, len(half) + knobs, 0)[::-1])  # one crown
+    return np.append(half, -half[::-1]), np.append(up, up[::-1]), mirrored

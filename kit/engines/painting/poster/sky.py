@@ -9,10 +9,19 @@ from itertools import islice
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Floats, Oklch, mix, paint, ramp
+from kit.engines.media.color import Floats, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting.poster.palettes import Palette
-from kit.engines.painting.poster.planes import Plane, Stage, discs, enlarged, fill, outline, solid
+from kit.engines.painting.poster.planes import (
+    Backdrop,
+    Plane,
+    Stage,
+    discs,
+    enlarged,
+    fill,
+    outline,
+    solid,
+)
 from kit.engines.painting.poster.recipes import Recipe, placed
 from kit.engines.prompt.brief import Brief
 
@@ -77,29 +86,8 @@ def moonlit(brief: Brief) -> bool:
     return brief.hour == "night" or (brief.hour == "dusk" and "crescent" in brief.things)
 
 
-@dataclass(frozen=True, slots=True)
-class Sky:
-    """The gradient of the sky with the light's glow, encoded sRGB: it is smooth.
-
-    Every `step` rows of the stage, a power of 2, one is kept: shape (n, 3, columns).
-    """
-
-    knots: Floats
-    step: int
-
-    def fill(self, canvas: Floats, first: int) -> None:
-        """Fill a canvas of shape (3, rows, columns) that begins at a knot's row of the stage."""
-        rows = canvas.shape[1]
-        start = first // self.step
-        at = np.arange(rows, dtype=np.float32)[:, None] / self.step
-        knots = self.knots[start : start + rows // self.step + 2]
-        # Each row is a mean of the knots above and below it: one product for the whole canvas.
-        shares = np.maximum(1.0 - np.abs(at - np.arange(len(knots), dtype=np.float32)), 0.0)
-        np.matmul(shares, knots.transpose(1, 0, 2), out=canvas)
-
-
-def sky(setting: Setting) -> Sky:
-    """Return the sky with the light's glow."""
+def sky(setting: Setting) -> Backdrop:
+    """Return the gradient of the sky with the light's glow, of which few rows are kept."""
     stage, palette, light = setting.stage, setting.palette, setting.light
     glow = 0.7 if not setting.brief.open else 0.5 if light.shadow else 1.0
     step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
@@ -119,7 +107,16 @@ def sky(setting: Setting) -> Sky:
         lit = plane[:, None] + near * np.maximum(color - plane, 0.0)[:, None]
         size = (stage.columns, len(rows))
         knots[:, number] = cv2.resize(np.minimum(lit, 1.0), size, interpolation=cv2.INTER_LINEAR)
-    return Sky(knots, step)
+
+    def fill(canvas: Floats, first: int) -> None:
+        number = canvas.shape[1]
+        at = np.arange(number, dtype=np.float32)[:, None] / step
+        part = knots[first // step : first // step + number // step + 2]
+        # Each row is a mean of the knots above and below it: one product for the whole canvas.
+        shares = np.maximum(1.0 - np.abs(at - np.arange(len(part), dtype=np.float32)), 0.0)
+        np.matmul(shares, part.transpose(1, 0, 2), out=canvas)
+
+    return fill
 
 
 def heaven(
@@ -129,6 +126,7 @@ def heaven(
     brief, (milky, stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 6)
     minimal, clear = "minimal" in brief.composition, not brief.covered
     moon, night = moonlit(brief), brief.hour == "night"
+    quiet = brief.dark or minimal or brief.mood == "calm" or not clear
     wished = [
         (night and clear and starry, _milky_way, milky),
         (brief.dark and starry and (clear or "stars" in brief.lights), _stars, stars),
@@ -138,16 +136,11 @@ def heaven(
         (brief.covered and brief.weather != "fog", _overcast, clouds),
         (clear and not minimal and brief.hour == "day", _heaps, clouds),
         (clear and not minimal and brief.hour != "day", _streaks, clouds),
-        ("birds" in brief.things or not _quiet(brief), _birds, flock),
+        ("birds" in brief.things or not quiet, _birds, flock),
     ]
     for shown, draw, rng in wished:
         if shown:
             yield from draw(rng, setting)
-
-
-def _quiet(brief: Brief) -> bool:
-    still = brief.mood == "calm" or "minimal" in brief.composition
-    return brief.dark or brief.covered or still
 
 
 def _discs(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
@@ -155,17 +148,17 @@ def _discs(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     stage, palette, light = setting.stage, setting.palette, setting.light
     radius, (color, glow), moon = light.radius, palette.light, moonlit(setting.brief)
     rings = () if light.shadow else ((1.9, 18),) if moon else ((2.35, 16), (1.6, 26))
+    top = int(min(max(light.y - 2.4 * radius - 2, 0), stage.rows - 2))
+    bottom = int(min(light.y + 2.4 * radius + 3, stage.rows))
     for factor, value in (*rings, (1.0, 255)):
-        far = factor * radius
-        top = int(min(max(light.y - far - 2, 0), stage.rows - 2))
-        mask = stage.blank(top, int(min(max(light.y + far + 3, top + 1), stage.rows)))
-        discs(mask, [light.x, light.y, far], top=top, values=[value])
+        mask = stage.blank(top, bottom)
+        discs(mask, [light.x, light.y, factor * radius], top=top, values=[value])
         if factor > 1.0:
             yield Plane("glare", 0.02, top, solid(color), mask)
     if light.shadow:
         x, y = light.x + light.shadow * radius, light.y - 0.16 * radius
         discs(mask, [x, y, 0.93 * radius], top=top, values=[0])
-    down = np.linspace(0.0, 1.0, len(mask))
+    down = np.clip((np.arange(top, bottom) - light.y) / (2 * radius) + 0.5, 0.0, 1.0)
     shaded = ramp([(0.0, color), (1.0, mix(color, glow, 0.6))], down)
     yield Plane("sun", 0.02, top, solid(color) if moon else shaded, mask)
     if moon and not light.shadow:
@@ -191,7 +184,6 @@ def _shafts(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
 
 
 def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
-    """Yield stars: many faint ones, few bright ones, thinning out toward the horizon."""
     stage, light, horizon = setting.stage, setting.light, setting.horizon
     bottom = int(min(stage.rows, horizon + 0.1 * stage.height))
     mask = stage.blank(0, bottom)
@@ -200,12 +192,8 @@ def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     lights = 0.16 + 0.84 * rng.random(count) ** 4
     fades = smooth_step(bottom, bottom * 0.35, places[:, 1])
     far = np.hypot(places[:, 0] - light.x, places[:, 1] - light.y) / light.radius
-    values = (
-        (255 if setting.brief.hour == "night" else 166)
-        * lights
-        * fades
-        * smooth_step(1.2, 5.0, far)
-    ).astype(int)
+    strength = 255 if setting.brief.hour == "night" else 166
+    values = (strength * lights * fades * smooth_step(1.2, 5.0, far)).astype(int)
     radii = np.maximum(stage.unit * (0.00062 + 0.00095 * lights**2), 0.45)
     shown = values > 8
     discs(mask, np.column_stack([places, radii])[shown], values=values[shown].tolist())
@@ -213,7 +201,6 @@ def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
 
 
 def _milky_way(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
-    """Yield the band of the Milky Way, faint and clouded."""
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     down, across = np.mgrid[0:_COARSE, 0:_COARSE].astype(np.float32) / _COARSE
     lean = rng.uniform(0.5, 0.9) * rng.choice([-1.0, 1.0])
@@ -221,27 +208,21 @@ def _milky_way(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     band = np.exp(-((off / 0.15) ** 2)) * (0.5 + 0.32 * field(rng, _COARSE, _COARSE, cells=(5, 5)))
     band *= smooth_step(0.95, 0.35, down)
     color = mix(palette.sky[3], (0.9, 0.03, 60), 0.5)
-    yield _veil(stage, "haze", 0.0, horizon, np.clip(band, 0, 1) * 60, color)
+    alpha = enlarged(np.clip(band, 0, 1) * 60, (stage.columns, int(horizon)))
+    yield Plane("haze", 0.0, 0, solid(color), alpha)
 
 
 def _overcast(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
-    """Yield a heavy ceiling of cloud."""
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
     down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
     cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
     color = mix(palette.sky[0], palette.land[1], 0.4)
-    yield _veil(stage, "cloud", 0.04, horizon, cover * 190, color)
-
-
-def _veil(
-    stage: Stage, name: str, depth: float, horizon: float, small: Floats, color: Oklch
-) -> Plane:
-    return Plane(name, depth, 0, solid(color), enlarged(small, (stage.columns, int(horizon))))
+    alpha = enlarged(cover * 190, (stage.columns, int(horizon)))
+    yield Plane("cloud", 0.04, 0, solid(color), alpha)
 
 
 def _aurora(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
-    """Yield curtains of northern lights, green below and violet above."""
     stage, horizon = setting.stage, setting.horizon
     along = np.sin(np.linspace(0.0, np.pi, 320))
     heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
@@ -298,15 +279,12 @@ def _heaps(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
         bulk = tall * (0.30 + 0.55 * (1 - shares**2)) * rng.uniform(0.75, 1.15, 9)
         across = x + tall * rng.uniform(1.7, 3.0) * shares
         discs(mask, np.stack([across, y - 0.55 * bulk, bulk], axis=1), top=top)
-        fade = 0.86 * smooth_step(
-            y, y - 1.25 * tall, np.arange(top, top + len(mask), dtype=np.float32)
-        )
-        alpha = (mask * fade[:, None]).astype(np.uint8)
+        rows = np.arange(top, top + len(mask), dtype=np.float32)[:, None]
+        alpha = (mask * (0.86 * smooth_step(y, y - 1.25 * tall, rows))).astype(np.uint8)
         yield Plane("cloud", 0.04 + 0.04 * layer, top, solid(palette.air[2]), alpha)
 
 
 def _birds(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
-    """Yield a small flock, off to the side of the light."""
     stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
     side = 1.0 if light.x < stage.x(0.5) else -1.0
     x0 = light.x + side * stage.unit * rng.uniform(0.14, 0.22)
