@@ -17,20 +17,20 @@ from kit.engines.film.weather import Weather
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting import tone
+from kit.engines.painting.camera import soften_edges, spread_slices
 from kit.engines.painting.heightfield.air import SkyStrip, fog_of
-from kit.engines.painting.heightfield.camera import (
-    NEAR,
-    WIDEST,
-    ColorLevels,
-    HeightfieldCamera,
-    Pose,
-    box_of,
-    height_levels,
-    spread_slices,
-)  # fmt: skip
 from kit.engines.painting.heightfield.covers import cover_of
 from kit.engines.painting.heightfield.detail import make_grain, make_rock
 from kit.engines.painting.heightfield.ground import OPEN, RANGES, develop, light_of, paint_ground
+from kit.engines.painting.heightfield.levels import (
+    END,
+    NEAR,
+    ColorLevels,
+    Pose,
+    box_of,
+    height_levels,
+    trace_land,
+)  # fmt: skip
 from kit.engines.painting.heightfield.relief import SIDE, Terrain, make_terrain
 from kit.engines.painting.heightfield.water import SWING, Water, dry_shores
 from kit.engines.painting.looks import look_for
@@ -38,6 +38,7 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
+_WIDEST = 0.62  # tangent from the middle of a wide frame to its sides
 #: Shorter side of the frame -> share of its pixels that are drawn before it is enlarged.
 _SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
 _ASIDE = 1.1  # radians between the sun in the sky and the light on the land
@@ -126,20 +127,20 @@ class Flight:
     def __init__(self, brief: Brief, kind: str, take: Take, progress: Progress) -> None:
         self._take = take
         rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(8)]
-        self._look = look = look_for(brief)
+        self._light = look = look_for(brief)
         terrain = make_terrain(kind, rng[0], progress.part(0.0, 0.5))
         self._lead = min(round(_DISSOLVE * take.fps) if take.loop else 0, take.frames // 3)
         words = (*brief.composition, *brief.tones)
         side = min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))
         columns, rows = (2 * round(_SHARES[side] * size / 2) for size in (take.width, take.height))
         # A tall frame sees as much upward as a wide one sees to the sides, a little less.
-        widest = WIDEST * min(1.0, (columns / rows) ** 0.6)
+        widest = _WIDEST * min(1.0, (columns / rows) ** 0.6)
         widest *= math.prod(_WORDS[word][2] for word in words if word in _WORDS)
         self._poses = poses = _route(terrain, take, words, self._lead, rng[1])
         box = box_of(poses, widest)
         near = _nearest(terrain, poses[::6], widest, 2 * widest * rows / columns)
-        slices = spread_slices(210 + rows // 6, near, _WOODED[kind])
-        self._camera = HeightfieldCamera(columns, rows, widest, slices)
+        self._slices = spread_slices(near, END, 210 + rows // 6, 0.3, _WOODED[kind])
+        self._size, self._focal = (columns, rows), columns / 2 / widest
         self._heights = height_levels(terrain.surface, box)
         turn = 1.0 if rng[2].random() < 0.5 else -1.0
         # A low sun is worth being seen; a high one lights best from the side.
@@ -153,17 +154,16 @@ class Flight:
         self._colors = ColorLevels(
             colors,
             box,
-            self._camera.focal,
+            self._focal,
             make_grain(terrain, light.way, rng[5], ahead),
             turned=abs(math.tan(ahead)) > 1,
         )
         self._roughen = make_rock(kind, rng[5])
         headings = [at.heading for at in poses]
-        aside = max(WIDEST, widest) + 0.05
+        aside = max(_WIDEST, widest) + 0.05
         span = (min(headings) - aside, max(headings) + aside)
-        focal = self._camera.focal
-        top = max(at.horizon for at in poses) * rows / focal + 0.05
-        self._sky = SkyStrip(look, span, sun, focal, top, rng[4])
+        top = max(at.horizon for at in poses) * rows / self._focal + 0.05
+        self._sky = SkyStrip(look, span, sun, self._focal, top, rng[4])
         self._water = None
         if terrain.water is not None:
             shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
@@ -202,9 +202,8 @@ class Flight:
 
     def _compose(self, at: Pose, seconds: float) -> Bytes:
         """Return land, sky and water, shape (rows, columns, 3), see `ground.develop`."""
-        camera = self._camera
-        hits = camera.look(at, self._heights)
-        first = hits.first
+        hits = trace_land(at, self._size, self._focal, self._slices, self._heights)
+        camera, first = hits.camera, hits.first
         land = self._colors.look_up(hits.x, hits.y, hits.inverse)
         if self._water is not None:
             dry_shores(land, self._colors, hits, at, self._water.level)
@@ -213,18 +212,20 @@ class Flight:
         self._roughen(land, wet, hits)
         low = min(camera.rows, first + _last_row(hits.sky) + 2)
         picture = np.empty((camera.rows, camera.columns, 3), np.uint8)
-        picture[:low] = self._sky.look_up(at, camera, low)
-        fog = fog_of(hits, at.height, self._look, 0.0 if self._water is None else self._water.level)
+        picture[:low] = self._sky.look_up(at.heading, camera, low)
+        fog = fog_of(
+            hits, at.height, self._light, 0.0 if self._water is None else self._water.level
+        )
         air = np.empty((len(land), camera.columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
         land = cv2.blendLinear(cv2.cvtColor(land, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
         cv2.copyTo(picture[first:low], hits.sky[: low - first].view(np.uint8), land[: low - first])
         picture[first:] = land
-        hits.smooth_edges(picture[..., 0])
+        soften_edges(picture.transpose(2, 0, 1), hits.edge)
         top = len(wet) - 1 - _last_row(wet[::-1])
         if self._water is not None and top < len(wet) - 2:
             small = _half(picture)
-            start, water = self._water.mirror(small, hits, camera, at, seconds, first + top)
+            start, water = self._water.mirror(small, hits, at, seconds, first + top)
             rest = slice(start - first, None)
             share = wet[rest] * np.float32(1 / 255)
             water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)

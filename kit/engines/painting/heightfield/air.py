@@ -10,15 +10,15 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.camera import Camera
-from kit.engines.painting.heightfield.camera import FAR, HeightfieldCamera, Hits, Pose, bands
 from kit.engines.painting.heightfield.ground import develop
+from kit.engines.painting.heightfield.levels import END, Hits, bands
 from kit.engines.painting.looks import Look
 from kit.engines.painting.sky import paint_sky, sun_of
 
 _CLEAR = 45.0  # units in front of the camera without any haze
 _THIN = 60.0  # units upward in which low haze thins out to a third
 _MOST = 5.5  # of haze and mist: more of it, and a flight in fog would see nothing
-_END = 0.68  # share of the farthest distance from which the land's end dissolves
+_FADES = 0.68  # share of the farthest distance from which the land's end dissolves
 _BELOW = 0.12  # tangent of the lowest sky that is painted
 _FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
 
@@ -46,11 +46,8 @@ def fog_of(hits: Hits, height: float, look: Look, ground: float) -> Floats:
         part *= np.maximum(hits.distance[band] - np.float32(_CLEAR), np.float32(0))
         cv2.exp(part, dst=part)
         # Whatever the weather, the world's last ridges fade out.
-        if float(hits.distance[band].max()) > _END * FAR:
-            far = hits.distance[band] * np.float32(1 / (1 - _END) / FAR) - np.float32(
-                _END / (1 - _END)
-            )
-            part *= np.float32(1) - np.clip(far, 0.0, 1.0) ** 2
+        far = (hits.distance[band] / np.float32(END) - np.float32(_FADES)) / np.float32(1 - _FADES)
+        part *= np.float32(1) - np.clip(far, 0.0, 1.0) ** 2
         np.subtract(np.float32(1), part, out=part)
     return out
 
@@ -88,15 +85,15 @@ class SkyStrip:
         low = cv2.GaussianBlur(band.mean(axis=0, dtype=np.float32)[None], (0, 0), 0.05 * scale)[0]
         self._low = np.rint(low).astype(np.uint8)
 
-    def look_up(self, at: Pose, camera: HeightfieldCamera, rows: int) -> Bytes:
+    def look_up(self, heading: float, camera: Camera, rows: int) -> Bytes:
         """Return what is seen of it in the upper rows of a frame, shape (rows, columns, 3)."""
         turned = np.arctan(camera.across)
         x = np.empty((rows, camera.columns), np.float32)
-        x[:] = (turned + np.float32(at.heading - self._start)) * np.float32(self._scale)
+        x[:] = (turned + np.float32(heading - self._start)) * np.float32(self._scale)
         # On a cylinder, what stands aside is farther away and so less high.
         step = np.cos(turned) * np.float32(self._scale / camera.focal)
         y = np.arange(rows, dtype=np.float32)[:, None] * step
-        y += np.float32(self._horizon) - camera.horizon(at) * step
+        y += np.float32(self._horizon) - camera.horizons * step
         return np.asarray(
             cv2.remap(self._picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.heightfield.camera import Hits, Level
+from kit.engines.painting.heightfield.levels import Hits, Level
 from kit.engines.painting.heightfield.relief import Terrain, doubled
 from kit.engines.painting.noise import slopes, tile
 

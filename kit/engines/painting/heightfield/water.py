@@ -8,15 +8,10 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.heightfield.camera import (
-    ColorLevels,
-    HeightfieldCamera,
-    Hits,
-    Pose,
-    accumulate,
-)  # fmt: skip
+from kit.engines.painting.camera import accumulate
 from kit.engines.painting.heightfield.detail import repeat_tile
 from kit.engines.painting.heightfield.ground import OPEN
+from kit.engines.painting.heightfield.levels import ColorLevels, Hits, Pose
 from kit.engines.painting.noise import tile
 
 SWING = 10  # smooth enlarging of marks swings so far to the other side of what is neither
@@ -40,7 +35,7 @@ def dry_shores(colors: Bytes, levels: ColorLevels, hits: Hits, at: Pose, water: 
     """
     # A pixel's four bytes are one number, whose highest one is the fourth channel.
     wet = colors.view("<u4")[..., 0] >= np.uint32((OPEN + SWING + 1) << 24)
-    wet &= hits.height > np.float32(water + _FOOT)
+    wet &= (hits.height > np.float32(water + _FOOT)) & ~hits.sky
     place = np.flatnonzero(wet)[:_MOST]
     for far in _BEHIND:
         x, y, inverse = (np.take(plane, place)[None] for plane in (hits.x, hits.y, hits.inverse))
@@ -79,7 +74,6 @@ class Water:
         self,
         picture: Bytes,
         hits: Hits,
-        camera: HeightfieldCamera,
         at: Pose,
         seconds: float,
         top: int,
@@ -91,7 +85,7 @@ class Water:
         picture : ndarray of uint8
             Land and sky, at half the size; where there is water, what is under its surface.
         """
-        inverse = hits.inverse[::2, ::2]
+        camera, inverse = hits.camera, hits.inverse[::2, ::2]
         skip = min(max(0, top - hits.first) // 2, len(inverse) - 1)
         first = hits.first + 2 * skip
         below = inverse[skip:]
@@ -106,7 +100,7 @@ class Water:
         waves *= np.clip(reach, 0, 0.05 * camera.rows, out=reach)
         waves *= np.float32(0.25)
         rows = np.float32(hits.first) + 2 * np.arange(len(inverse), dtype=np.float32)[:, None]
-        target = _mirrored_rows(inverse, rows, camera.horizon(at)[::2], drop, skip)
+        target = _mirrored_rows(inverse, rows, camera.horizons[::2], drop, skip)
         target *= np.float32(0.5)
         target += waves
         np.maximum(target, 0.0, out=target)

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import FAR, Camera, Heights, View, soften_edges, trace
+from kit.engines.painting.camera import (
+    FAR,
+    Camera,
+    Heights,
+    View,
+    soften_edges,
+    spread_slices,
+    trace,
+)
 from kit.engines.painting.looks import look_for
 from kit.engines.painting.noise import octave
 from kit.engines.painting.painting import Curtains, Motion, Painting
@@ -195,7 +203,8 @@ class Landscape:
         """Look at a surface: what each pixel shows."""
         part = self.progress.part(end - 0.1, end)
         count = slices or self.slices
-        self.view = trace(surface, self.camera, part, far=far, slices=count, near=near, even=even)
+        distances = spread_slices(near * self.camera.nearest, far, count, even)
+        self.view = trace(surface, self.camera, distances, part)
         self.depth = self.view.z.copy()
         self.behind, self.light = self.light, self.light.copy()
 
