@@ -358,21 +358,16 @@ class Captions:
         """Return, for each plane, what is added to which part, and how much of that stays."""
         width, height = self._size
         picture = _lettered(group, self._style, said, self._size)
-        if scale != 1.0:
-            size = [max(2, round(side * scale)) for side in picture.shape[1::-1]]
-            picture = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA))
-        left = (width - picture.shape[1]) // 2
-        top = round(self._middle * height - picture.shape[0] / 2)
-        top = min(max(top, 0), height - picture.shape[0])
         # Chroma has half the pixels: the part begins and ends on even ones, and within the frame.
-        x, y = max(left & ~1, 0), max(top & ~1, 0)
-        wide = min(width, left + picture.shape[1] + 1 & ~1) - x
-        high = min(height, top + picture.shape[0] + 1 & ~1) - y
-        sheet = np.zeros((high, wide, 4), np.uint8)
-        inner = picture[max(y - top, 0) :, max(x - left, 0) :][:high, :wide]
-        at = max(top - y, 0), max(left - x, 0)
-        inner = inner[: high - at[0], : wide - at[1]]
-        sheet[at[0] : at[0] + inner.shape[0], at[1] : at[1] + inner.shape[1]] = inner
+        wide, high = (
+            min(side, own + own % 2 + 2)
+            for side, own in zip(self._size, picture.shape[1::-1], strict=True)
+        )
+        x = (width - wide) // 4 * 2
+        y = round(min(max(self._middle * height - high / 2, 0), height - high) / 2) * 2
+        rest = (np.array([wide, high]) - scale * np.array(picture.shape[1::-1])) / 2
+        rest = np.rint(rest) if scale == 1.0 else rest
+        sheet = cv2.warpAffine(picture, np.column_stack([np.eye(2) * scale, rest]), (wide, high))
         planes = views(rgb_frame(np.ascontiguousarray(sheet[..., :3])), wide, high)
         alpha = np.ascontiguousarray(sheet[..., 3])
         half = cv2.resize(alpha, (wide // 2, high // 2), interpolation=cv2.INTER_AREA)

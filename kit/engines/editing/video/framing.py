@@ -21,7 +21,7 @@ from kit.engines.base import Progress
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.subject import Subject, find
+from kit.engines.media.subject import find
 
 Line: TypeAlias = NDArray[np.float64]
 #: From the number of a frame to its matrix, from the whole picture to the window; None where
@@ -46,12 +46,9 @@ _LARGEST = np.array([0.06, 0.06, 0.035, 0.04])
 #: Seconds over which a crop averages its way: the first that leaves it by less than a share of the
 #: crop's length, as whoever runs to and fro is soon out of a crop that turns slowly.
 _GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
-_PLACES = 49  # where a crop may stand
-_LAZY = 0.3  # what a move over the whole way costs, against looking at the best place
-#: How softly a place draws the crop's middle, in shares of the crop's length; and what it counts
-#: to hold it anywhere, against holding it in the middle.
-_SOFT, _ANYWHERE = 0.3, 0.3
-_WHOLE, _HEAD = 3.0, (-0.8, -1.1)  # what cutting a head costs; where it begins, in its widths
+#: Where a crop may stand; and what a move costs against being as far off at one look: more than
+#: half, so that it does not go somewhere and back for one look, and less than all.
+_PLACES, _LAZY = 65, 0.7
 _CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
 
 
@@ -61,15 +58,12 @@ class Frame:
 
     Parameters
     ----------
-    whole : tuple of int
-        Of the picture at the scale at which it is shown.
-    window : tuple of int
-        Of the part that is shown.
+    whole, window : tuple of int
+        Of the picture at the scale at which it is shown, and of the part that is shown.
     size : tuple of int
-        Of the whole frame; where it is larger than the window, a blurred copy fills the rest.
+        Of the frame; where it is larger than the window, a blurred copy fills the rest.
     read : tuple of int
-        Size at which the picture is to be read: smaller than the whole where only a part of it is
-        enlarged, which then costs no more than the part.
+        At which the picture is read: smaller than the whole where a part of it is enlarged.
     """
 
     whole: tuple[int, int]
@@ -103,7 +97,7 @@ def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
 
 
 def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
-    """Return an I420 frame of the whole size.
+    """Return a new I420 frame of the whole size.
 
     Parameters
     ----------
@@ -112,7 +106,7 @@ def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
     matrix : ndarray or None
         Shape (2, 3), from places in the whole picture to places in the window.
     """
-    shown = planes if matrix is None else _moved(planes, how, matrix)
+    shown = planes.copy() if matrix is None else _moved(planes, how, matrix)
     return shown if how.window == how.size else _filled(shown, how)
 
 
@@ -198,10 +192,10 @@ def motion_of(
         return None
     scale = _SIDE / max(footage.width, footage.height)
     size = (max(16, round(footage.width * scale)), max(16, round(footage.height * scale)))
-    check = partial(progress.report, 0.0)
+    aspect, check = frame.window[0] / frame.window[1], partial(progress.report, 0.0)
     small = footage.frames(reading, start=span[0], end=span[1], size=size, check=check)
     moves, changes = np.zeros((frames, 4)), np.zeros(frames)
-    looks: list[tuple[int, Subject]] = []
+    looks: list[tuple[int, tuple[int, ...]]] = []
     before: Bytes | None = None
     every = max(1, round(_LOOK_EVERY * fps))
     for number, pixels in zip(range(frames), small, strict=False):
@@ -209,8 +203,9 @@ def motion_of(
         if before is not None:
             changes[number] = _change(before, gray)
             moves[number] = _move(before, gray) if steady else 0.0
-        if frame.room != (0, 0) and (number % every == 0 or changes[number] > _CUT):
-            looks.append((number, find(pixels)))
+        look = number % every == 0 or changes[number] > _CUT or number == frames - 1
+        if look and frame.room != (0, 0):
+            looks.append((number, find(pixels).window(aspect)))
         before = gray
         progress.report((number + 1) / frames)
     shots = _shots(changes)
@@ -219,7 +214,9 @@ def motion_of(
     for axis, room in enumerate(frame.room):
         if room:
             share = frame.window[axis] / frame.whole[axis]
-            way = room * _followed(looks, shots, share, axis, fps)
+            most = max(1, size[axis] - looks[0][1][2 + axis])
+            places = [(number, window[axis] / most) for number, window in looks]
+            way = room * _followed(places, shots, share, fps)
             # A crop that hardly moves stands still, on whole pixels: that is sharper.
             corners[:, axis] = 2 * np.rint(way.mean() / 2) if np.ptp(way) < 2.0 else way
     if not steady:
@@ -311,26 +308,24 @@ def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
     return np.column_stack([linear, half + held - linear @ (corner + half)])
 
 
-def _followed(
-    looks: list[tuple[int, Subject]], shots: list[slice], share: float, axis: int, fps: float
-) -> Line:
+def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, fps: float) -> Line:
     """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
 
     Parameters
     ----------
+    looks : list of (frame, place)
+        Where it had best begin.
     share : float
         Length of the crop, in shares of the frame's.
-    axis : int
-        0 where it moves to the side, 1 up and down.
     """
     out = np.full(shots[-1].stop, 0.5)
     for shot in shots:
-        inside = [(n, look) for n, look in looks if shot.start <= n < shot.stop]
+        inside = [(n, place) for n, place in looks if shot.start <= n < shot.stop]
         if not inside:
             continue
-        places = _best_way([_held(look, share, axis) for _, look in inside]) / (_PLACES - 1)
+        places = _lazily([place for _, place in inside])
         if np.ptp(places) * (1 - share) < _CALMLY * share:
-            places[:] = places.mean()
+            places[:] = np.median(places)
         at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
         smooth, most = at, _OFF * share / max(1 - share, 1e-9)
         for seconds in _GLIDES:
@@ -342,57 +337,26 @@ def _followed(
     return out
 
 
-def _held(seen: Subject, share: float, axis: int) -> Line:
-    """Return how well a crop shows what draws the eye at each of its places, 0 to about 1.
-
-    Whatever holds a thing holds as much of it at its edge as in its middle. To the side, what is
-    striking therefore counts most in the middle; up and down a body must not draw the crop.
-    """
-    look, starts = seen.attention, np.linspace(0.0, 1.0 - share, _PLACES)
-    sums = np.concatenate([[0.0], np.cumsum(look.sum(axis=axis, dtype=np.float64))])
-    knots = np.linspace(0.0, 1.0, len(sums))
-    held = np.interp(starts + share, knots, sums) - np.interp(starts, knots, sums)
-    held *= (1.0 if axis else _ANYWHERE) / max(sums[-1], 1e-9)
-    if not axis:
-        striking = (np.maximum(look - np.float32(np.median(look)), 0.0) ** 2).sum(axis=0)
-        at = (np.arange(len(striking)) + 0.5) / len(striking)
-        away = (at - starts[:, None] - share / 2) / (_SOFT * share)
-        held += np.exp(-0.5 * away**2) @ striking / max(float(striking.sum()), 1e-9)
-    for face in seen.faces[:1]:
-        # As much of a head as there is room for, with its hair.
-        ends = (face.center[axis] + side * face.width for side in (_HEAD[axis], 0.8))
-        first, last = (min(max(end / seen.size[axis], 0.0), 1.0) for end in ends)
-        held -= _WHOLE * np.maximum(starts - first, 0.0)
-        held -= _WHOLE * np.maximum(last - starts - share, 0.0)
-    return np.asarray(held)
-
-
-def _best_way(held: list[Line]) -> Line:
-    """Return the place at each look that holds most while moving little, over all looks at once."""
-    places = np.arange(_PLACES) / (_PLACES - 1)
+def _lazily(best: list[float]) -> Line:
+    """Return places near the best ones while moving little, over all looks at once."""
+    places = np.linspace(0.0, 1.0, _PLACES)
     cost = _LAZY * np.abs(places[:, None] - places[None, :])
-    # Equal places are all as good as the middle one.
-    middle = 1e-4 * np.abs(places - 0.5)
-    score, back = held[0] - middle, []
-    for look in held[1:]:
-        reached = score[None, :] - cost
-        back.append(reached.argmax(axis=1))
-        score = reached.max(axis=1) + look - middle
-    way = [int(score.argmax())]
+    off, back = np.abs(places - best[0]), []
+    for place in best[1:]:
+        reached = off[None, :] + cost
+        back.append(reached.argmin(axis=1))
+        off = reached.min(axis=1) + np.abs(places - place)
+    way = [int(off.argmin())]
     for choice in reversed(back):
         way.append(int(choice[way[-1]]))
-    return np.array(way[::-1], np.float64)
+    return places[way[::-1]]
 
 
 def _smoothed(line: Line, sigma: float) -> Line:
-    """Average along a line with a bell of a width in frames; the ends go on as they are."""
+    """Average along a line with a bell of a width in frames; a steady pan stays one to its ends."""
     if len(line) < 2 or sigma < 0.5:
         return line
     reach = round(3 * sigma)
     bell = cv2.getGaussianKernel(2 * reach + 1, sigma).ravel()
-    # Mirrored through its ends, a steady pan stays a steady pan up to the last frame.
-    before = 2 * line[0] - line[1 : reach + 1][::-1]
-    after = 2 * line[-1] - line[-reach - 1 : -1][::-1]
-    padded = np.concatenate([before, line, after])
-    padded = np.pad(padded, (reach - len(before), reach - len(after)), mode="edge")
-    return np.convolve(padded, bell, "valid")
+    padded = np.pad(line, reach, mode="reflect", reflect_type="odd")
+    return np.asarray(np.convolve(padded, bell, "valid"))
