@@ -6,7 +6,6 @@ middle lies half a pixel to the right of its pixel's, and in luma half a pixel b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -29,19 +28,15 @@ class Blocks:
         rows = frame[0].view(np.uint16).reshape(height // 2, 2, width // 2)
         for number, half in enumerate(cv2.split(self.luma[:, : width // 2].view(np.uint16))):
             rows[:, number] = half
-        spread_pairs(self.chroma, frame[1:])
+        for plane, half in zip(frame[1:], cv2.split(self.chroma.view(np.uint16)), strict=True):
+            plane[:] = half.view(np.uint8)[:, : plane.shape[1]]
 
 
 def blocks_of(planes: Frame) -> Blocks:
     """Return the planes of a picture in blocks."""
-    return Blocks(quads(planes[0]), pairs(planes[1], planes[2]))
-
-
-def quads(plane: Bytes) -> Bytes:
-    """Return a plane of which each pixel carries its neighbors to the right, below and both."""
-    out = np.empty((*plane.shape, 4), np.uint8)
-    fill_quads(bordered(plane), out)
-    return out
+    luma = np.empty((*planes[0].shape, 4), np.uint8)
+    fill_quads(bordered(planes[0]), luma)
+    return Blocks(luma, pairs(planes[1], planes[2]))
 
 
 def bordered(plane: Bytes) -> Bytes:
@@ -58,9 +53,3 @@ def pairs(one: Bytes, other: Bytes) -> Bytes:
     """Return two planes as one, of which each pixel carries its neighbor to the right."""
     wide = [cv2.copyMakeBorder(plane, 0, 0, 0, 1, cv2.BORDER_REPLICATE) for plane in (one, other)]
     return np.asarray(cv2.merge([part for plane in wide for part in (plane[:, :-1], plane[:, 1:])]))
-
-
-def spread_pairs(blocks: Bytes, planes: Sequence[Bytes]) -> None:
-    """Write blocks of chroma into two planes."""
-    for plane, half in zip(planes, cv2.split(blocks.view(np.uint16)), strict=True):
-        plane[:] = half.view(np.uint8)[:, : plane.shape[1]]

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.film.blocks import Blocks, pairs, quads
+from kit.engines.film.blocks import Blocks, blocks_of
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.cutout import clean_rim
@@ -81,8 +81,8 @@ class SubjectLayer:
                 views(rgb_frame(color), *size), (alpha, half, half), strict=True
             )
         )
-        color_blocks = Blocks(quads(luma), pairs(one, other))
-        cover_blocks = Blocks(quads(alpha), pairs(half, half))
+        color_blocks = blocks_of((luma, one, other))
+        cover_blocks = blocks_of((alpha, half, half))
         self._parts = (
             (color_blocks.luma, cover_blocks.luma, 1.0),
             (color_blocks.chroma, cover_blocks.chroma, 0.5),
