@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kit.client.settings import Settings
     from kit.logins import login, logout
     from kit.studio import AsyncStudio, Studio
-    from kit.studio.desk import Desk
+    from kit.studio.operations import Operations
     from kit.studio.views import compare, gallery
 
 __all__ = [
@@ -78,8 +78,8 @@ def connect(
     """
     from kit.studio import Studio
 
-    settings, desk = _found(base_url, api_key, profile, data)
-    return Studio(settings, desk=desk)
+    settings, operations = _found(base_url, api_key, profile, data)
+    return Studio(settings, operations=operations)
 
 
 async def aconnect(
@@ -99,20 +99,20 @@ async def aconnect(
 
     from kit.studio import AsyncStudio
 
-    settings, desk = await asyncio.to_thread(_found, base_url, api_key, profile, data)
-    return AsyncStudio(settings, desk=desk)
+    settings, operations = await asyncio.to_thread(_found, base_url, api_key, profile, data)
+    return AsyncStudio(settings, operations=operations)
 
 
 def _found(
     base_url: str | None, api_key: str | None, profile: str | None, data: Path | str | None
-) -> tuple[Settings, Desk]:
+) -> tuple[Settings, Operations]:
     """Return where the service is; the keys of the embedded one can be managed from here."""
     from kit.client import settings
-    from kit.studio.desk import Desk
+    from kit.studio.operations import Operations
 
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
     if found is not None:
-        return found, Desk(found)
+        return found, Operations(found)
     from kit.client.location import ServiceLocation
     from kit.local import LocalKeys, embedded, follower, prover
 
@@ -120,7 +120,7 @@ def _found(
     url, key = embedded(folder)
     moves = ServiceLocation(url, follower(folder, key), prover(folder))
     found = settings.embedded(url, key, data=data, moves=moves)
-    return found, Desk(found, keys=LocalKeys(folder, key))
+    return found, Operations(found, keys=LocalKeys(folder, key))
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -116,13 +116,13 @@ def saved() -> list[Profile]:
 
 
 def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
-    from kit.studio.accounts_seats import published
+    from kit.studio.connections import is_public_page
     from kit.widgets.account.signing import SignIn
 
-    profile = "" if published() else profile
+    profile = "" if is_public_page() else profile
 
     def enter(address: str, key: str, name: str) -> Studio:
-        if name and published():
+        if name and is_public_page():
             raise ConfigError("this page saves no keys: leave the name empty")
         return login(address, key, profile=name, data=data)
 

@@ -166,7 +166,7 @@ def _blocking(studio: AsyncStudio) -> Studio:
     """Return the same studio for a cell that waits: one history, one budget."""
     from kit.studio import Studio
 
-    return Studio(studio.client.settings, desk=studio._desk)
+    return Studio(studio.client.settings, operations=studio._operations)
 
 
 def _words(model: wire.Model) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 #: Folders whose module or folder ``aio`` is the source of ``sync``.
-PLACES = ("kit/client/transports",)
+PLACES = ("kit/client/transports", "kit/explore/history", "kit/studio")
 
 #: What is written otherwise, in this order.
 WORDS = {
@@ -23,7 +23,7 @@ WORDS = {
     r"\b(_?)Async(?=[A-Z])": r"\1",
     r"\basynccontextmanager\b": "contextmanager",
     r"\basyncio\.CancelledError\b": "KeyboardInterrupt",
-    r"\bawait asyncio\.to_thread\((\w[\w.()]*)(?:, )?": r"\1(",
+    r"\bawait asyncio\.to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
     r"\basync (def|with|for)\b": r"\1",
     r"\bawait ": "",
     r"\b__a(enter|exit|iter)__\b": r"__\1__",
@@ -69,7 +69,11 @@ def tidy(files: list[Path]) -> None:
     ruff = [sys.executable, "-m", "ruff"]
     config = ["--config", str(ROOT / "pyproject.toml")]
     names = [str(file) for file in files]
-    subprocess.run([*ruff, "check", "-q", "--fix-only", *config, *names], check=True, cwd=ROOT)
+    subprocess.run(
+        [*ruff, "check", "-q", "--fix-only", "--unsafe-fixes", *config, *names],
+        check=True,
+        cwd=ROOT,
+    )
     subprocess.run([*ruff, "format", "-q", *config, *names], check=True, cwd=ROOT)
 
 

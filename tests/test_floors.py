@@ -109,7 +109,12 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "altair": ("kit.explore.charts.vega",),
     "duckdb": ("kit.explore.archive",),
     "msgspec": ("kit.explore",),
-    "pyarrow": ("kit.explore", "kit.studio.shelf"),
+    "pyarrow": (
+        "kit.explore",
+        "kit.studio.history_sync",
+        "kit.studio.aio.history",
+        "kit.studio.sync.history",
+    ),
     "sqlalchemy": ("kit.service.store",),
     "alembic": ("kit.service.store.migrations",),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
@@ -41,6 +41,9 @@ class AsyncClient:
     sleep : callable, optional
         How seconds pass; tests pass one that does not take any.
     """
+
+    #: Whether what it runs has to be awaited.
+    awaited = True
 
     def __init__(
         self,
@@ -87,6 +90,10 @@ class AsyncClient:
     def block(self, flow: Flow[T]) -> T:
         """Run a flow to its end while the caller waits; safe inside a running loop."""
         return self._bridge.run(self._drive(flow))
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what a coroutine of this face gives; on a thread that may block."""
+        return self._bridge.run(work)
 
     async def perform(self, step: Step) -> Outcome:
         """Do one step and return its outcome; once more where the service had only moved."""

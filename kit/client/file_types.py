@@ -196,7 +196,7 @@ def find_renamed(path: Path) -> Path:
     """Return where a file is after `rename_by_content`; `path` if it is nowhere."""
     if path.exists():
         return path
-    others = (path.with_suffix(file_extension) for file_extension in _ALL)
+    others = (path.with_suffix(extension) for extension in _ALL)
     return next((other for other in others if other.exists()), path)
 
 

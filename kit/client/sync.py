@@ -45,6 +45,9 @@ class Client:
     <Client https://studio.test>
     """
 
+    #: Whether what it runs has to be awaited.
+    awaited = False
+
     def __init__(self, settings: Settings, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self.settings = settings
         self._sleep = sleep
@@ -91,6 +94,10 @@ class Client:
     def block(self, flow: Flow[T]) -> T:
         """Run a flow to its end; the same as `run`, for code that serves both faces."""
         return self.run(flow)
+
+    def wait_for(self, found: T) -> T:
+        """Return what a call of this face has given; the other face waits for it."""
+        return found
 
     def perform(self, step: Step) -> Outcome:
         """Do one step and return its outcome; once more where the service had only moved."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from kit.errors import ConfigError
-from kit.explore.lines import Lines
+from kit.explore.json_lines import JsonLines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class Ratings:
     """
 
     def __init__(
-        self, lines: Lines, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self, lines: JsonLines, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
         self._lines = lines
         self._clock = clock

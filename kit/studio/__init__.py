@@ -6,19 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kit.studio.aio import AsyncStudio
-    from kit.studio.generation import AsyncGeneration, Generation
-    from kit.studio.models import Models
-    from kit.studio.sync import Studio
+    from kit.studio.aio import AsyncGeneration, AsyncStudio
+    from kit.studio.catalog import Models
+    from kit.studio.sync import Generation, Studio
 
 __all__ = ["AsyncGeneration", "AsyncStudio", "Generation", "Models", "Studio"]
 
 #: Where each name is: a script that blocks need not load an event loop.
 _WHERE = {
-    "AsyncGeneration": "kit.studio.generation",
+    "AsyncGeneration": "kit.studio.aio",
     "AsyncStudio": "kit.studio.aio",
-    "Generation": "kit.studio.generation",
-    "Models": "kit.studio.models",
+    "Generation": "kit.studio.sync",
+    "Models": "kit.studio.catalog",
     "Studio": "kit.studio.sync",
 }
 

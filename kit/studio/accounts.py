@@ -1,24 +1,22 @@
-"""The account panel of a studio: what `kit.widgets.account` needs, made of a desk and a client."""
+"""The account panel of a studio: what `kit.widgets.account` needs, on one session."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, flows
 from kit.client.actions import Flow
 from kit.client.calls import Call
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
-from kit.studio.accounts_seats import Chair, Seats
-from kit.studio.desk import Desk
+from kit.studio.connections import AccountConnections, AccountSwitcher
+from kit.studio.session import Session
 from kit.widgets.keys import Spent
 
 if TYPE_CHECKING:
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
     from kit.widgets.account import AccountPanel
 
 #: Pages of the ledger that are read at most to add up a month.
@@ -27,29 +25,35 @@ _PAGES = 20
 _CHARGES = frozenset({"generation", "title", "script"})
 
 
-def panel(desk: Desk, client: Client | AsyncClient, *, chair: Chair | None = None) -> AccountPanel:
-    """Return the account panel of a service; its keys where the desk can manage them.
+def account_panel(
+    session: Session[Any], *, switcher: AccountSwitcher | None = None
+) -> AccountPanel:
+    """Return the account panel of a service; its keys where the session can manage them.
 
     Parameters
     ----------
-    chair : Chair, optional
+    switcher : AccountSwitcher, optional
         How to go over to another profile; by itself the panel goes over alone.
     """
     from kit.widgets.account import AccountPanel, Facts
 
-    seats = Seats(desk, client)
-    sitting = chair or Chair(seats)
+    connections = AccountConnections(session)
+    switcher = switcher or AccountSwitcher(connections)
 
     def look() -> Facts:
-        seat = sitting.at
-        settings = seat.desk.settings
-        return Facts(settings.name or settings.base_url, seat.account(), seat.client.block(spent()))
+        connection = switcher.at
+        settings = connection.session.operations.settings
+        return Facts(
+            settings.name or settings.base_url,
+            connection.account(),
+            connection.session.client.block(spent_lately()),
+        )
 
-    keys = None if seats.visitors else desk.keys
-    return AccountPanel(look, keys=keys, profiles=sitting, on_close=seats.close)
+    keys = None if connections.visitors else session.operations.keys
+    return AccountPanel(look, keys=keys, profiles=switcher, on_close=connections.close)
 
 
-def spent(now: datetime | None = None) -> Flow[Spent | None]:
+def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
     """Return what was spent today and this month (UTC), or None where there is no ledger.
 
     A ledger of another making may hold what is not known here; what was made of that is said.

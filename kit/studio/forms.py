@@ -1,4 +1,4 @@
-"""Forms of a studio: what `kit.widgets.form` needs of a service, made of a desk and a client.
+"""Forms of a studio: what `kit.widgets.form` needs of a service, made of a operations and a client.
 
 Every call blocks; a form makes them in threads of its own. It is the same for both faces: what they
 differ in is how they run a flow, and which generation they hand out.
@@ -18,43 +18,34 @@ from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow, Sleep
 from kit.errors import KitError
 from kit.private import make_folder
-from kit.studio import plainly
-from kit.studio.desk import Desk
-from kit.studio.generation import AsyncGeneration, Generation
-from kit.studio.orders import Order, resolved
+from kit.studio import json_values
+from kit.studio.generation import BaseGeneration
+from kit.studio.requests import CheckedRequest, resolve_media
+from kit.studio.session import Session
 
 if TYPE_CHECKING:
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
     from kit.widgets.form import Form, Request
     from kit.widgets.form.service import Settle
 
 T = TypeVar("T")
-Made = Generation | AsyncGeneration
 
 
-class Counter:
-    """A service as a form sees it.
+class FormService:
+    """A service as a form sees it."""
 
-    Parameters
-    ----------
-    made : type
-        Of the generations that are handed out: `Generation` or `AsyncGeneration`.
-    """
-
-    def __init__(self, desk: Desk, client: Client | AsyncClient, made: type[Made]) -> None:
-        self._desk = desk
-        self._client = client
-        self._made = made
+    def __init__(self, session: Session[Any]) -> None:
+        self._session = session
+        self._operations = session.operations
+        self._client = session.client
 
     @property
     def uploads(self) -> Path:
         """The folder of the files that came through the browser."""
-        return self._desk.settings.data / "notebook" / "uploads"
+        return self._operations.settings.data / "notebook" / "uploads"
 
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
-        return self._client.block(self._desk.quote(self._order(request)))
+        return self._client.block(self._operations.quote(self._order(request)))
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not tell."""
@@ -66,9 +57,9 @@ class Counter:
         on_update: Callable[[wire.Generation], None],
         on_sent: Callable[[str, float], None],
         on_wait: Callable[[str], None],
-    ) -> Made:
+    ) -> Any:
         """Start a request anew, wait for it, and return it with its output in the cache."""
-        flow = self._desk.generate(
+        flow = self._operations.generate(
             self._order(request), again=True, on_update=on_update, on_sent=on_sent
         )
         return self._held(flow, on_wait)
@@ -78,19 +69,19 @@ class Counter:
         generation_id: str,
         on_update: Callable[[wire.Generation], None],
         on_wait: Callable[[str], None],
-    ) -> Made:
+    ) -> Any:
         """Wait on for what was started, and return it with its output in the cache."""
         return self._held(self._waited(generation_id, on_update), on_wait)
 
-    def held(self, facts: wire.Generation) -> Made:
+    def held(self, facts: wire.Generation) -> Any:
         """Return a generation as the user of this face holds it."""
-        return self._made(facts, self._desk, self._client)
+        return self._session.hold(facts)
 
     def cancel(self, generation_id: str) -> None:
         """Ask to stop a generation."""
-        self._client.block(self._desk.cancel(generation_id))
+        self._client.block(self._operations.cancel(generation_id))
 
-    def show(self, generation: Made) -> str:
+    def show(self, generation: BaseGeneration) -> str:
         """Return a finished generation as HTML."""
         return generation._repr_mimebundle_()["text/html"]
 
@@ -112,33 +103,33 @@ class Counter:
         if isinstance(medium, (str, Path)):
             return Path(medium).expanduser()
         if hasattr(medium, "_kit_file"):
-            found: Path = self._client.block(resolved(medium))
+            found: Path = self._client.block(resolve_media(medium))
             return found
-        source = uploads.source(medium, ours=self._desk.settings.ours)
+        source = uploads.source(medium, ours=self._operations.settings.ours)
         with source.open() as file:
             return self.keep(source.name, file.read())
 
-    def _held(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Made:
+    def _held(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
         try:
-            return self.held(self._client.block(told(flow, on_wait)))
+            return self._session.hold(self._client.block(report_waits(flow, on_wait)))
         except KitError as error:
             if error.generation_id:
-                error.resume = self.held(wire.Generation(id=error.generation_id)).wait
+                error.resume = self._session.hold(wire.Generation(id=error.generation_id)).wait
             raise
 
     def _waited(
         self, generation_id: str, on_update: Callable[[wire.Generation], None]
     ) -> Flow[wire.Generation]:
-        done = yield from self._desk.wait(generation_id, on_update=on_update)
-        yield from downloads.output(self._desk.cache, done)
+        done = yield from self._operations.wait(generation_id, on_update=on_update)
+        yield from downloads.output(self._operations.cache, done)
         return done
 
-    def _order(self, request: Request) -> Flow[Order]:
+    def _order(self, request: Request) -> Flow[CheckedRequest]:
         media = {name: list(paths) for name, paths in request.media.items()}
-        return self._desk.order(request.model.id, request.prompt, media, request.parameters)
+        return self._operations.order(request.model.id, request.prompt, media, request.parameters)
 
 
-def told(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
+def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
     """Return a flow that also tells why it waits, where the service has asked for that."""
     outcome: Any = None
     try:
@@ -154,10 +145,8 @@ def told(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
         flow.close()
 
 
-def form(
-    desk: Desk,
-    client: Client | AsyncClient,
-    made: type[Made],
+def build_form(
+    session: Session[Any],
     model: wire.Model,
     prompt: str | None,
     media: Any,
@@ -166,17 +155,21 @@ def form(
     """Return the form of a model, holding what was given."""
     from kit.widgets.form import Form, Presets, code
 
-    settings, awaited = desk.settings, made.__name__.startswith("Async") and not desk.passing
-    profile = "" if desk.keys else settings.name
+    operations = session.operations
+    settings = operations.settings
+    awaited = session.awaited and not operations.passing
+    profile = "" if operations.keys else settings.name
     return Form(
         model,
         {
-            "prompt": plainly.text(prompt, "prompt"),
+            "prompt": json_values.json_text(prompt, "prompt"),
             "media": media,
-            "parameters": plainly.settings(given),
+            "parameters": json_values.json_parameters(given),
         },
-        service=Counter(desk, client, made),
-        presets=Presets(desk.settings.data / "notebook" / "presets", model.id),
+        service=FormService(session),
+        presets=Presets(operations.settings.data / "notebook" / "presets", model.id),
         awaited=awaited,
-        studio=code.studio(profile, settings.base_url if desk.passing else "", awaited=awaited),
+        studio=code.studio(
+            profile, settings.base_url if operations.passing else "", awaited=awaited
+        ),
     )

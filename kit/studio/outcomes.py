@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from kit import wire
 from kit.errors import GenerationFailedError, KitError, NoAnswerError
-from kit.studio.orders import Order
+from kit.studio.requests import CheckedRequest
 
 
 @dataclass(slots=True)
-class Trace:
+class StartTrace:
     """How far a request came, for whoever stops it.
 
     Parameters
@@ -60,7 +60,7 @@ class Trace:
         return "it was stopped before its start had left: nothing was charged"
 
 
-def begun(order: Order, receipt: wire.Receipt) -> wire.Generation:
+def generation_of_receipt(order: CheckedRequest, receipt: wire.Receipt) -> wire.Generation:
     """Return what is known of a generation before it was asked for."""
     return wire.Generation(
         id=receipt.id,
@@ -75,7 +75,7 @@ def begun(order: Order, receipt: wire.Receipt) -> wire.Generation:
     )
 
 
-def failure(generation: wire.Generation) -> GenerationFailedError:
+def failure_error(generation: wire.Generation) -> GenerationFailedError:
     """Return the error of a generation that ended without a result.
 
     Examples
@@ -94,7 +94,7 @@ def failure(generation: wire.Generation) -> GenerationFailedError:
     return error
 
 
-def unwritten(generation_id: str, why: str) -> NoAnswerError:
+def unwritten_error(generation_id: str, why: str) -> NoAnswerError:
     """Return the error of a start that is paid and could not be written into the journal."""
     error = NoAnswerError(
         f"the generation {generation_id} was started, and could not be written into the journal "
@@ -104,7 +104,7 @@ def unwritten(generation_id: str, why: str) -> NoAnswerError:
     return error
 
 
-def anew(error: KitError) -> KitError:
+def suggest_again(error: KitError) -> KitError:
     """Return an error about what a request led to before; it says how to make it anew."""
     error.args = (f"{error}; again=True makes it anew, and pays for it",)
     return error

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.studio import accounts, forms, panel_costs, writing
-from kit.studio.accounts_seats import Chair, Seat, Seats
-from kit.studio.forms import Made
+from kit.studio.connections import AccountConnection, AccountConnections, AccountSwitcher
+from kit.studio.session import Session
 
 if TYPE_CHECKING:
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
-    from kit.studio.desk import Desk
-    from kit.studio.sync import Studio
     from kit.widgets.panel import Bench, Book, Panel
 
 
-class Library:
+def build_panel(session: Session[Any]) -> Panel:
+    """Return the whole application as one widget."""
+    return PanelPages(session).panel()
+
+
+class PanelAccounts:
     """One panel, and for each account that was opened in it a book of pages.
 
     A book that was left stays as it is: its forms are found again, and what they started goes on.
@@ -32,18 +33,18 @@ class Library:
         Those of the studio's own account.
     """
 
-    def __init__(self, first: Pages, seats: Seats) -> None:
-        self.seats = seats
+    def __init__(self, first: PanelPages, connections: AccountConnections) -> None:
+        self.connections = connections
         self._first = first
-        self._books: dict[Seat, Book] = {}
-        self._others: list[Pages] = []
+        self._reports: dict[AccountConnection, Book] = {}
+        self._others: list[PanelPages] = []
         self._panel: Panel | None = None
 
     def panel(self) -> Panel:
         """Return the panel, open at the studio's own account."""
         from kit.widgets.panel import Panel
 
-        book = self._books[self.seats.own] = self._first.book()
+        book = self._reports[self.connections.own] = self._first.book()
         self._panel = Panel(book=book, twin=self._first.twin, on_close=self.close)
         return self._panel
 
@@ -51,16 +52,18 @@ class Library:
         """Close the connections of all accounts but the studio's own."""
         for pages in self._others:
             pages.close()
-        self.seats.close()
+        if self.connections.own.session.awaited:
+            self._first.close()  # the one in the cells is another
+        self.connections.close()
 
-    def go(self, seat: Seat) -> None:
+    def go(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
-        if seat not in self._books:
-            pages = self._first.of(seat)
+        if connection not in self._reports:
+            pages = self._first.of(connection)
             self._others.append(pages)
-            self._books[seat] = pages.book()
+            self._reports[connection] = pages.book()
         if self._panel is not None:
-            self._panel.book = self._books[seat]
+            self._panel.book = self._reports[connection]
 
     def turn_to(self, page: str) -> None:
         """Open a page."""
@@ -68,42 +71,38 @@ class Library:
             self._panel.page = page
 
 
-class Pages:
+class PanelPages:
     """Builds the pages of one account.
 
     Parameters
     ----------
-    studio : Studio
-        Who is asked.
-    desk, client, made
-        Of the face that the panel was asked of; see `kit.studio.forms.form`.
-    library, seat : optional
+    session : Session
+        Of the face that the panel was asked of; what asks in the background blocks.
+    library, connection : optional
         What these pages belong to; by default a library of their own.
     """
 
     def __init__(
         self,
-        studio: Studio,
-        desk: Desk,
-        client: Client | AsyncClient,
-        made: type[Made],
-        library: Library | None = None,
-        seat: Seat | None = None,
+        session: Session[Any],
+        library: PanelAccounts | None = None,
+        connection: AccountConnection | None = None,
     ) -> None:
-        self._studio = studio
-        self._face = desk, client, made
-        self._library = library or Library(self, Seats(desk, client))
-        self._seat = seat or self._library.seats.own
+        from kit.studio.sync import Studio
+
+        operations, client = session.operations, session.client
+        own: Any = None if session.awaited else client
+        self._studio = Studio(operations.settings, client=own, operations=operations)
+        self._session = session
+        self._library = library or PanelAccounts(self, AccountConnections(session))
+        self._connection = connection or self._library.connections.own
         self._bench: Bench | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
-    def of(self, seat: Seat) -> Pages:
+    def of(self, connection: AccountConnection) -> PanelPages:
         """Return the same pages of another account."""
-        from kit.studio.sync import Studio
-
-        studio = Studio(seat.desk.settings, desk=seat.desk)
-        return Pages(studio, seat.desk, seat.client, self._face[2], self._library, seat)
+        return PanelPages(connection.session, self._library, connection)
 
     def close(self) -> None:
         """Close the connections."""
@@ -125,7 +124,7 @@ class Pages:
             Page("Write", self.write),
             Page("Account", self.account),
         ]
-        place = self._library.seats.place(self._seat)
+        place = self._library.connections.describe(self._connection)
         banner = "" if place.own else looks.banner(place.remark, place.code)
         return Book(pages, heading=self.heading, banner=banner)
 
@@ -139,8 +138,7 @@ class Pages:
         """Return what the panel of a notebook that is opened again says about itself."""
         from kit.widgets.panel import looks
 
-        awaited = self._face[2].__name__.startswith("Async")
-        code = f"{'await ' if awaited else ''}studio.panel()"
+        code = f"{'await ' if self._session.awaited else ''}studio.panel()"
         return looks.twin(self._place, self._listed, code)
 
     def models(self) -> Any:
@@ -168,30 +166,30 @@ class Pages:
         from kit.widgets.panel import page
 
         left = self._studio.account.credits
-        kept = self._studio.client.block(accounts.spent()) is not None
+        kept = self._studio.client.block(accounts.spent_lately()) is not None
         spent = self._studio.costs._spent(None, None)
-        return page(panel_costs.report(spent, left, ledger=kept))
+        return page(panel_costs.cost_page(spent, left, ledger=kept))
 
     def write(self) -> Any:
         """Return the writing panel."""
-        return writing.writing(*self._face, wire.TOPICS[0])
+        return writing.build_writing(self._session, wire.TOPICS[0])
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
-        chair = Chair(self._library.seats, self._seat, self._library.go)
-        return accounts.panel(self._seat.desk, self._seat.client, chair=chair)
+        switcher = AccountSwitcher(self._library.connections, self._connection, self._library.go)
+        return accounts.account_panel(self._connection.session, switcher=switcher)
 
     @property
     def _place(self) -> str:
-        settings = self._seat.desk.settings
+        settings = self._session.operations.settings
         return (
-            f"profile {self._seat.saved}"
-            if self._seat.saved
+            f"profile {self._connection.saved}"
+            if self._connection.saved
             else settings.name or settings.base_url
         )
 
     def _form(self, model: wire.Model) -> Any:
-        return forms.form(*self._face, model, None, None, {})
+        return forms.build_form(self._session, model, None, None, {})
 
     def _use(self, model_id: str) -> None:
         self._wanted = model_id

@@ -28,7 +28,7 @@ _WRITTEN = "Titles and scripts are not counted: this service keeps no ledger."
 DAYS, MODELS = 30, 12
 
 
-def report(
+def cost_page(
     spent: pd.DataFrame,
     balance: Decimal | None,
     *,

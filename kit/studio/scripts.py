@@ -1,19 +1,12 @@
-"""Titles and scripts: how both faces order them, and what they return."""
+"""Scripts: what is sent for them, and how they show themselves."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from kit import wire
 from kit.errors import ParameterError
 
-if TYPE_CHECKING:
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
-    from kit.studio.till import Till
 
-
-def script_order(
+def script_request(
     topic: str,
     title: str | wire.Title,
     duration: float | str,
@@ -62,103 +55,3 @@ class ScriptList(list[wire.Script]):
         from kit.widgets import preview
 
         return "".join(map(preview.script, self))
-
-
-class Titles:
-    """Titles for a topic."""
-
-    def __init__(self, client: Client, till: Till) -> None:
-        self._client, self._till = client, till
-
-    def suggest(self, topic: str) -> wire.Title:
-        """Return a title with its hook angle; 0.05 credits.
-
-        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
-        """
-        return self._client.run(self._till.title(topic))
-
-
-class Scripts:
-    """Voice-over scripts for a title."""
-
-    def __init__(self, client: Client, till: Till) -> None:
-        self._client, self._till = client, till
-
-    def write(
-        self,
-        topic: str,
-        title: str | wire.Title,
-        duration: float | str = 30,
-        *,
-        hook_angle: str | None = None,
-        use_hook: bool = False,
-        use_cta: bool = False,
-        use_ragebait: bool = False,
-        variations: int = 1,
-    ) -> ScriptList:
-        """Return one script or two; 0.15 credits each.
-
-        Parameters
-        ----------
-        title : str or Title
-            A suggested title brings its hook angle along.
-        duration : int
-            Seconds that the text should take to speak.
-
-        Source: API document, operation 9.
-        """
-        order = script_order(
-            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
-        )
-        found = self._client.run(self._till.scripts(order))
-        return ScriptList(found)
-
-
-class AsyncTitles:
-    """Titles for a topic."""
-
-    def __init__(self, client: AsyncClient, till: Till) -> None:
-        self._client, self._till = client, till
-
-    async def suggest(self, topic: str) -> wire.Title:
-        """Return a title with its hook angle; 0.05 credits.
-
-        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
-        """
-        return await self._client.run(self._till.title(topic))
-
-
-class AsyncScripts:
-    """Voice-over scripts for a title."""
-
-    def __init__(self, client: AsyncClient, till: Till) -> None:
-        self._client, self._till = client, till
-
-    async def write(
-        self,
-        topic: str,
-        title: str | wire.Title,
-        duration: float | str = 30,
-        *,
-        hook_angle: str | None = None,
-        use_hook: bool = False,
-        use_cta: bool = False,
-        use_ragebait: bool = False,
-        variations: int = 1,
-    ) -> ScriptList:
-        """Return one script or two; 0.15 credits each.
-
-        Parameters
-        ----------
-        title : str or Title
-            A suggested title brings its hook angle along.
-        duration : int
-            Seconds that the text should take to speak.
-
-        Source: API document, operation 9.
-        """
-        order = script_order(
-            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
-        )
-        found = await self._client.run(self._till.scripts(order))
-        return ScriptList(found)

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
 
 from kit import wire
-from kit.client import calls, flows
-from kit.client.actions import Flow, Sleep
+from kit.client import answers, calls, flows
+from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
 from kit.client.settings import Settings
 from kit.errors import (
+    ApiError,
     BadRequestError,
     ConfigError,
     KitError,
@@ -27,11 +30,141 @@ from kit.errors import (
     NotFoundError,
 )
 from kit.studio import outcomes
-from kit.studio.orders import Order
-from kit.studio.outcomes import Trace
-from kit.studio.remarks import Remarks, reason
-from kit.studio.searching import Search
-from kit.studio.till import Till
+from kit.studio.billing import Billing
+from kit.studio.matching import matches_request
+from kit.studio.notices import Notices, failure_reason
+from kit.studio.outcomes import StartTrace
+from kit.studio.requests import CheckedRequest
+
+#: How far the clocks of a service may differ among themselves.
+_SLACK = timedelta(minutes=2)
+#: Pages of a list that are looked through.
+_PAGES = 10
+#: Refusals that concern every request, and not the list.
+_ANY = frozenset({401, 429, 503})
+_FILES = "mediaUploads"
+
+
+@dataclass(slots=True)
+class ListedGenerations:
+    """What a service lists, newest first.
+
+    Parameters
+    ----------
+    since : datetime
+        From when on something is new, by the clock of the service.
+    complete : bool
+        Whether all that is new is there.
+    """
+
+    since: datetime
+    items: list[wire.Generation] = field(default_factory=list)
+    complete: bool = False
+
+    def new(self, facts: wire.Generation) -> bool:
+        """Whether it was made since; one without a time may have been."""
+        return facts.created_at is None or facts.created_at >= self.since
+
+
+class StartSearch:
+    """Looks for starts of one studio.
+
+    Parameters
+    ----------
+    own : bool
+        Whether it is a service like this one, which filters its list.
+    """
+
+    def __init__(self, policy: Policy, journal: Journal, notices: Notices, *, own: bool) -> None:
+        self._policy = policy
+        self._journal = journal
+        self._notices = notices
+        self._own = own
+
+    def listed(self, since: datetime) -> Flow[ListedGenerations]:
+        """Return what the service lists, as far back as a moment or a little more.
+
+        Its times are by its own clock: an answer tells how far that is from ours.
+        """
+        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self._own else {}
+        call = calls.list_generations(**query)
+        listed = ListedGenerations(since - _SLACK)
+        for number in range(_PAGES):
+            try:
+                reply: Reply = yield from flows.exchange(call, self._policy)
+                items = answers.read(call, reply)
+            except ApiError as error:
+                if error.answered in _ANY:
+                    raise
+                return listed
+            listed.since += timedelta(0) if number else _ahead(reply)
+            listed.items += items
+            following = answers.next_link(reply.headers.get("link"))
+            if not following or not items or not listed.new(items[-1]):
+                listed.complete = True
+                break
+            call = Call("GET", following, call.answer)
+        return listed
+
+    def claimed(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
+        """Return the oldest of a list that is what was sent, and write down that it is.
+
+        A list does not show which files went along: with files there must be one alone.
+        """
+        new = [facts for facts in self._alike(intent, listed) if listed.new(facts)]
+        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._rivaled(intent))):
+            return None
+        facts = new[0]
+        receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
+        started = partial(self._journal.started, request=intent.request, key=intent.key)
+        note = partial(started, receipt, model_id=facts.model_id or "")
+        self._notices.try_write(note, f"the start of {facts.id}")
+        return facts
+
+    def nothing(self, intent: Intent, listed: ListedGenerations) -> bool:
+        """Return whether a list shows that nothing came of what was sent."""
+        return listed.complete and not self._alike(intent, listed)
+
+    def doubt(self, intent: Intent, listed: ListedGenerations) -> str:
+        """Return what is said of a start that cannot be told, and what looks like it."""
+        model = intent.body.get("modelId", "a model")
+        when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
+        why = "the service does not list it (yet)"
+        if looks := [facts.id for facts in self._alike(intent, listed)]:
+            why = f"what the service lists does not tell: it may be {' or '.join(looks[-3:])}"
+        return (
+            f"a start of {model} may have been carried out at {when}: its answer was never seen, "
+            f"and {why}; studio.history.list() shows what there is"
+        )
+
+    def _alike(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
+        """Return what is equal to what was sent and was not started from here, oldest first."""
+        try:
+            asked = wire.StartGeneration.model_validate(dict(intent.body))
+        except ValueError:
+            return []  # written by another release, or by hand
+        return [
+            facts
+            for facts in reversed(listed.items)
+            if not self._journal.knows(facts.id) and matches_request(facts, asked, strictly=True)
+        ]
+
+    def _rivaled(self, intent: Intent) -> bool:
+        """Whether another start differs in its files alone."""
+        mine = {**intent.body, _FILES: None}
+        others = [each.body for each in self._journal.intents() if each.key != intent.key]
+        return any({**body, _FILES: None} == mine for body in others)
+
+
+def _ahead(reply: Reply) -> timedelta:
+    """Return how far the clock of a service is ahead of this computer's."""
+    try:
+        there = parsedate_to_datetime(reply.headers.get("date", ""))
+    except ValueError:
+        return timedelta(0)
+    now = datetime.now(UTC)
+    return (there if there.tzinfo else there.replace(tzinfo=UTC)) - now
+
 
 #: How long a key is good for, with an hour to spare. Source: contract, "Conventions".
 _REPEATABLE = timedelta(hours=23)
@@ -51,20 +184,25 @@ class Starts:
     """
 
     def __init__(
-        self, settings: Settings, policy: Policy, journal: Journal, till: Till, remarks: Remarks
+        self,
+        settings: Settings,
+        policy: Policy,
+        journal: Journal,
+        billing: Billing,
+        notices: Notices,
     ) -> None:
         self.addresses: dict[str, str] = {}
         self._settings = settings
         self._policy = policy
         self._journal = journal
-        self._till = till
-        self._remarks = remarks
+        self._billing = billing
+        self._notices = notices
         self._flying: set[str] = set()
         self._honored = settings.ours
-        self._search = Search(policy, journal, remarks, own=self._honored)
+        self._search = StartSearch(policy, journal, notices, own=self._honored)
 
     def send(
-        self, order: Order, made: Flow[Call[wire.Receipt]], request: str, trace: Trace
+        self, order: CheckedRequest, made: Flow[Call[wire.Receipt]], request: str, trace: StartTrace
     ) -> Flow[wire.Generation]:
         """Send a start, if the open budgets allow it, and return what is known so far.
 
@@ -78,7 +216,7 @@ class Starts:
         ConfigError
             The journal cannot be written; nothing was sent.
         """
-        with (yield from self._till.hold(order)) as hold:
+        with (yield from self._billing.hold(order)) as hold:
             call = yield from made
             key = call.key or ""
             with self._underway(key):
@@ -90,10 +228,10 @@ class Starts:
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
                 missing = self._started(receipt, order.model.id, request, key)
-            self._till.paid(order, receipt, hold)
+            self._billing.paid(order, receipt, hold)
         if missing:
-            raise outcomes.unwritten(receipt.id, missing)
-        return outcomes.begun(order, receipt)
+            raise outcomes.unwritten_error(receipt.id, missing)
+        return outcomes.generation_of_receipt(order, receipt)
 
     def landed(self, requests: Sequence[str]) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
@@ -104,7 +242,7 @@ class Starts:
             raise NoAnswerError("an equal request is being started, and not answered yet") from None
 
     def broken(
-        self, order: Order, requests: Sequence[str], trace: Trace
+        self, order: CheckedRequest, requests: Sequence[str], trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
 
@@ -143,10 +281,10 @@ class Starts:
             if facts is not None:
                 found[facts.id] = facts
             else:
-                self._remarks.say(self._search.doubt(intent, listed))
+                self._notices.notify(self._search.doubt(intent, listed))
         return found
 
-    def _asked(self, call: Call[wire.Receipt], key: str, trace: Trace) -> Flow[wire.Receipt]:
+    def _asked(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
         """Send a start; only a clear refusal settles what was written down."""
         trace.sent = True
         try:
@@ -154,7 +292,7 @@ class Starts:
         except KitError as error:
             trace.sent = error.unsettled
             if not error.unsettled:
-                self._remarks.tried(lambda: self._journal.refused(key), "a refused start")
+                self._notices.try_write(lambda: self._journal.refused(key), "a refused start")
             raise
 
     @contextmanager
@@ -177,8 +315,8 @@ class Starts:
             self._journal.sending(key, body, request=request)
         except OSError as error:
             raise ConfigError(
-                f"the journal of starts cannot be written ({reason(error)}), so that a paid start "
-                f"could be lost: nothing was sent; it lies in {self._settings.data}"
+                f"the journal of starts in {self._settings.data} cannot be written "
+                f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
     def _started(self, receipt: wire.Receipt, model_id: str, request: str, key: str) -> str:
@@ -186,10 +324,12 @@ class Starts:
         try:
             self._journal.started(receipt, request=request, model_id=model_id, key=key)
         except OSError as error:
-            return reason(error)
+            return failure_reason(error)
         return ""
 
-    def _repeated(self, order: Order, intent: Intent, trace: Trace) -> Flow[wire.Generation | None]:
+    def _repeated(
+        self, order: CheckedRequest, intent: Intent, trace: StartTrace
+    ) -> Flow[wire.Generation | None]:
         """Send the very same under the same key: it is carried out and paid once in all."""
         call = calls.start_generation(order.body({}), key=intent.key)
         try:
@@ -203,7 +343,7 @@ class Starts:
         facts = self._search.claimed(intent, listed)
         if facts is None and self._honored and self._search.nothing(intent, listed):
             # the list of such a service is complete: nothing came of it
-            self._remarks.tried(lambda: self._journal.refused(intent.key), "a lost start")
+            self._notices.try_write(lambda: self._journal.refused(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
                 f"{self._search.doubt(intent, listed)}; the same call looks again, and again=True "

@@ -1,4 +1,4 @@
-"""Views of a studio: what gallery, comparison and table need, made of generations and a desk.
+"""Views of a studio: what gallery, comparison and table need, made of generations and a operations.
 
 Files are fetched by blocking, whichever face a generation has: what shows itself in a notebook
 cannot be awaited.
@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kit import wire
 from kit.errors import ConfigError
-from kit.studio import showing
-from kit.studio.desk import Desk
-from kit.studio.generation import Held
+from kit.studio import previews
+from kit.studio.generation import BaseGeneration
+from kit.studio.session import Session
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
     from kit.studio.aio import AsyncStudio
     from kit.studio.sync import Studio
     from kit.widgets.compare import Comparison
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from kit.widgets.gallery import Gallery
     from kit.widgets.table import HistoryTable
 
-H = TypeVar("H", bound=Held)
+H = TypeVar("H", bound=BaseGeneration)
 AnyStudio: TypeAlias = "Studio | AsyncStudio"
 
 #: Bytes up to which a video plays in the preview below a table, where no file can be named.
@@ -94,10 +92,8 @@ def compare(*generations: Any, studio: AnyStudio | None = None, size: int = 320)
     return Comparison(shown, size)
 
 
-def table(
-    desk: Desk,
-    client: Client | AsyncClient,
-    hold: Callable[[wire.Generation], Held],
+def history_table(
+    session: Session[Any],
     frame: pd.DataFrame,
     size: int,
     renew: Callable[[], pd.DataFrame] | None,
@@ -105,15 +101,18 @@ def table(
     """Return the table of a history frame, which fetches its pictures through a client."""
     from kit.widgets.table import HistoryTable
 
-    def found(name: str) -> Held:
-        return hold(client.block(desk.get(name)))
+    operations = session.operations
+
+    def get(name: str) -> BaseGeneration:
+        found: BaseGeneration = session.hold(session.client.block(operations.get(name)))
+        return found
 
     return HistoryTable(
         frame,
-        thumbnail=lambda name: _small(found(name)),
-        near=lambda name: showing.kept_thumbnail(desk.cache, name),
-        preview=lambda name: _live(found(name)),
-        get=found,
+        thumbnail=lambda name: _small(get(name)),
+        near=lambda name: previews.cached_thumbnail(operations.cache, name),
+        preview=lambda name: _live(get(name)),
+        get=get,
         renew=renew,
         size=size,
     )
@@ -128,12 +127,12 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
-def exhibit(generation: Held) -> Exhibit:
+def exhibit(generation: BaseGeneration) -> Exhibit:
     """Return a generation with the means to show it."""
     from kit.widgets.exhibit import Exhibit
 
-    def fetch(whole: bool) -> showing.Fetched:
-        return showing.fetched(generation, whole=whole)
+    def fetch(whole: bool) -> previews.Fetched:
+        return previews.fetch_files(generation, whole=whole)
 
     return Exhibit(generation.facts, generation.credits, fetch)
 
@@ -148,9 +147,9 @@ def _exhibits(items: Any, studio: AnyStudio | None) -> list[Exhibit]:
     return [exhibit(found[item] if isinstance(item, str) else item) for item in wanted]
 
 
-def _spread(items: Any) -> Iterable[Held | str]:
+def _spread(items: Any) -> Iterable[BaseGeneration | str]:
     """Yield generations and ids out of whatever holds them."""
-    if isinstance(items, Held | str):
+    if isinstance(items, BaseGeneration | str):
         yield items
     elif isinstance(items, wire.Generation):
         yield items.id
@@ -165,30 +164,31 @@ def _spread(items: Any) -> Iterable[Held | str]:
         raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
 
 
-def _asked(ids: list[str], studio: AnyStudio) -> list[Held]:
-    def get(name: str) -> Held:
-        return studio._held(studio.client.block(studio._desk.get(name)))
+def _asked(ids: list[str], studio: AnyStudio) -> list[BaseGeneration]:
+    def get(name: str) -> BaseGeneration:
+        session = studio._session
+        return session.hold(session.client.block(session.operations.get(name)))
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
         return list(pool.map(get, ids))
 
 
-def _live(generation: Held) -> str:
+def _live(generation: BaseGeneration) -> str:
     """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
     from kit.widgets import media, preview
 
     fit = media.Fit(embed=_LIVE, style="max-width:min(100%,420px);height:auto;border-radius:4px")
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
     if facts.asset_type == "video" and (weight is None or weight > _LIVE):
-        small = showing.thumbnail(generation)
+        small = previews.fetch_thumbnail(generation)
         shown = media.still(small, title=generation.prompt or "", fit=fit) if small else ""
         hint = facts.deletion or "show the generation itself to see the video"
         note = "" if shown else hint
     else:
-        shown, note = showing.media(generation, fit)
+        shown, note = previews.render_media(generation, fit)
     return preview.generation(facts, generation.credits, media=shown, note=note)
 
 
-def _small(generation: Held) -> bytes | str | None:
+def _small(generation: BaseGeneration) -> bytes | str | None:
     """Return the thumbnail of a generation, or why there is none."""
-    return showing.thumbnail(generation) or generation.facts.deletion
+    return previews.fetch_thumbnail(generation) or generation.facts.deletion

@@ -1,4 +1,4 @@
-"""Writing from a studio: what `kit.widgets.writing` needs, made of a desk and a client.
+"""Writing from a studio: what `kit.widgets.writing` needs, made of a operations and a client.
 
 Every call blocks; the panel makes them in the background. It is the same for both faces.
 """
@@ -14,40 +14,31 @@ from kit.client import calls, flows
 from kit.errors import KitError, ParameterError
 from kit.parameters import suggest
 from kit.studio import forms
-from kit.studio.desk import Desk
-from kit.studio.forms import Made
-from kit.studio.scripts import script_order
+from kit.studio.scripts import script_request
+from kit.studio.session import Session
 
 if TYPE_CHECKING:
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
     from kit.widgets.writing import Brief, Writing
 
 #: The setting that takes the text of captions, in whatever model has it.
 _CAPTIONS = "captions"
 
 
-class Pen:
-    """A service as the writing panel sees it.
+class WritingService:
+    """A service as the writing panel sees it."""
 
-    Parameters
-    ----------
-    made : type
-        Of the generations that a form hands out: `Generation` or `AsyncGeneration`.
-    """
-
-    def __init__(self, desk: Desk, client: Client | AsyncClient, made: type[Made]) -> None:
-        self._desk = desk
-        self._client = client
-        self._made = made
+    def __init__(self, session: Session[Any]) -> None:
+        self._session = session
+        self._operations = session.operations
+        self._client = session.client
 
     def title(self, topic: str) -> wire.Title:
         """Return a title; it is charged for."""
-        return self._client.block(self._desk.till.title(topic))
+        return self._client.block(self._operations.billing.title(topic))
 
     def scripts(self, brief: Brief) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
-        order = script_order(
+        order = script_request(
             brief.topic,
             brief.title,
             brief.duration,
@@ -57,7 +48,7 @@ class Pen:
             brief.use_ragebait,
             brief.variations,
         )
-        return self._client.block(self._desk.till.scripts(order))
+        return self._client.block(self._operations.billing.scripts(order))
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not tell."""
@@ -71,15 +62,15 @@ class Pen:
         KitError
             The service has no such model.
         """
-        models = self._client.block(self._desk.models()).values()
+        models = self._client.block(self._operations.models()).values()
         model = next((m for m in models if _takes_captions(m)), None)
         if model is None:
             raise KitError("no model of this service takes captions; copy the text instead")
         given = {_CAPTIONS: text}
-        return forms.form(self._desk, self._client, self._made, model, None, None, given)
+        return forms.build_form(self._session, model, None, None, given)
 
 
-def writing(desk: Desk, client: Client | AsyncClient, made: type[Made], topic: str) -> Writing:
+def build_writing(session: Session[Any], topic: str) -> Writing:
     """Return the writing panel of a studio.
 
     Raises
@@ -91,8 +82,7 @@ def writing(desk: Desk, client: Client | AsyncClient, made: type[Made], topic: s
 
     if topic not in wire.TOPICS:
         raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
-    awaited = made.__name__.startswith("Async")
-    return Writing(Pen(desk, client, made), topic, awaited=awaited)
+    return Writing(WritingService(session), topic, awaited=session.awaited)
 
 
 def _takes_captions(model: wire.Model) -> bool:

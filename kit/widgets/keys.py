@@ -47,7 +47,7 @@ class Keys(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AccountChoice:
     """An account that the panel can show.
 
     Parameters
@@ -80,7 +80,7 @@ class Profiles(Protocol):
     def active(self) -> str:
         """The name of the one that is shown."""
 
-    def known(self) -> list[Place]:
+    def known(self) -> list[AccountChoice]:
         """Return all of them, the studio's own first."""
 
     def choose(self, name: str) -> None:

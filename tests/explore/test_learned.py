@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kit import wire
+from kit.explore.json_lines import JsonLines
 from kit.explore.learned import PriceBook, past
 from kit.explore.learned.fitting import fit
-from kit.explore.lines import Lines
 
 STEPS = wire.Parameter(name="steps", type="integer", default=20)
 STYLE = wire.Parameter(name="style", enum=["oil", "ink"])
@@ -102,11 +102,11 @@ def test_beyond_what_was_seen_the_error_grows() -> None:
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> Lines:
-    return Lines(tmp_path / "prices.jsonl")
+def lines(tmp_path: Path) -> JsonLines:
+    return JsonLines(tmp_path / "prices.jsonl")
 
 
-def test_what_was_paid_is_the_price_of_the_same_request(lines: Lines) -> None:
+def test_what_was_paid_is_the_price_of_the_same_request(lines: JsonLines) -> None:
     book = PriceBook(lines)
     book.add(MODEL, {"steps": 20, "seed": 7, "note": "x"}, Decimal("0.25"))
 
@@ -117,7 +117,7 @@ def test_what_was_paid_is_the_price_of_the_same_request(lines: Lines) -> None:
     assert book.quote(MODEL, {"steps": 21}) is None
 
 
-def test_a_price_that_changed_is_the_newest_with_its_spread(lines: Lines) -> None:
+def test_a_price_that_changed_is_the_newest_with_its_spread(lines: JsonLines) -> None:
     book = PriceBook(lines)
     for amount in ("0.2", "0.3"):
         book.add(MODEL, {"steps": 20}, Decimal(amount))
@@ -127,7 +127,7 @@ def test_a_price_that_changed_is_the_newest_with_its_spread(lines: Lines) -> Non
     assert (quote.total, quote.error) == (Decimal("0.3"), Decimal("0.1"))
 
 
-def test_the_book_is_read_anew_without_its_broken_lines(lines: Lines) -> None:
+def test_the_book_is_read_anew_without_its_broken_lines(lines: JsonLines) -> None:
     PriceBook(lines).add(MODEL, {"steps": 20}, Decimal("0.25"))
     with lines.path.open("a") as file:
         file.write('{"model": "m", "values": {"st\n{"model": "m"}\n[1]\n')
@@ -156,7 +156,7 @@ def test_a_charge_for_a_file_of_unknown_length_teaches_nothing() -> None:
     assert [sample.id for sample in past.samples(model, rows)] == ["g0"]
 
 
-def test_a_newer_history_takes_the_place_of_the_last(lines: Lines) -> None:
+def test_a_newer_history_takes_the_place_of_the_last(lines: JsonLines) -> None:
     book = PriceBook(lines)
     book.add(MODEL, {"steps": 20}, Decimal("0.3"), "g2")
     for rows in ([paid(1, 0.2)], [paid(1, 0.2), paid(2, 0.3)]):

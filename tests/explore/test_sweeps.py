@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from kit.errors import ConfigError
-from kit.explore.lines import Lines
+from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import Plan, listed, planned
 from kit.explore.sweeps.sheet import Sheet, Tile, laid_out
@@ -198,7 +198,7 @@ def test_a_title_that_is_wider_than_the_tiles_is_whole() -> None:
 
 
 def test_the_last_rating_counts_and_can_be_taken_away(tmp_path: Path) -> None:
-    ratings = Ratings(Lines(tmp_path / "ratings.jsonl"))
+    ratings = Ratings(JsonLines(tmp_path / "ratings.jsonl"))
     for name, rating in [("a", 2), ("b", 5), ("a", 4), ("c", 1), ("c", None)]:
         ratings.rate(name, rating)
 
@@ -209,7 +209,7 @@ def test_the_last_rating_counts_and_can_be_taken_away(tmp_path: Path) -> None:
 
 
 def test_no_ratings_are_an_empty_frame(tmp_path: Path) -> None:
-    frame = Ratings(Lines(tmp_path / "none.jsonl")).frame()
+    frame = Ratings(JsonLines(tmp_path / "none.jsonl")).frame()
 
     assert frame.empty
     assert str(frame.dtypes["rating"]) == "Int64"
@@ -218,4 +218,4 @@ def test_no_ratings_are_an_empty_frame(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
 def test_a_rating_is_a_whole_number_up_to_five(tmp_path: Path, rating: Any) -> None:
     with pytest.raises(ConfigError, match="from 0 to 5"):
-        Ratings(Lines(tmp_path / "r.jsonl")).rate("a", rating)
+        Ratings(JsonLines(tmp_path / "r.jsonl")).rate("a", rating)

@@ -12,7 +12,7 @@ from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
+from kit.studio.operations import Operations
 from tests.client.fixtures import Clock, client, clock, media, other, party, policy, settings
 
 __all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
@@ -22,7 +22,7 @@ __all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
 def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]:
     """A studio on whose clock waiting takes no time."""
     client = Client(settings, sleep=clock.sleep)
-    with Studio(settings, client=client, desk=Desk(settings, policy=policy)) as studio:
+    with Studio(settings, client=client, operations=Operations(settings, policy=policy)) as studio:
         yield studio
 
 
@@ -30,7 +30,7 @@ def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]
 def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
     """Its awaited twin; close it in the test."""
     client = AsyncClient(settings, sleep=clock.asleep)
-    return AsyncStudio(settings, client=client, desk=Desk(settings, policy=policy))
+    return AsyncStudio(settings, client=client, operations=Operations(settings, policy=policy))
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def page(*entries: dict[str, Any], following: int | bool = False) -> Reply:
 
 def test_spending_is_what_did_not_come_back() -> None:
     steps, found = driven(
-        accounts.spent(NOW),
+        accounts.spent_lately(NOW),
         page(
             entry("2026-03-15T11:00:00Z", -0.5),
             entry("2026-03-15T10:00:00Z", 0.2, "refund"),
@@ -44,7 +44,7 @@ def test_spending_is_what_did_not_come_back() -> None:
 
 
 def test_a_service_without_a_ledger_tells_nothing() -> None:
-    assert driven(accounts.spent(NOW), Reply(404))[1] is None
+    assert driven(accounts.spent_lately(NOW), Reply(404))[1] is None
 
 
 def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
@@ -55,14 +55,14 @@ def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
 
 
 def test_a_plain_ledger_leaves_no_doubt() -> None:
-    found = driven(accounts.spent(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
+    found = driven(accounts.spent_lately(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
 
     assert found == Spent(Decimal("0.5"), Decimal("0.5"), ())
 
 
 def test_a_kind_of_entry_that_is_not_known_is_said_and_a_gift_is_not_spending() -> None:
     found = driven(
-        accounts.spent(NOW),
+        accounts.spent_lately(NOW),
         page(
             entry("2026-03-15T11:00:00Z", 500, "topup"),
             entry("2026-03-15T10:00:00Z", -2, "storage"),
@@ -78,7 +78,7 @@ def test_a_kind_of_entry_that_is_not_known_is_said_and_a_gift_is_not_spending() 
 
 def test_charges_without_a_minus_sign_count_and_are_said() -> None:
     found = driven(
-        accounts.spent(NOW),
+        accounts.spent_lately(NOW),
         page(entry("2026-03-15T11:00:00Z", 0.5), entry("2026-03-15T11:00:01Z", 0.2, "refund")),
     )[1]
 
@@ -90,7 +90,7 @@ def test_charges_without_a_minus_sign_count_and_are_said() -> None:
 def test_a_ledger_that_is_not_read_to_the_start_of_the_month_is_said() -> None:
     line = entry("2026-03-15T11:00:00Z", -0.5)
     pages = [page(line, following=n) for n in range(1, accounts._PAGES + 1)]
-    found = driven(accounts.spent(NOW), *pages)[1]
+    found = driven(accounts.spent_lately(NOW), *pages)[1]
 
     assert found is not None
     assert found.month == Decimal(10)

@@ -12,7 +12,7 @@ import pytest
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
+from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, png
 from tests.studio.broken import Punctual
@@ -78,11 +78,11 @@ def test_the_same_from_two_cells_at_once_is_paid_once(
         waited.append(seconds)
         go.set()  # the second cell waits: now the first one may go on
 
-    desk = Desk(settings)
-    with Studio(settings, desk=desk) as one, ThreadPoolExecutor() as pool:
+    operations = Operations(settings)
+    with Studio(settings, operations=operations) as one, ThreadPoolExecutor() as pool:
         first = pool.submit(one.generate, "paint", "a lake")
         arrived.wait(30)
-        with Studio(settings, client=Client(settings, sleep=rest), desk=desk) as two:
+        with Studio(settings, client=Client(settings, sleep=rest), operations=operations) as two:
             second = two.generate("paint", "a lake")
 
     assert second.id == first.result().id == "job-1"
@@ -93,26 +93,26 @@ def test_the_same_from_two_cells_at_once_is_paid_once(
 def test_an_equal_start_is_waited_for_until_it_is_written_down(
     settings: Settings, other: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk, rested, seconds = Desk(settings), threading.Event(), []
-    started = desk.journal.started
+    operations, rested, seconds = Operations(settings), threading.Event(), []
+    started = operations.journal.started
 
     def rest(_: float) -> None:
         rested.set()
 
     with (
-        Studio(settings, desk=desk) as one,
-        Studio(settings, client=Client(settings, sleep=rest), desk=desk) as two,
+        Studio(settings, operations=operations) as one,
+        Studio(settings, client=Client(settings, sleep=rest), operations=operations) as two,
         ThreadPoolExecutor() as pool,
     ):
 
         def late(*args: Any, **facts: Any) -> None:
             # the answer is here and not in the journal yet: now the other cell comes
-            monkeypatch.setattr(desk.journal, "started", started)
+            monkeypatch.setattr(operations.journal, "started", started)
             seconds.append(pool.submit(two.generate, "paint", "a lake"))
             assert rested.wait(10)
             started(*args, **facts)
 
-        monkeypatch.setattr(desk.journal, "started", late)
+        monkeypatch.setattr(operations.journal, "started", late)
         first = one.generate("paint", "a lake")
 
         assert [second.result().id for second in seconds] == [first.id] == ["job-1"]

@@ -12,7 +12,7 @@ from kit.client.sync import Client
 from kit.errors import ApiError, BudgetError, GenerationFailedError, NoAnswerError
 from kit.explore.budgets import BudgetWarning
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
+from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, ThirdParty, png
@@ -113,9 +113,9 @@ def test_a_service_that_is_not_there_has_charged_nothing(
     studio: Studio, clock: Clock, policy: Policy
 ) -> None:
     gone = replace(studio.client.settings, base_url="http://127.0.0.1:1")
-    desk = Desk(gone, policy=policy)
-    desk._catalog._known = dict(studio.models)
-    with Studio(gone, client=Client(gone, sleep=clock.sleep), desk=desk) as lonely:
+    operations = Operations(gone, policy=policy)
+    operations._catalog._known = dict(studio.models)
+    with Studio(gone, client=Client(gone, sleep=clock.sleep), operations=operations) as lonely:
         with lonely.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
             lonely.start("paint", "a")
         assert budget.spent == 0

@@ -18,7 +18,7 @@ from kit.client.sync import Client
 from kit.errors import ConfigError, GenerationFailedError, NotFoundError
 from kit.explore.learned import LearnedQuote
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
+from kit.studio.operations import Operations
 from kit.widgets import preview
 from kit.widgets.form import price
 from tests.client.third_party import Server, ThirdParty
@@ -182,7 +182,7 @@ def test_a_new_book_learns_from_receipts_of_the_journal(
     for file in (settings.data / "notebook" / "prices").iterdir():
         file.unlink()
 
-    later = Studio(settings, client=client, desk=Desk(settings))
+    later = Studio(settings, client=client, operations=Operations(settings))
 
     assert later.estimate("paint", "something else").source == "receipts"
 
@@ -190,13 +190,13 @@ def test_a_new_book_learns_from_receipts_of_the_journal(
 def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     first = own.costs.summary()
     own.titles.suggest("SPACE")
-    known = own.costs._books._ledger
+    known = own.costs._reports._ledger
     assert known is not None
-    own.costs._books._ledger = known.assign(note="known")
+    own.costs._reports._ledger = known.assign(note="known")
 
     again = own.costs.summary()
 
-    ledger = own.costs._books._ledger
+    ledger = own.costs._reports._ledger
     assert ledger is not None
     assert again.set_index("kind").loc["title", "net"] == 0.1
     assert again["count"].max() == first["count"].max() + 1
@@ -242,7 +242,7 @@ def test_a_long_ledger_shows_how_far_it_is(own: Studio, monkeypatch: pytest.Monk
     # one entry a page: a long ledger of few entries
     monkeypatch.setattr("kit.client.calls.list_usage", lambda limit=1: asked(limit=1))
     Told.labels.clear()
-    loud = Studio(replace(own._desk.settings, progress=True))
+    loud = Studio(replace(own._operations.settings, progress=True))
     with loud:
         loud.costs.summary()
         first = [label for label in Told.labels if label]

@@ -30,7 +30,7 @@ from kit.engines.registry import installed
 from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
 from kit.studio import Studio
-from kit.studio.desk import Desk
+from kit.studio.operations import Operations
 from tests.conftest import Service
 
 CATALOG = catalog.load(engine.definition for engine in installed().values())
@@ -88,15 +88,15 @@ def requests(draw: st.DrawFn) -> Request:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def operations(tmp_path_factory: pytest.TempPathFactory) -> Operations:
     folder: Path = tmp_path_factory.mktemp("estimates")
-    desk = Desk(Settings("http://127.0.0.1:1", "cs_test_x", data=folder))
+    operations = Operations(Settings("http://127.0.0.1:1", "cs_test_x", data=folder))
     # as they arrive: through the JSON of the list
     listed = wire.Models.model_validate_json(
         catalog.grouped(CATALOG.models.values()).model_dump_json(by_alias=True)
     )
-    desk._catalog._known = {model.id: model for model in (*listed.image, *listed.video)}
-    return desk
+    operations._catalog._known = {model.id: model for model in (*listed.image, *listed.video)}
+    return operations
 
 
 def alone(flow: Flow[Any]) -> Any:
@@ -135,11 +135,11 @@ def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
     return row.id, row
 
 
-def agrees(desk: Desk, request: Request) -> None:
+def agrees(operations: Operations, request: Request) -> None:
     """Hold the studio's estimate of a request against the service's charge for it."""
     model, prompt, values, media = request
-    order = alone(desk.order(model.id, prompt, media, values))
-    quote = alone(desk.till.price(order))
+    order = alone(operations.order(model.id, prompt, media, values))
+    quote = alone(operations.billing.price(order))
 
     numbers = itertools.count()
     rows = {name: [recorded(model.id, next(numbers), f) for f in fs] for name, fs in media.items()}
@@ -155,15 +155,15 @@ def agrees(desk: Desk, request: Request) -> None:
 
 @trying(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(request=requests())
-def test_an_estimate_is_the_charge_at_the_edges(desk: Desk, request: Request) -> None:
-    agrees(desk, request)
+def test_an_estimate_is_the_charge_at_the_edges(operations: Operations, request: Request) -> None:
+    agrees(operations, request)
 
 
 @pytest.mark.parametrize("model_id", MODELS)
-def test_thousands_of_estimates_are_the_charge(desk: Desk, model_id: str) -> None:
+def test_thousands_of_estimates_are_the_charge(operations: Operations, model_id: str) -> None:
     rng = random.Random(model_id)
     for _ in range(200):
-        agrees(desk, by_chance(CATALOG.models[model_id], rng))
+        agrees(operations, by_chance(CATALOG.models[model_id], rng))
 
 
 def by_chance(model: wire.Model, rng: random.Random) -> Request:
@@ -216,10 +216,10 @@ def broken(request: Request, rng: random.Random) -> Request:
     return (model, *changes.get(what, (prompt, values, media)))
 
 
-def refused_here(desk: Desk, request: Request) -> str | None:
+def refused_here(operations: Operations, request: Request) -> str | None:
     model, prompt, values, media = request
     try:
-        alone(desk.till.price(alone(desk.order(model.id, prompt, media, values))))
+        alone(operations.billing.price(alone(operations.order(model.id, prompt, media, values))))
     except BadRequestError as error:
         return str(error)
     return None
@@ -241,14 +241,14 @@ def refused_there(request: Request) -> str | None:
 
 
 @pytest.mark.parametrize("model_id", MODELS)
-def test_what_a_start_would_refuse_has_no_estimate(desk: Desk, model_id: str) -> None:
+def test_what_a_start_would_refuse_has_no_estimate(operations: Operations, model_id: str) -> None:
     rng = random.Random(model_id)
     told = set()
     for _ in range(60):
         request = broken(by_chance(CATALOG.models[model_id], rng), rng)
 
-        assert refused_here(desk, request) == refused_there(request)
-        told.add(refused_here(desk, request))
+        assert refused_here(operations, request) == refused_there(request)
+        told.add(refused_here(operations, request))
     assert len(told) > 3
 
 

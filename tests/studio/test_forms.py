@@ -14,8 +14,8 @@ from PIL import Image
 from kit.client.actions import Flow, Sleep
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
-from kit.studio.forms import told as telling
-from kit.studio.models import UnknownModelError
+from kit.studio.catalog import UnknownModelError
+from kit.studio.forms import report_waits as telling
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 
 START = "/v1/creative-studio/generations"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kit.errors import NotFoundError
-from kit.studio.models import Models
+from kit.studio.catalog import Models
 from kit.wire import Model, Parameter
 
 POSTER = Model(id="poster", setting_parameters=[Parameter(name="size", type="integer")])

@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
-from kit.studio.panel import Pages
+from kit.studio import AsyncStudio, Studio
+from kit.studio.panel import PanelPages
 from tests.client.third_party import Server
 from tests.waiting import until
 from tests.widgets.authoring import text
 
 
 @pytest.fixture
-def pages(studio: Studio) -> Pages:
-    return Pages(studio, studio._desk, studio.client, Generation)
+def pages(studio: Studio) -> PanelPages:
+    return PanelPages(studio._session)
 
 
-def test_the_line_above_says_where_and_who(pages: Pages, other: Server) -> None:
+def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> None:
     assert other.url in pages.heading()
     assert "Ada" in pages.heading()
 
 
-def test_models_lead_to_their_form(pages: Pages) -> None:
+def test_models_lead_to_their_form(pages: PanelPages) -> None:
     panel = pages.panel()
     catalog = pages.models()
     assert catalog.shown == ["paint", "retouch"]
@@ -35,18 +35,18 @@ def test_models_lead_to_their_form(pages: Pages) -> None:
     assert pages.create().model == "retouch"
 
 
-def test_the_first_form_needs_no_file(pages: Pages) -> None:
+def test_the_first_form_needs_no_file(pages: PanelPages) -> None:
     assert pages.create().model == "paint"
 
 
 @pytest.mark.parametrize("name", ["history", "costs", "write"])
-def test_a_page_is_there_before_anything_was_made(pages: Pages, name: str) -> None:
+def test_a_page_is_there_before_anything_was_made(pages: PanelPages, name: str) -> None:
     built: Any = getattr(pages, name)()
 
     assert text(built)
 
 
-def test_what_was_made_is_in_history_and_costs(studio: Studio, pages: Pages) -> None:
+def test_what_was_made_is_in_history_and_costs(studio: Studio, pages: PanelPages) -> None:
     studio.generate("paint", "a <lake>")
 
     assert "a &lt;lake&gt;" in text(pages.history())
@@ -55,7 +55,7 @@ def test_what_was_made_is_in_history_and_costs(studio: Studio, pages: Pages) -> 
     assert "0.25" in shown
 
 
-def test_the_account_is_told_without_a_key(pages: Pages, studio: Studio) -> None:
+def test_the_account_is_told_without_a_key(pages: PanelPages, studio: Studio) -> None:
     built = pages.account()
 
     shown = until(lambda: text(built), lambda said: "Ada" in said)
@@ -75,7 +75,7 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
 
 
 def test_what_the_awaited_face_creates_is_awaited(studio: Studio, astudio: AsyncStudio) -> None:
-    pages = Pages(studio, astudio._desk, astudio.client, AsyncGeneration)
+    pages = PanelPages(astudio._session)
     form = pages._form(studio.models["paint"])
     form.value = {"prompt": "a lake"}
 

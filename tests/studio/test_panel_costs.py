@@ -31,7 +31,7 @@ def report(
     ledger: bool = True,
     today: date | None = None,
 ) -> str:
-    return panel_costs.report(frame, balance, ledger=ledger, today=today)
+    return panel_costs.cost_page(frame, balance, ledger=ledger, today=today)
 
 
 def figures(html: str) -> dict[str, str]:

@@ -14,8 +14,8 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
-from kit.studio.outcomes import Trace
+from kit.studio.operations import Operations
+from kit.studio.outcomes import StartTrace
 from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png
@@ -38,7 +38,9 @@ def kernel(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Open]:
 
     def fresh(kind: type[Client] = Client) -> Studio:
         client = kind(settings, sleep=clock.sleep)
-        opened.append(Studio(settings, client=client, desk=Desk(settings, policy=policy)))
+        opened.append(
+            Studio(settings, client=client, operations=Operations(settings, policy=policy))
+        )
         return opened[-1]
 
     yield fresh
@@ -141,7 +143,7 @@ def test_a_refused_start_is_settled(kernel: Open, other: Server) -> None:
     with pytest.raises(InsufficientCreditsError):
         kernel().generate("paint", "a lake")
 
-    assert kernel()._desk.journal.intents() == []
+    assert kernel()._operations.journal.intents() == []
     assert kernel().generate("paint", "a lake").status == "completed"
     assert len(keys(other)) == 2
 
@@ -159,8 +161,8 @@ def test_the_awaited_face_finds_it_too(
     settings: Settings, clock: Clock, policy: Policy, other: Server, party: Punctual
 ) -> None:
     async def cell(client: Canceled) -> list[object]:
-        desk = Desk(settings, policy=policy)
-        async with AsyncStudio(settings, client=client, desk=desk) as studio:
+        operations = Operations(settings, policy=policy)
+        async with AsyncStudio(settings, client=client, operations=operations) as studio:
             with pytest.raises(asyncio.CancelledError) as caught:
                 await studio.generate("paint", "a lake")
             pending = [g.id for g in await studio.history.pending()]
@@ -256,7 +258,7 @@ def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
     with pytest.raises(KeyboardInterrupt) as caught:
         studio.generate("paint", "a lake")
 
-    assert caught.value.__notes__ == [Trace().note()]
+    assert caught.value.__notes__ == [StartTrace().note()]
 
 
 def test_an_interrupt_of_the_download_says_how_to_fetch_it(
@@ -264,7 +266,7 @@ def test_an_interrupt_of_the_download_says_how_to_fetch_it(
 ) -> None:
     studio = kernel()
     monkeypatch.setattr(
-        studio.client.http, "fetch_to_file", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+        studio.client.http, "download", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
     )
     with pytest.raises(KeyboardInterrupt) as caught:
         studio.generate("paint", "a lake")
@@ -277,13 +279,13 @@ def test_an_interrupt_of_the_download_says_how_to_fetch_it(
 
 
 def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:
-    assert "the same call without again=True" in Trace(again=True, sent=True).note()
+    assert "the same call without again=True" in StartTrace(again=True, sent=True).note()
 
 
 def test_an_intent_that_makes_no_sense_is_named(
     studio: Studio, caplog: pytest.LogCaptureFixture
 ) -> None:
-    studio._desk.journal.sending("k1", {"what": "is this"})
+    studio._operations.journal.sending("k1", {"what": "is this"})
 
     assert studio.history.pending() == studio.history.pending() == []
     assert caplog.text.count("a start of a model may have been carried out") == 1

@@ -12,8 +12,8 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
 from kit.studio import AsyncStudio, Studio
-from kit.studio.desk import Desk
-from kit.studio.sweeps.runner import Run
+from kit.studio.operations import Operations
+from kit.studio.sweeps.runner import SweepRun
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, ThirdParty, png
 
@@ -33,7 +33,7 @@ def keys(other: Server) -> list[str]:
 
 def again(settings: Settings, client: Client) -> Studio:
     """The same account in a kernel that has just been started."""
-    return Studio(settings, client=client, desk=Desk(settings))
+    return Studio(settings, client=client, operations=Operations(settings))
 
 
 def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, other: Server) -> None:
@@ -175,15 +175,15 @@ def test_an_interrupt_stops_the_run_and_says_how_it_goes_on(
 ) -> None:
     party.polls = 10**9
     sweep = studio.sweep("paint", [str(n) for n in range(9)])
-    join = Run.join
+    join = SweepRun.join
 
-    def interrupted(run: Run, seconds: float) -> bool:
+    def interrupted(run: SweepRun, seconds: float) -> bool:
         if not seconds:
             return join(run, seconds)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "join", interrupted)
+        patch.setattr(SweepRun, "join", interrupted)
         with pytest.raises(KeyboardInterrupt) as caught:
             sweep.run()
 

@@ -8,8 +8,8 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, ParameterError
-from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
-from kit.studio.writing import Pen
+from kit.studio import AsyncStudio, Studio
+from kit.studio.writing import WritingService
 from kit.widgets.form import Form
 from kit.widgets.writing import Brief
 from tests.client.third_party import MODELS, Answer, Server
@@ -24,14 +24,16 @@ EDITOR = {
 
 
 @pytest.fixture
-def pen(studio: Studio) -> Pen:
-    return Pen(studio._desk, studio.client, Generation)
+def service(studio: Studio) -> WritingService:
+    return WritingService(studio._session)
 
 
-def test_a_title_and_scripts_are_asked_for_as_the_document_says(pen: Pen, other: Server) -> None:
-    assert pen.title("SPACE").title == "T"
+def test_a_title_and_scripts_are_asked_for_as_the_document_says(
+    service: WritingService, other: Server
+) -> None:
+    assert service.title("SPACE").title == "T"
     title = wire.Title(title="Why", hook_angle="a hook")
-    (script,) = pen.scripts(Brief("SPACE", title, duration=45, use_hook=True))
+    (script,) = service.scripts(Brief("SPACE", title, duration=45, use_hook=True))
 
     assert script.content == "Hello you"
     (asked,) = other.requests("POST", "/v1/scripts")[1:]
@@ -47,27 +49,27 @@ def test_a_title_and_scripts_are_asked_for_as_the_document_says(pen: Pen, other:
     }
 
 
-def test_a_balance_is_known_where_the_service_tells(pen: Pen, other: Server) -> None:
-    assert pen.balance() is None
+def test_a_balance_is_known_where_the_service_tells(service: WritingService, other: Server) -> None:
+    assert service.balance() is None
     other.first("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))
 
-    assert pen.balance() == Decimal("2.5")
+    assert service.balance() == Decimal("2.5")
 
 
-def test_captions_go_to_the_model_that_takes_them(pen: Pen, other: Server) -> None:
+def test_captions_go_to_the_model_that_takes_them(service: WritingService, other: Server) -> None:
     listed = Answer(200, {"image": MODELS, "video": [EDITOR]})
     other.first("GET", "/v1/creative-studio/models", listed)
 
-    form = pen.captions("Hello you")
+    form = service.captions("Hello you")
 
     assert isinstance(form, Form)
     assert form.model.id == "cut"
     assert form.value["parameters"] == {"captions": "Hello you"}
 
 
-def test_a_service_without_such_a_model_is_told_apart(pen: Pen) -> None:
+def test_a_service_without_such_a_model_is_told_apart(service: WritingService) -> None:
     with pytest.raises(KitError, match="no model of this service takes captions"):
-        pen.captions("Hello you")
+        service.captions("Hello you")
 
 
 def test_an_unknown_topic_is_refused_with_the_closest(studio: Studio) -> None:
@@ -94,9 +96,9 @@ def test_captions_of_the_awaited_face_are_written_with_await(
 ) -> None:
     listed = Answer(200, {"video": [EDITOR]})
     other.first("GET", "/v1/creative-studio/models", listed)
-    pen = Pen(astudio._desk, astudio.client, AsyncGeneration)
+    service = WritingService(astudio._session)
 
-    assert pen.captions("Hello you").code().startswith("await studio.generate(")
+    assert service.captions("Hello you").code().startswith("await studio.generate(")
 
 
 LONG = "x" * 201

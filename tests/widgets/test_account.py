@@ -13,7 +13,7 @@ from kit.widgets.account import AccountPanel, Facts
 from kit.widgets.account.ring import SHOWN_SECONDS
 from kit.widgets.account.signing import SignIn
 from kit.widgets.form.service import Background
-from kit.widgets.keys import Key, Place, Spent
+from kit.widgets.keys import AccountChoice, Key, Spent
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
@@ -67,12 +67,14 @@ class Row:
         self.refused = False
         self.entered: list[tuple[str, str, str]] = []
 
-    def known(self) -> list[Place]:
+    def known(self) -> list[AccountChoice]:
         remark = "Only this panel works with <work>"
         code = "studio = kit.connect(profile='work')"
         return [
-            Place("home", "home", "https://home.test", "home", own=True, remark="This is yours."),
-            Place("work", "work", "https://work.test", "work", remark=remark, code=code),
+            AccountChoice(
+                "home", "home", "https://home.test", "home", own=True, remark="This is yours."
+            ),
+            AccountChoice("work", "work", "https://work.test", "work", remark=remark, code=code),
         ]
 
     def choose(self, name: str) -> None:

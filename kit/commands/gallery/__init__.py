@@ -27,7 +27,7 @@ from kit.engines.media.encoding import Track, container_at
 from kit.engines.media.footage import Footage
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.service import settings as service_settings
-from kit.studio.generation import Generation
+from kit.studio import Generation
 from kit.widgets import media as pictures
 
 __all__ = ["make"]
@@ -155,7 +155,7 @@ def _output(example: Example, done: Generation, inputs: Mapping[str, Path], targ
         if example.close and source:
             return medium.shown_as(_picture(closeup(inputs[source], path)), close=True)
         return medium.shown_as(_picture(path.read_bytes()))
-    poster = done.client.run(downloads.poster(done.desk.cache, done.facts))
+    poster = done.client.run(downloads.poster(done.operations.cache, done.facts))
     shown = medium.shown_as(_poster(poster, path), file=_beside(path, target))
     return replace(shown, sound=_has_sound(path))
 

@@ -56,6 +56,19 @@ class Canvas:
         self.sky[at] *= 1.0 - cover
         np.copyto(self.depth[at], np.asarray(depth, np.float32), where=cover > 0.5)
 
+    def clip(
+        self, left: int, top: int, tall: int, wide: int
+    ) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+        """Return rows and columns that a sheet covers, and the part of it that lies inside."""
+        height, width = self.depth.shape
+        rows = slice(min(max(0, top), height), min(max(0, top + tall), height))
+        columns = slice(min(max(0, left), width), min(max(0, left + wide), width))
+        part = (
+            slice(rows.start - top, rows.stop - top),
+            slice(columns.start - left, columns.stop - left),
+        )
+        return (rows, columns), part
+
 
 def distances(shape: tuple[int, ...], x: float, y: float, unit: float = 1.0) -> tuple[Plane, Plane]:
     """Return how far columns lie right of a place, and rows below it, in units of pixels."""

@@ -44,25 +44,18 @@ _BITS = 4  # of a part of a pixel, for OpenCV's drawing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sheet:
-    """What a drawing is made with and of.
-
-    Parameters
-    ----------
-    zoom, bold, mood : float
-        Factors on how much is seen, on the width of lines and on the height of waves.
-    subject : tuple of float
-        Place and reach of what the drawing turns about, as shares of width, height and the shorter
-        side; a reach of 0 is none. How high all else is against it.
-    """
+    """What a drawing is made with and of."""
 
     brief: Brief
     rng: np.random.Generator
     paper: Oklch
     shades: tuple[Oklch, ...]
     dark: bool
-    zoom: float
-    bold: float
-    mood: float
+    zoom: float  # factor on how much is seen
+    bold: float  # on the width of lines
+    mood: float  # on the height of waves
+    #: Place and reach of what the drawing turns about, as shares of width, height and the shorter
+    #: side; a reach of 0 is none. How high all else is against it.
     subject: tuple[float, float, float, float]
 
     @property
@@ -214,11 +207,9 @@ def _hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
 def _heights(sheet: _Sheet) -> list[tuple[float, Oklch]]:
     """Return the colors of heights: from the paper up where it is dark, else up to the paper."""
     shades = sorted(sheet.shades)
-    steps = (
-        ((0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7))
-        if sheet.dark else
-        ((0.0, 1, 0.50, 0.9), (0.3, 2, 0.66, 0.75), (0.55, 3, 0.80, 0.6), (0.8, 4, 0.90, 0.4))
-    )  # fmt: skip
+    dark = (0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7)
+    pale = (0.0, 1, 0.50, 0.9), (0.3, 2, 0.66, 0.75), (0.55, 3, 0.80, 0.6), (0.8, 4, 0.90, 0.4)
+    steps = dark if sheet.dark else pale
     stops = [(at, (level, share * shades[n][1], shades[n][2])) for at, n, level, share in steps]
     return sorted([*stops, (0.0 if sheet.dark else 1.0, sheet.paper)])
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import cv2
 import numpy as np
 
 from kit.engines.base import Progress
@@ -72,6 +73,7 @@ class _Liquid:
 #: The color of a liquid, how high its surface stands or None where it is even, and its own light.
 _Look: TypeAlias = tuple[Plane, Plane | None, Plane | float]
 _Currents: TypeAlias = tuple[float, int, float, float]
+_Finish: TypeAlias = tuple[float, float, float, float]
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -278,14 +280,11 @@ def _lit(
 
 
 def _distance(level: Plane, flat: float) -> Plane:
-    """Return about how many pixels away the nearest zero of a field is.
-
-    Where the field is flat a line would grow into a lake: it counts as steeper than it is.
-    """
+    """Return about how many pixels away the nearest zero of a field is."""
     right, down = slopes(level, 1.0)
-    return np.asarray(
-        np.abs(level) / np.sqrt(right * right + down * down + flat * flat), np.float32
-    )
+    # Where the field is flat a line would grow into a lake: it counts as steeper than it is.
+    steep = cv2.sqrt(right * right + down * down + np.float32(flat * flat))
+    return np.asarray(np.abs(level) / steep, np.float32)
 
 
 def _gilded(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
@@ -337,10 +336,7 @@ def _puddle(picture: Plane, liquid: _Liquid) -> Plane:
 #: What paints each substance; how often it is drawn where none is named; whirls along the longer
 #: side, octaves and gain of their noise, and how far it carries, as a share of that side; how steep
 #: its surface is, how narrow and how bright its highlights are, and the light in its shadows.
-_SUBSTANCES: dict[
-    str,
-    tuple[Callable[[_Liquid], _Look], float, _Currents, tuple[float, float, float, float]],
-] = {
+_SUBSTANCES: dict[str, tuple[Callable[[_Liquid], _Look], float, _Currents, _Finish]] = {
     "marble": (_marble, 0.2, (2.6, 6, 0.40, 0.120), (0.0, 0.0, 0.0, 0.0)),
     "ink": (_ink, 0.2, (2.2, 8, 0.50, 0.120), (0.0, 0.0, 0.0, 0.0)),
     "silk": (_silk, 0.25, (1.9, 3, 0.30, 0.150), (0.10, 20.0, 0.30, 0.34)),

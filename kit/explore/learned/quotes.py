@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.explore.lines import Lines
+from kit.explore.json_lines import JsonLines
 
 if TYPE_CHECKING:
     from kit.explore.learned.fitting import Fit
@@ -52,7 +52,7 @@ class PriceBook:
         Where it is kept.
     """
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
         self._lock = threading.Lock()
         self._samples: dict[str, list[Sample]] | None = None

@@ -16,11 +16,11 @@ from typing import Any
 from kit import wire
 from kit.client.actions import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
-from kit.explore.lines import Lines
-from kit.studio.desk import Desk, OnUpdate
-from kit.studio.orders import Order
-from kit.studio.outcomes import Trace
-from kit.studio.till import at_most
+from kit.explore.json_lines import JsonLines
+from kit.studio.billing import most_expected
+from kit.studio.operations import OnUpdate, Operations
+from kit.studio.outcomes import StartTrace
+from kit.studio.requests import CheckedRequest
 
 #: Problems that one message names.
 _NAMED = 20
@@ -29,7 +29,7 @@ _SOURCES = ("default", "receipts", "service", "rule")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SweepRequest:
     """One request as it was asked for."""
 
     model: str
@@ -56,7 +56,7 @@ class Cell:
         What journals of before know it by.
     """
 
-    order: Order
+    order: CheckedRequest
     request: str
     quote: wire.Quote | None
     before: tuple[str, ...] = ()
@@ -83,10 +83,12 @@ class Cell:
     @property
     def at_most(self) -> Decimal:
         """The same, with the error of a learned price; 0 where nobody knows."""
-        return Decimal(0) if self.known or self.quote is None else at_most(self.quote)
+        return Decimal(0) if self.known or self.quote is None else most_expected(self.quote)
 
 
-def checked(desk: Desk, requests: Sequence[Request], again: bool | str) -> Flow[list[Cell]]:
+def check_cells(
+    operations: Operations, requests: Sequence[SweepRequest], again: bool | str
+) -> Flow[list[Cell]]:
     """Check and price all requests of a sweep.
 
     Parameters
@@ -100,7 +102,7 @@ def checked(desk: Desk, requests: Sequence[Request], again: bool | str) -> Flow[
     ParameterError
         Some break a rule; the message says which and why, and nothing was sent.
     """
-    orders = yield from _orders(desk, requests)
+    orders = yield from _orders(operations, requests)
     take = uuid.uuid4().hex if again is True else again or ""
     prices: dict[str, wire.Quote | None] = {}
     seen: dict[str, int] = {}
@@ -108,17 +110,17 @@ def checked(desk: Desk, requests: Sequence[Request], again: bool | str) -> Flow[
     for order in orders:
         digest, *older = order.digests()
         if digest not in prices:
-            prices[digest] = yield from _price(desk, order)
+            prices[digest] = yield from _price(operations, order)
         seen[digest] = seen.get(digest, 0) + 1
         more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
         spellings = tuple(each + more for each in older)
         cells.append(Cell(order, digest + more, prices[digest], spellings=spellings))
-    return refreshed(desk, cells)
+    return refresh_cells(operations, cells)
 
 
-def refreshed(desk: Desk, cells: Sequence[Cell]) -> list[Cell]:
+def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
     """Return cells with what the journal knows of them now."""
-    journal = desk.journal.starts()
+    journal = operations.journal.starts()
     found = []
     for cell in cells:
         starts = [start for name in reversed(cell.requests) for start in journal.get(name, [])]
@@ -127,22 +129,24 @@ def refreshed(desk: Desk, cells: Sequence[Cell]) -> list[Cell]:
     return found
 
 
-def made(desk: Desk, cell: Cell, notes: Lines, sweep: str, on_update: OnUpdate) -> Flow[None]:
+def make_cell(
+    operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
+) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
-    begun = yield from desk.before(cell.order, cell.requests, Trace(), ids=cell.before)
+    begun = yield from operations.before(cell.order, cell.requests, StartTrace(), ids=cell.before)
     if begun is None:
-        begun = yield from _begun(desk, cell, notes, key_of(sweep, cell))
+        begun = yield from _begun(operations, cell, notes, key_of(sweep, cell))
     on_update(begun)
     if not begun.finished:
-        begun = yield from desk.wait(begun.id, on_update=on_update)
+        begun = yield from operations.wait(begun.id, on_update=on_update)
         on_update(begun)
     try:
-        yield from desk.fetched(begun)
+        yield from operations.fetched(begun)
     except KitError:
         return  # it is paid and there: whoever shows it asks again
 
 
-def source(cells: Sequence[Cell]) -> str:
+def least_sure_source(cells: Sequence[Cell]) -> str:
     """Return where the least sure price of what is still to be made comes from."""
     found = {cell.quote.source for cell in cells if cell.quote and not cell.known}
     return min(found or {"rule"}, key=_SOURCES.index)
@@ -154,16 +158,18 @@ def key_of(sweep: str, cell: Cell) -> str:
     return f"kit-sweep-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
 
 
-def digest(cells: Sequence[Cell]) -> str:
+def digest_cells(cells: Sequence[Cell]) -> str:
     """Return a hash of what a sweep consists of."""
     return hashlib.sha256("\n".join(cell.request for cell in cells).encode()).hexdigest()
 
 
-def _orders(desk: Desk, requests: Sequence[Request]) -> Flow[list[Order]]:
+def _orders(operations: Operations, requests: Sequence[SweepRequest]) -> Flow[list[CheckedRequest]]:
     orders, problems = [], []
     for number, asked in enumerate(requests):
         try:
-            order = yield from desk.order(asked.model, asked.prompt, asked.media, asked.settings)
+            order = yield from operations.order(
+                asked.model, asked.prompt, asked.media, asked.settings
+            )
             orders.append(order)
         except (ParameterError, NotFoundError) as error:
             problems.append(f"request {number}: {error}")
@@ -177,30 +183,30 @@ def _orders(desk: Desk, requests: Sequence[Request]) -> Flow[list[Order]]:
     return orders
 
 
-def _price(desk: Desk, order: Order) -> Flow[wire.Quote | None]:
+def _price(operations: Operations, order: CheckedRequest) -> Flow[wire.Quote | None]:
     try:
-        return (yield from desk.till.price(order))
+        return (yield from operations.billing.price(order))
     except ConfigError:
         return None
 
 
-def _begun(desk: Desk, cell: Cell, notes: Lines, key: str) -> Flow[wire.Generation]:
+def _begun(operations: Operations, cell: Cell, notes: JsonLines, key: str) -> Flow[wire.Generation]:
     """Start a cell under its key, with the files that were sent for this very start."""
     if not cell.order.media:
-        return (yield from desk.begin(cell.order, key=key, request=cell.request))
+        return (yield from operations.begin(cell.order, key=key, request=cell.request))
     references = next((line["uploads"] for line in notes if line.get("key") == key), None)
     try:
         if references is not None:
-            return (yield from _with(desk, cell, key, references))
+            return (yield from _with(operations, cell, key, references))
     except NotFoundError:
         pass  # the files were removed: they are sent again
-    references = yield from desk.uploaded(cell.order)
+    references = yield from operations.uploaded(cell.order)
     # before the start: repeated with other files, the same key would be refused
     notes.append({"key": key, "uploads": references})
-    return (yield from _with(desk, cell, key, references))
+    return (yield from _with(operations, cell, key, references))
 
 
 def _with(
-    desk: Desk, cell: Cell, key: str, references: dict[str, str | list[str]]
+    operations: Operations, cell: Cell, key: str, references: dict[str, str | list[str]]
 ) -> Flow[wire.Generation]:
-    return desk.begin(cell.order, key=key, request=cell.request, references=references)
+    return operations.begin(cell.order, key=key, request=cell.request, references=references)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kit import wire
 from kit.client.actions import Flow
 from kit.errors import ConfigError
 from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import PROMPT, Plan, listed, planned
-from kit.studio.desk import Desk
+from kit.studio.session import Session
 from kit.studio.sweeps import cells
-from kit.studio.sweeps.cells import Cell, Request
-from kit.studio.sweeps.sweep import Sweep
+from kit.studio.sweeps.cells import Cell, SweepRequest
+from kit.studio.sweeps.sweep import BaseSweep
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
 
-S = TypeVar("S", bound="Sweep[Any]")
+S = TypeVar("S", bound="BaseSweep[Any]")
 
 _MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
 #: What a request has besides its settings.
@@ -34,30 +30,15 @@ _NO_ROWS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What sweeps of one studio work with.
-
-    Parameters
-    ----------
-    hold : callable
-        Makes what a user holds of a generation's facts.
-    """
-
-    desk: Desk
-    client: Client | AsyncClient
-    hold: Callable[[wire.Generation], Any]
-    ratings: Ratings
-
-
-def asked(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+def name_values(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what varies and what is fixed by the names of a plan, the prompt first."""
     return {PROMPT: prompt, **{_spelled(name): value for name, value in values.items()}}
 
 
-def sweep(
+def plan_sweep(
     kind: type[S],
-    bench: Bench,
+    session: Session[Any],
+    ratings: Ratings,
     model: str,
     values: Mapping[str, Any],
     *,
@@ -66,18 +47,19 @@ def sweep(
     again: bool | str,
 ) -> Flow[S]:
     """Return the sweep of some values, checked and priced; nothing is started."""
-    found = yield from bench.desk.model(model)
+    found = yield from session.operations.model(model)
     lists = [_spelled(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
     made = planned(given, plan, lists=lists)
-    requests = [_request(model, media, {**made.fixed, **asked}) for asked in made.requests]
-    checked = yield from cells.checked(bench.desk, requests, again)
-    return _made(kind, bench, made, checked, f"{model} × {len(requests)}")
+    requests = [_request(model, media, {**made.fixed, **varied}) for varied in made.requests]
+    checked = yield from cells.check_cells(session.operations, requests, again)
+    return _made(kind, session, ratings, made, checked, f"{model} × {len(requests)}")
 
 
-def rows(
+def plan_rows(
     kind: type[S],
-    bench: Bench,
+    session: Session[Any],
+    ratings: Ratings,
     frame: pd.DataFrame | Sequence[Mapping[str, Any]],
     *,
     model: str | None,
@@ -100,29 +82,34 @@ def rows(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
-    checked = yield from cells.checked(bench.desk, requests, again)
+    checked = yield from cells.check_cells(session.operations, requests, again)
     plan = listed([_without(row, _MEDIA) for row in named])
     models = " and ".join(dict.fromkeys(request.model for request in requests))
-    return _made(kind, bench, plan, checked, f"{models} × {len(requests)}")
+    return _made(kind, session, ratings, plan, checked, f"{models} × {len(requests)}")
 
 
-def _made(kind: type[S], bench: Bench, plan: Plan, checked: list[Cell], title: str) -> S:
+def _made(
+    kind: type[S],
+    session: Session[Any],
+    ratings: Ratings,
+    plan: Plan,
+    checked: list[Cell],
+    title: str,
+) -> S:
     return kind(
         plan,
         checked,
         title=title,
-        desk=bench.desk,
-        client=bench.client,
-        hold=bench.hold,
-        ratings=bench.ratings,
+        session=session,
+        ratings=ratings,
     )
 
 
-def _request(model: str, media: Any, values: Mapping[str, Any]) -> Request:
+def _request(model: str, media: Any, values: Mapping[str, Any]) -> SweepRequest:
     settings = {
         name.removeprefix(_PARAMETER): value for name, value in values.items() if name not in _OWN
     }
-    return Request(model, values.get(PROMPT), media, settings)
+    return SweepRequest(model, values.get(PROMPT), media, settings)
 
 
 def _spelled(name: str) -> str:

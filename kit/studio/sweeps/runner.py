@@ -45,7 +45,7 @@ _TRIES = 20
 _REST, _SLICE = 5.0, 1.0
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class RunStopped(Exception):  # noqa: N818 - it is no error
     """The run was stopped while a flow waited."""
 
 
@@ -57,7 +57,7 @@ class Blocking(Protocol):
 
 
 @dataclass
-class Run:
+class SweepRun:
     """One run over numbered tasks.
 
     Parameters
@@ -103,7 +103,7 @@ class Run:
                 task = self.tasks.popleft()
             try:
                 self.client.block(self.work(task))
-            except Stopped:
+            except RunStopped:
                 return
             except _BUSY as error:
                 self._again(task, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -12,43 +12,32 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from kit import wire
 from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError
-from kit.explore.lines import Lines
+from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
 from kit.explore.sweeps.grid import Plan
-from kit.studio.desk import Desk
-from kit.studio.generation import Held
-from kit.studio.sweeps import cells, looks
+from kit.studio.billing import records_file
+from kit.studio.generation import BaseGeneration
+from kit.studio.session import Session
+from kit.studio.sweeps import cells, results
 from kit.studio.sweeps.cells import Cell
-from kit.studio.sweeps.looks import Result
-from kit.studio.sweeps.runner import Run, Stopped
-from kit.studio.till import kept
+from kit.studio.sweeps.results import CellResult
+from kit.studio.sweeps.runner import RunStopped, SweepRun
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.client.aio import AsyncClient
-    from kit.client.sync import Client
     from kit.explore.sweeps.sheet import Sheet
 
-H = TypeVar("H", bound=Held)
+H = TypeVar("H", bound=BaseGeneration)
 
 #: Requests that are made at the same time.
 AT_ONCE = 4
 _LOOK = 0.1
 
 
-class Sweep(Generic[H]):
-    """Many requests that belong together; looking at it shows what they will cost.
-
-    `run` makes them. Run again, or built again after a restart of the kernel, it goes on where it
-    stopped, and nothing is paid twice.
-
-    Examples
-    --------
-    ``sweep = studio.sweep("poster", prompt=["a lake", "a fox"], style=["ink", "oil"])`` shows what
-    it costs; then ``sweep.run().sheet()``
-    """
+class BaseSweep(Generic[H]):
+    """What both faces of a sweep share: its cells, and how far each of them is."""
 
     def __init__(
         self,
@@ -56,21 +45,19 @@ class Sweep(Generic[H]):
         made: Sequence[Cell],
         *,
         title: str,
-        desk: Desk,
-        client: Client | AsyncClient,
-        hold: Callable[[wire.Generation], H],
+        session: Session[H],
         ratings: Ratings,
     ) -> None:
         self.plan = plan
         self.title = title
         self.ratings = ratings
         self._cells = list(made)
-        self._desk, self._client, self._hold = desk, client, hold
-        self._digest = cells.digest(made)
-        self._notes = Lines(kept(desk.settings, "sweeps"))
-        self._results: dict[int, Result] = {}
+        self._session = session
+        self._digest = cells.digest_cells(made)
+        self._notes = JsonLines(records_file(session.operations.settings, "sweeps"))
+        self._results: dict[int, CellResult] = {}
         self._lock = threading.Lock()
-        self._run: Run | None = None
+        self._run: SweepRun | None = None
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -107,54 +94,14 @@ class Sweep(Generic[H]):
         kind = f"{len(left)} requests, {len(self) - len(left)} made before"
         if error:
             kind += f", ± {error:f}"
-        source = cells.source(left)
+        source = cells.least_sure_source(left)
         return wire.Quote(total=total, source=source, terms=[wire.Term(kind=kind, credits=total)])
 
     @property
     def generations(self) -> list[H]:
         """What was started so far, in the order of the cells."""
         found = (self._result(n).generation for n in range(len(self)))
-        return [self._hold(facts) for facts in found if facts is not None]
-
-    def run(
-        self, *, at_once: int = AT_ONCE, background: bool = False, unpriced: bool = False
-    ) -> Sweep[H]:
-        """Make what is not made yet, and return the sweep.
-
-        A request that fails is kept with its error, and the others go on; a refused key, an empty
-        balance or a full budget ends the run.
-
-        Parameters
-        ----------
-        at_once : int
-            How many are made at the same time, 1 to 32.
-        background : bool
-            Whether to return at once; `frame` shows how far it is, and `wait` waits.
-        unpriced : bool
-            Whether to go on where nobody says what a request costs.
-
-        Raises
-        ------
-        BudgetError
-            All together would pass an open budget; nothing was sent.
-        ConfigError
-            A price is unknown, or the sweep runs already.
-        """
-        self._begin(at_once, unpriced)
-        return self if background else self._waited()
-
-    def wait(self) -> Sweep[H]:
-        """Wait for a run in the background, and return the sweep; errors are those of `run`."""
-        return self._waited()
-
-    def cancel(self) -> Sweep[H]:
-        """Start nothing more, and ask the service to stop what runs."""
-        if self._run is not None:
-            self._run.stop.set()
-        for number, result in list(self._results.items()):
-            if result.status == "processing" and result.generation is not None:
-                self._note(number, self._canceled(result.generation))
-        return self
+        return [self._session.hold(facts) for facts in found if facts is not None]
 
     def frame(self) -> pd.DataFrame:
         """Return one row a request, numbered.
@@ -171,23 +118,16 @@ class Sweep(Generic[H]):
 
         prices = [self._price(n) for n in range(len(self))]
         results = [self._result(n) for n in range(len(self))]
-        receipts = self._desk.journal.credits()
+        receipts = self._session.operations.journal.credits()
         return table(self.plan, prices, results, receipts, self.ratings.all())
 
-    def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
-        """Return the results as a contact sheet, with the number and the cost of each.
-
-        Parameters
-        ----------
-        x, y : str, optional
-            What varies across and down; the last axis goes across, all others down.
-        size : int
-            Pixels across of a picture.
-        """
+    def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
         from kit.explore.sweeps.sheet import laid_out
 
         tiles = [
-            looks.tile(self._result(n), n, asked, self._hold, self.ratings, size, len(self))
+            results.make_tile(
+                self._result(n), n, asked, self._session.hold, self.ratings, size, len(self)
+            )
             for n, asked in enumerate(self.plan.requests)
         ]
         spent = f", {round(float(self.frame()['net'].sum()), 3):g} credits" if self._results else ""
@@ -218,22 +158,29 @@ class Sweep(Generic[H]):
             )
         self.ratings.rate(facts.id, rating, note)
 
-    def _waited(self) -> Sweep[H]:
+    def _wait_for_run(self) -> None:
         run = self._run
         if run is None:
             raise ConfigError("this sweep does not run; run() starts it")
-        with progress(self.title, enabled=self._desk.settings.progress) as update:
-            try:
-                while not run.join(_LOOK):
-                    update(wire.Generation(id="sweep", progress=self._done()))
-            except KeyboardInterrupt as stop:
-                run.stop.set()
-                stop.add_note("what was started goes on; run() again waits for it and pays nothing")
-                raise
+        with progress(self.title, enabled=self._session.operations.settings.progress) as update:
+            while not run.join(_LOOK):
+                update(wire.Generation(id="sweep", progress=self._done()))
         if run.fatal is not None:
             run.fatal.add_note(f"{self._told()}; run() again goes on from here")
             raise run.fatal
-        return self
+
+    def _stop(self, interruption: BaseException) -> None:
+        """Start nothing more, because whoever waits was interrupted."""
+        if self._run is not None:
+            self._run.stop.set()
+        interruption.add_note("what was started goes on; run() again waits for it and pays nothing")
+
+    def _cancel_started(self) -> None:
+        if self._run is not None:
+            self._run.stop.set()
+        for number, result in list(self._results.items()):
+            if result.status == "processing" and result.generation is not None:
+                self._note(number, self._canceled(result.generation))
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
@@ -241,7 +188,7 @@ class Sweep(Generic[H]):
                 raise ConfigError("this sweep runs already; cancel() stops it")
             if not 1 <= at_once <= 32:
                 raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
-            self._cells = cells.refreshed(self._desk, self._cells)
+            self._cells = cells.refresh_cells(self._session.operations, self._cells)
             if self.credits is None and not unpriced:
                 raise ConfigError(
                     f"nobody says what every request of {self.title} costs; "
@@ -249,39 +196,41 @@ class Sweep(Generic[H]):
                 )
             left = [n for n in range(len(self)) if self._open(n)]
             total = sum((self._cells[n].at_most for n in left), Decimal(0))
-            self._desk.till.budgets.check(total, f"a sweep of {len(left)} requests")
-            self._run = Run(self._client, self._work, self._failed, deque(left))
+            self._session.operations.billing.budgets.check(
+                total, f"a sweep of {len(left)} requests"
+            )
+            self._run = SweepRun(self._session.client, self._work, self._failed, deque(left))
             self._run.begin(at_once)
 
     def _work(self, number: int) -> Flow[None]:
         run = self._run
 
         def update(facts: wire.Generation) -> None:
-            self._note(number, Result(facts))
+            self._note(number, CellResult(facts))
             if run is not None and run.stop.is_set() and not facts.finished:
-                raise Stopped
+                raise RunStopped
 
         cell, latest = self._cells[number], self._result(number).generation
         if latest is not None and not latest.finished:  # it is waited for, whatever went wrong
             cell = replace(cell, before=(latest.id, *cell.before))
-        return cells.made(self._desk, cell, self._notes, self._digest, update)
+        return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
 
     def _failed(self, number: int, error: KitError) -> None:
         ended = error.generation if isinstance(error, GenerationFailedError) else None
         latest = self._result(number).generation
-        self._note(number, Result(ended or latest, str(error)))
+        self._note(number, CellResult(ended or latest, str(error)))
 
-    def _canceled(self, facts: wire.Generation) -> Result:
+    def _canceled(self, facts: wire.Generation) -> CellResult:
         try:
-            return Result(self._client.block(self._desk.cancel(facts.id)))
+            return CellResult(self._session.client.block(self._session.operations.cancel(facts.id)))
         except KitError as error:
-            return Result(facts, str(error))
+            return CellResult(facts, str(error))
 
-    def _note(self, number: int, result: Result) -> None:
+    def _note(self, number: int, result: CellResult) -> None:
         self._results[number] = result  # one assignment: safe from any thread
 
-    def _result(self, number: int) -> Result:
-        return self._results.get(number, looks.PLANNED)
+    def _result(self, number: int) -> CellResult:
+        return self._results.get(number, results.PLANNED)
 
     def _open(self, number: int) -> bool:
         return self._result(number).status != "completed"
@@ -293,5 +242,5 @@ class Sweep(Generic[H]):
         return sum(result.share for result in list(self._results.values())) / max(1, len(self))
 
     def _told(self) -> str:
-        results = [self._result(n) for n in range(len(self))]
-        return looks.told(results, self._cells, self.credits)
+        found = [self._result(n) for n in range(len(self))]
+        return results.describe_progress(found, self._cells, self.credits)

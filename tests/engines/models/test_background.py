@@ -201,18 +201,30 @@ def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
 
 
 @pytest.mark.parametrize("kind", ["sky", "leaves", "wall"])
-def test_a_right_box_finds_no_less_than_none_does(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("corners", [3, 40])
+def test_a_right_box_finds_no_less_than_none_does(tmp_path: Path, kind: str, corners: int) -> None:
     pixels, thing = ground(kind), np.zeros((270, 360), np.uint8)
-    cv2.circle(thing, (150, 140), 60, 255, -1)
-    pixels[thing > 0] = (205, 70, 50)
-    box = {"subject_x": 150 / 360, "subject_y": 140 / 270}
-    box |= {"subject_width": 120 / 360, "subject_height": 120 / 270}
+    turns = np.arange(corners) / corners * 2 * np.pi
+    outline = np.stack([180 + 95 * np.sin(turns), 150 - 105 * np.cos(turns)], axis=1)
+    cv2.fillPoly(thing, [outline.round().astype(np.int32)], 255)
+    pixels[thing > 0] = (170, 50, 30)
+    x, y, width, height = cv2.boundingRect(thing)
+    box = {"subject_x": (x + width / 2) / 360, "subject_y": (y + height / 2) / 270}
+    box |= {"subject_width": 1.05 * width / 360, "subject_height": 1.05 * height / 270}
 
     free, boxed = (
         pixels_of(edit("background", tmp_path, pixels, **values))[..., 3] for values in ({}, box)
     )
 
     assert overlap(boxed, thing) >= overlap(free, thing) - 0.01
+
+
+def test_what_is_beside_a_box_is_left_out(tmp_path: Path) -> None:
+    pixels = np.hstack([ball(), ball()])
+    wanted = np.hstack([cv2.erode(ball_mask(), np.ones((7, 7))), np.zeros((180, 240), np.uint8)])
+    box = {"subject_x": 0.25, "subject_y": 0.5, "subject_width": 0.19, "subject_height": 0.5}
+
+    assert overlap(pixels_of(edit("background", tmp_path, pixels, **box))[..., 3], wanted) > 0.93
 
 
 def busy() -> np.ndarray:

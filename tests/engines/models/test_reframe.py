@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.engines.drawn import ball, face
-from tests.engines.rendering import edit, pixels_of, saved
+from tests.engines.rendering import edit, frames_of, pixels_of, render, saved
 
 MODES = ("smart_crop", "blurred_fill", "stretch_edges")
 
@@ -83,3 +83,30 @@ def test_transparency_is_kept_but_below_a_fill(tmp_path: Path, mode: str) -> Non
     else:
         assert out[:100, :, 3].max() == 0
         assert out[160:, :, 3].min() == 255
+
+
+@pytest.mark.parametrize("left", [0, 440])
+@pytest.mark.parametrize("kind", ["face", "ball", "face and ball"])
+def test_a_crop_keeps_what_a_camera_move_over_the_picture_shows(
+    tmp_path: Path, kind: str, left: int
+) -> None:
+    pixels, color = np.full((360, 760, 3), (150, 165, 180), np.uint8), (224, 178, 152)
+    pixels[:, left : left + 320] = face(size=60.0)
+    if "ball" in kind:
+        place = left if kind == "ball" else 520 - left
+        pixels[90:270, place : place + 240] = ball()
+    if kind == "ball":
+        color = (210, 60, 40)
+
+    def shown(picture: np.ndarray) -> float:
+        """Return how large the subject is, in shares of the picture's height squared."""
+        near = np.abs(picture - color).max(axis=2) < 45
+        return float(near.sum() / picture.shape[0] ** 2)
+
+    crop = pixels_of(edit("reframe", tmp_path, pixels, aspect_ratio="4:5", size=450))
+    image = saved(pixels, tmp_path / "film.png")
+    how = {"camera": "still", "aspect_ratio": "4:5", "media": {"image": image}}
+    film = frames_of(render("ken-burns", tmp_path / "film", **how))[0]
+
+    assert shown(crop) > 0.95 * shown(pixels)
+    assert shown(film) > 0.95 * shown(pixels)

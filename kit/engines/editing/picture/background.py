@@ -34,6 +34,8 @@ from kit.errors import EngineError
 
 _POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
 _FULL = 0.94  # of half a box's sides: what is taken for the subject in it at first
+_FITTING = 0.75  # overlap of a box with the bounds of what it is drawn around
+_INSIDE, _BEYOND = 0.6, 0.04  # of a thing that is meant by a box, and of the box around it
 _LEAST = 0.004  # of the picture: less is no subject
 _OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not
 _DISC = 9  # pixels of the blur's radius in the reduced picture
@@ -45,6 +47,8 @@ _NARROWEST, _STRIP = 64, 4  # pixels a side, and how long: of a narrower strip t
 
 #: Pixels, and how far each covers, where not all do.
 Result: TypeAlias = tuple[Bytes, Bytes | None]
+#: Rows and columns.
+Box: TypeAlias = tuple[slice, slice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +90,60 @@ def change_background(job: Job, progress: Progress) -> Asset:
     return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
 
 
-def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | None:
-    """Return 255 about where the user says the subject is, None where nothing is said."""
+def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
+    """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
     if job.media.get("mask"):
         return marked(job, shape, _POINTED, "about where the subject is and black elsewhere")
     box = [job.parameters.get(name) for name in BOX]
     if None in box:
         return None
     (x, y, wide, high), (height, width) = box, shape
-    mask = np.zeros(shape, np.uint8)
-    axes = (max(1, round(_FULL * wide * width / 2)), max(1, round(_FULL * high * height / 2)))
-    cv2.ellipse(mask, (round(x * width), round(y * height)), axes, 0, 0, 360, 255, -1)
-    return mask
+    left, top = max(0, round((x - wide / 2) * width)), max(0, round((y - high / 2) * height))
+    right, bottom = round((x + wide / 2) * width), round((y + high / 2) * height)
+    return slice(top, max(top + 1, bottom)), slice(left, max(left + 1, right))
+
+
+def _in_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
+    """Return how far each pixel belongs to the subject in a box.
+
+    What is found without the box is taken if that is what it is drawn around; else what is found
+    when it is taken for the subject, if it fits better: so a right box never makes it worse.
+    """
+    alpha = _kept(cut_out(pixels, progress.part(0.0, 0.5).report).alpha, box)
+    if _fit(alpha, box) < _FITTING:
+        near = np.zeros(pixels.shape[:2], np.uint8)
+        wide, high = box[1].stop - box[1].start, box[0].stop - box[0].start
+        center = (box[1].start + wide // 2, box[0].start + high // 2)
+        axes = (max(1, round(_FULL * wide / 2)), max(1, round(_FULL * high / 2)))
+        cv2.ellipse(near, center, axes, 0, 0, 360, 255, -1)
+        other = _kept(cut_out(pixels, progress.part(0.5, 1.0).report, near=near).alpha, box)
+        alpha = max(alpha, other, key=lambda found: _fit(found, box))
+    return alpha
+
+
+def _kept(alpha: Bytes, box: Box) -> Bytes:
+    """Return what of a cutout is in a box: no thing that lies mostly beside it, and no rest."""
+    _, parts = cv2.connectedComponents((alpha > 0).astype(np.uint8))
+    inside = np.bincount(parts[box].ravel(), minlength=int(parts.max()) + 1)
+    rows, columns = (max(2, round(_BEYOND * (side.stop - side.start))) for side in box)
+    out = np.where((inside > _INSIDE * np.bincount(parts.ravel()))[parts], alpha, np.uint8(0))
+    out[: max(0, box[0].start - rows)] = out[box[0].stop + rows :] = 0
+    out[:, : max(0, box[1].start - columns)] = out[:, box[1].stop + columns :] = 0
+    return out
+
+
+def _fit(alpha: Bytes, box: Box) -> float:
+    """Return the overlap of a box with the bounds of what was found."""
+    x, y, wide, high = cv2.boundingRect((alpha > 127).astype(np.uint8))
+    rows = min(y + high, box[0].stop) - max(y, box[0].start)
+    columns = min(x + wide, box[1].stop) - max(x, box[1].start)
+    both = max(0, rows) * max(0, columns)
+    area = (box[0].stop - box[0].start) * (box[1].stop - box[1].start)
+    return both / (wide * high + area - both)
 
 
 def _subject(
-    still: Still, near: Bytes | None, progress: Progress, *, blurs: bool
+    still: Still, near: Bytes | Box | None, progress: Progress, *, blurs: bool
 ) -> tuple[Bytes, float | None]:
     """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
 
@@ -109,26 +151,31 @@ def _subject(
     """
     if near is None and still.alpha is not None:
         if not blurs:
-            return _standing_out(still.alpha, near), None
+            return _standing_out(still.alpha, known=False), None
         if still.alpha.mean() < 255 * _OPAQUE:
             # Only hidden pixels would come to light.
             sentence = "the picture has no background to blur: it is see-through around its subject"
             raise EngineError(sentence, code="no_background")
-    found = cut_out(flat(still), progress.report, near=near)
-    alpha, sure = found.alpha, found.certainty
-    alpha = _standing_out(alpha if still.alpha is None else np.minimum(alpha, still.alpha), near)
+    sure = 1.0
+    if isinstance(near, tuple):
+        alpha = _in_box(flat(still), near, progress)
+    else:
+        found = cut_out(flat(still), progress.report, near=near)
+        alpha, sure = found.alpha, found.certainty
+    alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
+    alpha = _standing_out(alpha, known=near is not None)
     if sure < LEAST:
         sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
         raise EngineError(sentence, code="unsure_subject")
     return alpha, sure if near is None else None
 
 
-def _standing_out(alpha: Bytes, near: Bytes | None) -> Bytes:
+def _standing_out(alpha: Bytes, *, known: bool) -> Bytes:
     """Return what covers a subject; refuse where there is none."""
     if alpha.mean() >= 255 * _LEAST:
         return alpha
     sentence = "no subject stands out from the background of this picture"
-    raise EngineError(sentence if near is not None else f"{sentence}: {_HELP}", code="no_subject")
+    raise EngineError(sentence if known else f"{sentence}: {_HELP}", code="no_subject")
 
 
 def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:

@@ -17,7 +17,7 @@ import numpy as np
 from kit.engines.film.animate.relief import Relief
 from kit.engines.film.filming import Take
 from kit.engines.media.clip import Frame
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.painting import Mirrored, Window
@@ -30,6 +30,7 @@ _LAMPS = ((1, 0.32), (3, 0.24), (7, 0.16))
 _STARS = ((3, 0.20), (7, 0.24), (13, 0.16))
 _DRIFT = 0.018  # widths that clouds go in a second
 _FAINT = 0.02  # of a mask, that shows nothing
+_SOFT = 4  # what water mirrors is drawn at a quarter of the size
 
 #: Units of the noise to one of a place across and along, how many of them it runs in a second,
 #: and its share of the light.
@@ -37,18 +38,10 @@ Wave: TypeAlias = tuple[float, float, float, float]
 
 
 class Layer(Protocol):
-    """Something that moves in the planes of a painting.
+    """Something that moves in the planes of a painting."""
 
-    Attributes
-    ----------
-    rows : int
-        Row of the luma below which nothing of it is.
-    night : bool
-        Whether it is only seen by night.
-    """
-
-    rows: int
-    night: bool
+    rows: int  # of the luma, below which nothing of it is
+    night: bool  # it is only seen by night
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw a share of what a moment changes, 0 to 1 of the clip, in place."""
@@ -56,17 +49,11 @@ class Layer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The planes of a painting, of a width and height in pixels of the luma, both even.
-
-    Parameters
-    ----------
-    painted : tuple of int
-        Rows and columns of the painting.
-    """
+    """The planes of a painting, of a width and height in pixels of the luma, both even."""
 
     width: int
     height: int
-    painted: tuple[int, int]
+    painted: tuple[int, int]  # rows and columns of the painting
     take: Take
 
     @property
@@ -78,6 +65,11 @@ class Canvas:
     def pace(self) -> float:
         """Factor on the speed of what drifts, by how much is to move; 1 by default."""
         return 0.4 + self.take.motion
+
+    @property
+    def fall(self) -> float:
+        """The same of what falls: less motion does not lift gravity."""
+        return 0.7 + 0.5 * self.take.motion
 
     def fit(self, part: Floats, window: Window | None = None, step: int = 2) -> Floats:
         """Return a window of the painting as planes that are `step` times smaller than the luma."""
@@ -196,20 +188,19 @@ class Flicker:
         Whether they are stars: air is never still, so that nearly all glimmer, and quickly.
     """
 
+    night = True
+
     def __init__(
         self, lights: Floats, canvas: Canvas, rng: np.random.Generator, *, stars: bool
     ) -> None:
         mask = canvas.fit(lights, step=1)
-        rows = np.flatnonzero((mask > _FAINT).any(axis=1))
-        self.rows, self.night = (min(len(mask), int(rows[-1]) + 2) if len(rows) else 0), stars
+        self.rows = around(mask)[0].stop
         self._mask = np.rint(mask[: self.rows] * 255).astype(np.uint8)
         self._take, self._waves = canvas.take, _STARS if stars else _LAMPS
         # What is lit together, like the letters of a sign, is one.
         near = np.ones((3, 3) if stars else (max(3, canvas.height // 90) | 1,) * 2, np.uint8)
-        wide = cv2.dilate(self._mask, near) if self.rows else self._mask
-        count, labels = (
-            cv2.connectedComponents((wide > 24).astype(np.uint8)) if self.rows else (1, wide)
-        )
+        wide = cv2.threshold(cv2.dilate(self._mask, near), 24, 1, cv2.THRESH_BINARY)[1]
+        count, labels = cv2.connectedComponents(wide)
         self._groups = rng.integers(0, _GROUPS, count).astype(np.uint8)[labels]
         self._phases = rng.random((len(self._waves), _GROUPS))
         self._calm = rng.random(_GROUPS) < (0.15 if stars else 0.45)
@@ -246,9 +237,8 @@ class Clouds:
         # A plane overhead: rows near the horizon lie far away and close together.
         up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)[:, None]
         across = np.arange(self._width, dtype=np.float32)[None] * (noise.SIDE / self._width)
-        flat = noise.sample(
-            noise.tile(rng, cells=8), across + 0 * up, 60.0 / (up + 0.14) + 0 * across
-        )
+        x, y = np.broadcast_arrays(across, 60.0 / (up + np.float32(0.14)))
+        flat = noise.sample(noise.tile(rng, cells=8), x, y)
         tile = np.rint(120 * smooth_step(-0.2, 2.6, flat)).astype(np.uint8)
         self._tile = np.hstack([tile, tile])
         mask = canvas.fit(sky, step=1)[:rows] * smooth_step(0.03, 0.28, up) * np.float32(dense)
@@ -264,9 +254,8 @@ class Clouds:
         center = (left + (self._width - 1) / 2, (self.rows - 1) / 2)
         patch = cv2.getRectSubPix(self._tile, (self._width, self.rows), center)
         over = planes[0][: self.rows]
-        light = cv2.multiply(
-            cv2.convertScaleAbs(over, alpha=0.45, beta=10), self._mask, scale=1 / 255
-        )
+        light = cv2.convertScaleAbs(over, alpha=0.45, beta=10)
+        light = cv2.multiply(light, self._mask, scale=1 / 255)
         cv2.add(over, cv2.multiply(patch, light, scale=1 / 255), dst=over)
 
 
@@ -284,35 +273,40 @@ class Mirror:
     def __init__(self, water: Mirrored, free: Floats, canvas: Canvas, rows: int) -> None:
         window = (water.rows, slice(0, canvas.painted[1]))
         share = np.clip(water.share, 0.0, 1.0) ** np.float32(0.6)  # as film shows it
-        places = [
-            (part + 0.5) * np.float32(canvas.scale / 2) - 0.5
+        places = (
+            (part + 0.5) * np.float32(canvas.scale / _SOFT) - 0.5
             for part in (water.columns, water.lines)
-        ]
-        columns, lines, share = (canvas.fit(part, window) for part in (*places, share * free))
-        self._above = rows = rows & ~1
-        share *= lines < rows / 2
+        )
+        columns, lines, share = (
+            canvas.fit(part, window, _SOFT) for part in (*places, share * free)
+        )
+        self._above = rows // _SOFT
+        share *= lines < self._above
         part = around(share)
         self._share, self._columns, self._lines = share[part], columns[part], lines[part]
-        down, across = (slice(2 * side.start, 2 * side.stop) for side in part)
-        self._window = down, across
-        self.rows = self._window[0].stop if rows and self._share.max() > _FAINT else 0
+        down, across = (slice(_SOFT * side.start, _SOFT * side.stop) for side in part)
+        self._window, self._width = (down, across), canvas.width // _SOFT
+        self.rows = down.stop if self._above and self._share.max() > _FAINT else 0
 
     def draw(self, planes: Frame, before: Frame) -> None:
         """Draw what has changed since `before` upside down into the water, in place."""
-        half = self._above // 2
-        size = (planes[1].shape[1], half)
-        above = [
-            cv2.resize(part[0][: self._above], size, interpolation=cv2.INTER_AREA)
-            for part in (planes, before)
-        ]
-        pairs = [
-            above,
-            *([now[:half], was[:half]] for now, was in zip(planes[1:], before[1:], strict=True)),
-        ]
-        for plane, (now, was) in zip(inside(planes, self._window), pairs, strict=True):
-            change = cv2.subtract(now, was, dtype=cv2.CV_32F)
-            change = cv2.remap(change, self._columns, self._lines, cv2.INTER_LINEAR)
-            add(plane, np.asarray(change * self._share, np.float32))
+        size = (self._width, self._above)
+        for plane, now, was, times in zip(
+            inside(planes, self._window),
+            planes,
+            before,
+            (_SOFT, _SOFT // 2, _SOFT // 2),
+            strict=True,
+        ):
+            rows, columns = times * self._above, times * self._width
+            small = [
+                cv2.resize(part[:rows, :columns], size, interpolation=cv2.INTER_AREA)
+                for part in (now, was)
+            ]
+            change = cv2.subtract(small[0], small[1], dtype=cv2.CV_32F)
+            change = cv2.remap(change, self._columns, self._lines, cv2.INTER_LINEAR) * self._share
+            change = cv2.resize(change, plane.shape[::-1], interpolation=cv2.INTER_LINEAR)
+            plane[...] = cv2.add(plane, change, dtype=cv2.CV_8U)
 
 
 class Ripples:
@@ -346,23 +340,11 @@ class Ripples:
             (noise.field(rng, rows, columns, cells=cells, octaves=2) * amount)[self._top :]
             for _ in range(4)
         ]
-        self._turn = 0.0
 
-    def turn_to(self, moment: float) -> None:
-        """Set the moment that is drawn next."""
-        self._turn = 2 * math.pi * self._turns * moment
-
-    def __call__(self, maps: tuple[Floats, Floats]) -> None:
-        """Add the shifts of the moment to the columns and rows that blocks come from."""
-        swings = (math.cos(self._turn), math.sin(self._turn))
+    def stir(self, moment: float, maps: tuple[Floats, Floats]) -> None:
+        """Add the shifts of a moment to the columns and rows that blocks come from."""
+        turn = 2 * math.pi * self._turns * moment
         for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):
             below = part[self._top :]
-            for field, amount in zip(fields, swings, strict=True):
+            for field, amount in zip(fields, (math.cos(turn), math.sin(turn)), strict=True):
                 cv2.scaleAdd(field, amount, below, dst=below)
-
-
-def add(plane: Bytes, change: Floats) -> None:
-    """Add a change to a plane, in place; the change may be smaller."""
-    if change.shape != plane.shape:
-        change = np.asarray(cv2.resize(change, plane.shape[::-1], interpolation=cv2.INTER_LINEAR))
-    plane[...] = cv2.add(plane, change, dtype=cv2.CV_8U)

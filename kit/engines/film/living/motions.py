@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.film.living.layers import Canvas, Layer, Noise, Shimmer, inside
 from kit.engines.film.weather import lay
 from kit.engines.media.clip import Frame
-from kit.engines.media.color import Bytes
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.painting import (
     Curtains,
@@ -29,18 +28,16 @@ _BEFORE = 0.92  # what is nearer than this share of a distance stands before wha
 _RISE = 13.0  # seconds from the crater to the top of a plume
 _FLIGHT = 3.6  # seconds that the fastest stones fly
 _LANDED = 4 / 3  # time of flight at which a stone is down again
-_EMBERS = 44
 _SHADES = 8  # of what flies
 _BITS = 3  # of a part of a pixel, for lines
 
 
 def layers_of(painting: Painting, canvas: Canvas, seed: int) -> Iterator[Layer]:
     """Yield what moves by itself in a painting, the farthest first; `seed` is of its randomness."""
-    lean = next((one.lean for one in painting.motions if isinstance(one, Smoke)), 0.0)
     for number, motion in enumerate(painting.motions):
         rng = np.random.default_rng([seed, 60 + number])
         if isinstance(motion, Fountain):
-            yield Stones(motion, painting, canvas, rng, lean)
+            yield Stones(motion, painting, canvas, rng)
         elif not isinstance(motion, Mirrored):
             how = _shimmer(motion, painting, canvas)
             yield Shimmer(how, canvas, rng, night=isinstance(motion, Curtains))
@@ -63,11 +60,11 @@ def _shimmer(
         free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
     if isinstance(motion, Fall):
         # Water speeds up: its threads are drawn out the more, the farther it has fallen.
-        x, y = canvas.fit(motion.across, window), np.sqrt(canvas.fit(motion.down, window))
+        x = canvas.fit(motion.across, window)
+        y = np.sqrt(np.maximum(canvas.fit(motion.down, window), 0.0))
         mask = smooth_step(1.05, 0.55, np.abs(x)) * smooth_step(1.0, 0.8, y)
         mask *= canvas.fit(np.ones_like(motion.across), window) * canvas.fit(free)
-        # Less motion does not lift gravity.
-        speed = (0.7 + 0.5 * canvas.take.motion) / motion.seconds
+        speed = canvas.fall / motion.seconds
         threads = (26.0, 22.0, 22.0 * speed, 0.14), (70.0, 44.0, 44.0 * speed, 0.14)
         return Noise(mask, x, y, threads)
     if isinstance(motion, Spray):
@@ -95,29 +92,24 @@ def _shimmer(
 
 
 class Stones:
-    """Stones that a crater throws, and embers that rise with its smoke."""
+    """Glowing stones that a crater throws."""
 
     night = False
 
     def __init__(
-        self,
-        fountain: Fountain,
-        painting: Painting,
-        canvas: Canvas,
-        rng: np.random.Generator,
-        lean: float,
+        self, fountain: Fountain, painting: Painting, canvas: Canvas, rng: np.random.Generator
     ) -> None:
         take, scale = canvas.take, canvas.scale
-        drop = 0.7 + 0.5 * take.motion  # as water falls
-        self._unit, self._lean = fountain.unit * scale, lean
+        self._unit = unit = fountain.unit * scale
         x, y = (place * scale for place in fountain.crater)
         ends = (
-            (y - 8.5 * self._unit, y + 0.8 * self._unit, canvas.height),
-            (x - 5.5 * self._unit, x + 5.5 * self._unit, canvas.width),
+            (y - 8.5 * unit, y + 0.8 * unit, canvas.height),
+            (x - 5.5 * unit, x + 5.5 * unit, canvas.width),
         )
+        starts = [min(max(0, int(first)), most - 2) & ~1 for first, _, most in ends]
         rows, columns = (
-            slice(max(0, int(first)) & ~1, max(2, min(most, int(last))) & ~1)
-            for first, last, most in ends
+            slice(start, max(start + 2, min(most, int(last)) & ~1))
+            for start, (_, last, most) in zip(starts, ends, strict=True)
         )
         self._window, self.rows = (rows, columns), rows.stop
         self._spot = x - columns.start, y - rows.start
@@ -131,50 +123,28 @@ class Stones:
         self._starts = np.concatenate([stones[:, 3] / _LANDED, late])
         self._stones = stones = np.concatenate([stones, more])
         self._wide = np.where(stones[:, 6] * 1280 < 0.25 * max(take.width, take.height), 2, 1)
-        self._embers = rng.random((_EMBERS, 5))
-        rounds = (
-            take.seconds * drop / (_FLIGHT * np.sqrt(stones[:, 2] / 4.6)),
-            take.seconds / rng.uniform(3.0, 6.0, _EMBERS),
-        )
+        seconds = _FLIGHT * np.sqrt(stones[:, 2] / 4.6) / canvas.fall
+        rounds = take.seconds / seconds
         # In a loop things come around a whole number of times.
-        self._rounds, self._rises = (
-            np.maximum(1.0, np.round(part)) if take.loop else part for part in rounds
-        )
+        self._rounds = np.maximum(1.0, np.round(rounds)) if take.loop else rounds
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw what flies at a moment, in place."""
         patch = np.zeros(self._shown.shape, np.uint8)
         first = _LANDED * ((self._starts + self._rounds * moment) % 1.0)
         times = np.linspace(first, first + 0.8 * self._stones[:, 4], 4, axis=1)
+        points = trails(self._stones, times, self._spot, self._unit)
+        steps = np.round(points * (1 << _BITS)).astype(np.int32, order="C")
         heat = self._stones[:, 5] * (1.1 - 0.6 * first)
-        _draw_lines(patch, trails(self._stones, times, self._spot, self._unit), heat, self._wide)
-        start, aside, far, sway, glow = self._embers.T[:, :, None]
-        times = (start + self._rises[:, None] * moment) % 1.0 + np.array([0.0, 0.012])
-        up = (2.2 + 5.0 * far) * times**0.85
-        swing = (0.25 + 0.5 * sway) * times * np.sin(2 * np.pi * (sway + (1.0 + aside) * times))
-        x = 1.4 * (aside - 0.5) + self._lean * up + swing
-        points = np.stack([self._spot[0] + self._unit * x, self._spot[1] - self._unit * up], 2)
-        heat = (0.25 + 0.55 * glow[:, 0]) * np.sin(np.pi * np.minimum(1.0, times[:, 0]) ** 0.6)
-        _draw_lines(patch, points, heat, np.ones(_EMBERS, int))
+        shades = np.clip(np.ceil(heat * _SHADES), 0, _SHADES).astype(int)
+        # The hottest last; some at a time, as calls cost most.
+        for shade, wide in product(range(1, _SHADES + 1), (1, 2)):
+            if len(lines := steps[(shades == shade) & (self._wide == wide)]):
+                value = round(255 * shade / _SHADES)
+                cv2.polylines(patch, list(lines), False, value, wide, cv2.LINE_AA, shift=_BITS)
         small = cv2.resize(patch, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
         shine = cv2.GaussianBlur(small, (0, 0), max(0.8, 0.09 * self._unit))
         shine = cv2.resize(shine, patch.shape[::-1], interpolation=cv2.INTER_LINEAR)
-        cv2.addWeighted(patch, 1.0, shine, 0.9, 0.0, dst=patch)
-        lay(
-            inside(planes, self._window),
-            cv2.multiply(patch, self._shown, scale=share / 255),
-            "embers",
-        )
-
-
-def _draw_lines(
-    patch: Bytes, points: NDArray[np.float64], heat: NDArray[np.float64], wide: NDArray[np.int64]
-) -> None:
-    """Draw lines, shape (n, moments, 2), the hottest last; some at a time, as calls cost most."""
-    steps = np.round(points * (1 << _BITS)).astype(np.int32, order="C")
-    shades = np.clip(np.ceil(heat * _SHADES), 0, _SHADES).astype(int)
-    for shade in range(1, _SHADES + 1):
-        for width in (1, 2):
-            if len(lines := steps[(shades == shade) & (wide == width)]):
-                value = round(255 * shade / _SHADES)
-                cv2.polylines(patch, list(lines), False, value, width, cv2.LINE_AA, shift=_BITS)
+        cv2.addWeighted(patch, 1.0, shine, 0.7, 0.0, dst=patch)
+        cv2.multiply(patch, self._shown, scale=share / 255, dst=patch)
+        lay(inside(planes, self._window), patch, "embers")

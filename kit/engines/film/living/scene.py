@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import cv2
 import numpy as np
@@ -48,11 +49,9 @@ def film(job: Job, progress: Progress) -> Asset:
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
     hours, weather = _passing(brief), _weather(brief, values["weather"])
     end = 0.10 + 0.06 * len(hours)
+    step = end / len(hours)
     paintings = [
-        paint(
-            _quiet(brief, hour),
-            progress.part(end * number / len(hours), end * (number + 1) / len(hours)),
-        )
+        paint(_quiet(brief, hour), progress.part(number * step, (number + 1) * step))
         for number, hour in enumerate(hours)
     ]
     progress.report(end)
@@ -85,9 +84,8 @@ class Living:
         dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
         # What shines by night is known best by night, and lava that glows then is none by day.
         first = paintings[0]
-        dark = hours.index("night") if "night" in hours else 0
-        self._dark = dark
-        night = paintings[dark]
+        self._dark = hours.index("night") if "night" in hours else 0
+        night = paintings[self._dark]
         near = _nearness(first.depth, first.light.shape[1:])
         self._relief = Relief(near, take)
         self._paintings = [self._relief.planes(painting.pixels()) for painting in paintings]
@@ -99,10 +97,8 @@ class Living:
             self._layers.append(Clouds(sky, dense, canvas, dice[0]))
         if night.emitters is not None:
             over = np.zeros_like(night.emitters) if sky is None else (sky > 0.5).astype(np.float32)
-            for stars, lights in (
-                (True, night.emitters * over),
-                (False, night.emitters * (1 - over)),
-            ):
+            for stars in (True, False):
+                lights = night.emitters * (over if stars else 1 - over)
                 if lights.max() > 0.1:
                     self._layers.append(Flicker(lights, canvas, dice[1 + stars], stars=stars))
         self._layers += layers_of(moving, canvas, brief.seed)
@@ -110,19 +106,17 @@ class Living:
         self._mirror = None
         still = next((one for one in moving.motions if isinstance(one, Mirrored)), None)
         if still is not None and self._rows:
-            depth = moving.depth
             free = np.ones_like(still.share)
-            if depth is not None:
-                free *= depth[still.rows] > 0.97 * still.level
+            if moving.depth is not None:
+                free *= moving.depth[still.rows] > 0.97 * still.level
             self._mirror = Mirror(still, free, canvas, self._rows)
             self._rows = max(self._rows, self._mirror.rows)
         self._rows = min(self._relief.height, self._rows + self._rows % 2)
         self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])
-        self._weather = (
-            None
-            if weather == "none"
-            else Weather(weather, (take.width, take.height), dice[4], take.seconds, take.loop)
-        )
+        self._weather = None
+        if weather != "none":
+            size = (take.width, take.height)
+            self._weather = Weather(weather, size, dice[4], take.seconds, take.loop)
         self._set(self._paintings[0])
 
     def frame(self, number: int) -> Bytes:
@@ -130,10 +124,9 @@ class Living:
         take, moment = self._take, self._take.moment(number)
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         frame = views(out, take.width, take.height)
-        if self._ripples is not None:
-            self._ripples.turn_to(moment)
+        stir = None if self._ripples is None else partial(self._ripples.stir, moment)
         seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
-        self._relief.look(self._moved(moment), seen, self._ripples).spread(frame)
+        self._relief.look(self._moved(moment), seen, stir).spread(frame)
         if self._weather is not None:
             self._weather.draw(frame, moment)
         return out

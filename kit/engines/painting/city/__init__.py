@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.painting.canvas import Canvas
-from kit.engines.painting.city.drawing import Drawing, add_drawing, seen
 from kit.engines.painting.city.ground import pave
-from kit.engines.painting.city.light import Sunlight, air_of, hour_of, paint_sky
-from kit.engines.painting.city.street import buildings_of, view_of
-from kit.engines.painting.city.things import SIZES, lamps_of, things_of
+from kit.engines.painting.city.signs import add_signs
+from kit.engines.painting.city.street import street_of
+from kit.engines.painting.city.things import things_of
 from kit.engines.painting.city.walls import Walls
-from kit.engines.painting.framing import factor
-from kit.engines.painting.noise import Plane, blur
+from kit.engines.painting.noise import blur
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.tints import drained
 from kit.engines.painting.tone import Film
+from kit.engines.painting.weather import draw_rain, draw_snow
 from kit.engines.prompt.brief import Brief
 
-#: Weather -> layers of what falls, from afar to near: how many, length and width in pixels of a
-#: picture whose longer side has 1024, strength, blur.
-_FALLING = {
-    "rain": ((900, 20.0, 0.7, 0.26, 0.5), (420, 46.0, 0.7, 0.38, 0.7), (70, 102.0, 1.5, 0.36, 1.6)),
-    "snow": ((1500, 0.0, 1.8, 1.2, 0.5), (420, 0.0, 3.6, 1.2, 0.9), (90, 0.0, 8.4, 1.2, 2.4)),
-}
-_SIGNS = {"calm": 0.4, "gloomy": 0.45}  # share of the signs that a mood leaves
+#: By how much what falls is brighter than what is behind and around it.
+_BRIGHT = {"rain": 2.3, "snow": 2.2}
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -36,32 +28,26 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 def _paint(brief: Brief, progress: Progress) -> Painting:
     rng = np.random.default_rng([brief.seed, 53])
-    view = view_of(rng, brief)
-    hour = hour_of(rng, brief, view)
-    buildings = buildings_of(rng, brief, view)
-    canvas = Canvas.over(paint_sky(rng, brief, view, hour))
-    air, sun = air_of(view, hour), Sunlight(buildings, hour, int(rng.choice([-1, 1])))
-    progress.report(0.12)
-    crowd = 0.8 * min(1.0, hour.neon + 0.3) * factor(brief, {"minimal": 0.0})
-    crowd *= _SIGNS.get(brief.mood, 1.0)
-    walls = Walls(rng, canvas, view, hour, air)
-    walls.paint(rng, buildings, sun, crowd, progress.part(0.12, 0.6))
-    snow = brief.weather == "snow" or (brief.season == "winter" and "lying_snow" in brief.things)
-    paving = progress.part(0.6, 0.7)
-    pave(rng, canvas, view, hour, sun, air, lamps_of(brief), paving, snow=snow)
-    things = things_of(rng, brief, view, hour)
+    street = street_of(rng, brief)
+    progress.report(0.1)
+    Walls(rng, street).paint(progress.part(0.1, 0.5))
+    hour, canvas = street.hour, street.canvas
+    crowd = 0.8 * min(1.0, hour.neon + 0.3) * ("minimal" not in brief.composition)
+    add_signs(rng, street, crowd * {"calm": 0.4, "gloomy": 0.45}.get(brief.mood, 1.0))
+    pave(rng, street, progress.part(0.55, 0.7))
+    things = things_of(rng, street)
     for number, it in enumerate(progress.part(0.7, 0.95).over(things)):
         own = rng.spawn(1)[0]  # what one draws must not depend on whether another is seen
         if "close" in brief.composition and number == len(things) - 1:  # out of focus behind it
             for plane in canvas.light:
-                plane[...] = blur(plane, 0.0065 * max(view.width, view.height))
-        if seen(view, it.x, it.z, *SIZES[it.kind]):
-            drawing = Drawing(*SIZES[it.kind], view.focal / it.z)
-            it.draw(own, drawing)
-            add_drawing(canvas, view, hour, air, it.x, it.z, drawing)
-    if brief.falling and brief.weather in _FALLING:
-        amount = {"low": 0.6, "standard": 1.0, "high": 1.2}[brief.detail]
-        _add_falling(rng, canvas.light, brief, amount * factor(brief, {"minimal": 0.35}))
+                plane[...] = blur(plane, 0.0065 * max(plane.shape))
+        it.add(own, street)
+    if brief.falling and brief.weather in ("rain", "snow"):  # lit by the street behind it
+        size = max(canvas.depth.shape)
+        around = np.stack([blur(np.minimum(it, 1.6), 0.035 * size) for it in canvas.light])
+        amount = 0.3 if "minimal" in brief.composition else 0.8
+        falling = draw_rain if brief.weather == "rain" else draw_snow
+        falling(canvas.light, around * _BRIGHT[brief.weather] + 0.03, rng, amount)
     progress.report(1.0)
     halo = 0.45 if brief.weather == "fog" and brief.dark else 0.0  # lamps shine into fog
     film = Film(
@@ -79,31 +65,3 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         sky=canvas.sky,
         emitters=canvas.emitters,
     )
-
-
-def _add_falling(rng: np.random.Generator, picture: Plane, brief: Brief, amount: float) -> None:
-    """Add rain or snow, lit by the street behind it."""
-    _, height, width = picture.shape
-    size = max(height, width)
-    sheet, wind = np.zeros((height, width), np.float32), rng.uniform(-0.22, 0.22)
-    for count, long, wide, strength, soft in _FALLING[brief.weather]:
-        number = round(count * amount * height * width / size**2)
-        layer = np.zeros((height, width), np.uint8)
-        starts = rng.uniform((-0.1, -0.1), (1.1, 1.0), (number, 2)) * (width, height)
-        ends = starts + long * size / 1024 * rng.uniform(0.6, 1.4, (number, 1)) * (wind, 1.0)
-        thick = (
-            np.maximum(1, wide * size / 1024 * rng.uniform(0.6, 1.5, number)).round().astype(int)
-        )
-        for start, end, pixels, level in zip(
-            (starts * 16).astype(int),
-            (ends * 16).astype(int),
-            thick,
-            rng.integers(90, 255, number),
-            strict=True,
-        ):
-            cv2.line(layer, start, end, int(level), int(pixels), cv2.LINE_AA, 4)
-        sheet += cv2.GaussianBlur(layer, (0, 0), soft * size / 1024) * np.float32(strength / 255)
-    np.minimum(sheet, 1.0, out=sheet)
-    for plane in picture:
-        around = blur(np.minimum(plane, np.float32(1.6)), 0.035 * size)
-        plane += sheet * (around * (1.7 if brief.weather == "snow" else 1.0) + np.float32(0.012))

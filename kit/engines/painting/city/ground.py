@@ -7,40 +7,31 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.canvas import Canvas
-from kit.engines.painting.city.light import Hour, Sunlight
-from kit.engines.painting.city.street import ROAD, View
+from kit.engines.painting.city.street import ROAD, Street, lamps_of
 from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import blend, light
 
-Spot = tuple[float, float]
 
-
-def pave(
-    rng: np.random.Generator, canvas: Canvas, view: View, hour: Hour, sun: Sunlight, air: Plane,
-    lamps: list[Spot], progress: Progress, *, snow: bool,
-) -> None:  # fmt: skip
-    """Paint the ground below the horizon, where no building stands before it.
-
-    Parameters
-    ----------
-    lamps : list of (x, z)
-        Where lamps throw their light, when it is dark enough for them.
-    """
-    top = max(0, int(np.ceil(view.y)) + 1)
-    if top >= view.height:
+def pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
+    """Paint the ground below the horizon, where no building stands before it."""
+    brief, hour, canvas = street.brief, street.hour, street.canvas
+    top = max(0, int(np.ceil(street.y)) + 1)
+    if top >= brief.height:
         return
-    at = slice(top, view.height), slice(0, view.width)
-    z = np.float32(view.eye) / -view.up[top:]
-    x, step = view.right * z, z / np.float32(view.focal)
-    deep, out = step * z / np.float32(view.eye), np.abs(x)  # meters of a pixel ahead
+    at = slice(top, brief.height), slice(0, brief.width)
+    z = np.float32(street.eye) / -street.up[top:]
+    x, step = street.right * z, z / np.float32(street.focal)
+    deep, out = step * z / np.float32(street.eye), np.abs(x)  # meters of a pixel ahead
     noise = tile(rng, cells=8, octaves=7, gain=0.62)
     coarse = sample(noise, *np.broadcast_arrays(x * 22.0, z * 16.0))
     fine = sample(noise, *np.broadcast_arrays(x * 190.0, z * 120.0)) * np.exp(-step * 7.0)
     progress.report(0.3)
     neon = np.float32(hour.neon)
     lit = 0.9 * hour.ambient + hour.glow * (0.14 * neon)
-    lit = lit + hour.sun * (0.16 if hour.ahead else 0.22 + 0.42 * sun.on_ground(x, z))
+    sunlit: Plane | float = 1.0
+    if street.sunny:
+        sunlit = smooth_step(-0.8, 0.8, (x * street.sunny + 9.0) * 1.9 - street.shadow(z))
+    lit = lit + hour.sun * (0.16 if hour.ahead else 0.22 + 0.42 * sunlit)
     side, curb = _edge(out - ROAD, step), _edge(0.17 - np.abs(out - ROAD - 0.05), step)
     slabs = np.clip(_repeat(x, 1.2, 0.04, step) + _repeat(z, 1.2, 0.04, deep), 0.0, 1.0)
     road = light((0.47, 0.006, 260)) * (1.0 + 0.07 * fine + 0.045 * coarse)
@@ -60,7 +51,8 @@ def pave(
     color *= lit * (0.65 + 0.35 * smooth_step(9.5, ROAD - 0.5, out))
     progress.report(0.6)
     covered: Plane | float = 0.0
-    if snow:  # trodden, with the tracks of cars
+    snow = brief.season == "winter" and "lying_snow" in brief.things
+    if snow or brief.weather == "snow":  # trodden, with the tracks of cars
         tracks = np.exp(-(((np.abs(out - 2.6) - 0.8) / 0.42) ** 2))
         covered = smooth_step(-0.25, 0.55, 0.75 + 0.35 * coarse + 0.12 * fine - 1.15 * tracks)
         shine = (
@@ -70,7 +62,7 @@ def pave(
         color = blend(color, snowy, covered)
     if hour.neon > 0.2:
         pools = np.zeros(coarse.shape, np.float32)
-        for aside, ahead in lamps:
+        for aside, ahead in lamps_of(brief):
             if ahead < 60.0:
                 pools += (1.0 + ((x - 0.72 * aside) / 2.6) ** 2 + ((z - ahead) / 3.2) ** 2) ** -2
         color += light((0.86, 0.10, 75), 0.22 * min(1.0, hour.neon)) * pools
@@ -78,22 +70,22 @@ def pave(
         puddle = smooth_step(-0.9, 0.9, coarse + 0.15 * fine)
         share = hour.wet * (0.42 + 0.58 * puddle) * (1.0 - 0.8 * covered)
         color *= 1.0 - 0.45 * hour.wet * (1.0 - covered)
-        _mirror(canvas.light, color, view, top, fine, puddle, share)
+        _mirror(canvas.light, color, street, top, fine, puddle, share)
     progress.report(0.9)
-    color += (air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.thick)))
+    color += (street.air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.thick)))
     canvas.lay(at, color, canvas.sky[at].copy(), np.broadcast_to(z, coarse.shape))
 
 
 def _mirror(
-    picture: Plane, color: Plane, view: View, top: int, fine: Plane, puddle: Plane, share: Plane
+    picture: Plane, color: Plane, street: Street, top: int, fine: Plane, puddle: Plane, share: Plane
 ) -> None:
     """Mirror the street in its ground, in place: sharp in puddles, drawn out elsewhere."""
-    steep, size = -view.up[top:], max(view.height, view.width) / 1024
-    rows = np.arange(top, view.height, dtype=np.float32)[:, None]
+    steep, size = -street.up[top:], max(street.brief.height, street.brief.width) / 1024
+    rows = np.arange(top, street.brief.height, dtype=np.float32)[:, None]
     y = np.clip(
-        2.0 * np.float32(view.y) - rows + fine * (2.5 + 20.0 * steep) * size, 0, max(1, top - 2)
+        2.0 * np.float32(street.y) - rows + fine * (2.5 + 20.0 * steep) * size, 0, max(1, top - 2)
     )
-    x = np.arange(view.width, dtype=np.float32)[None] + fine * (1.2 + 9.0 * steep) * size
+    x = np.arange(street.brief.width, dtype=np.float32)[None] + fine * (1.2 + 9.0 * steep) * size
     # Water mirrors more the flatter one looks at it.
     share = share * (0.20 + 0.72 * np.exp(-steep * 2.6))
     for plane, out in zip(picture, color, strict=True):

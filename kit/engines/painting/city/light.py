@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kit.engines.media.color import Oklch, mix
-from kit.engines.media.noise import smooth_step
-from kit.engines.painting.city.street import Building, View
-from kit.engines.painting.noise import Plane, across, field, warp
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.poster.palettes import tempered
 from kit.engines.painting.tints import asked, strength
-from kit.engines.painting.tone import blend, gradient, light
+from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
 
 _NEON: tuple[Oklch, ...] = (
     (0.70, 0.25, 350), (0.80, 0.15, 205), (0.68, 0.23, 312), (0.84, 0.16, 92), (0.72, 0.20, 28),
     (0.82, 0.19, 150),
 )  # fmt: skip
-_SKY, _AIR, _SUN, _AMBIENT = slice(0, 3), slice(3, 5), 5, 6
+_AIR, _SUN, _AMBIENT = slice(3, 5), 5, 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +29,15 @@ class Hour:
     ----------
     colors : tuple of Oklch
         Of the sky at the horizon, above it and at the zenith; of the air near the ground and high
-        up; of the sun; of the light from the sky.
+        up; of the sun; of the light from the sky, whose strengths are `power` and `fill`.
     thick : float
         Density of the air, per meter.
-    power, fill : float
-        Strength of the sun, 0 for none, and of the light from the sky.
     ahead : bool
         The sun stands low at the end of the street, and not high behind the camera.
-    lit : float
-        Share of lit windows.
-    neon : float
-        Strength of signs, lamps and shop windows; `signs` are colors.
-    wet : float
-        How much the ground mirrors.
+    lit, neon : float
+        Share of lit windows, and strength of signs, lamps and shop windows.
+    wet, clouds : float
+        How much the ground mirrors, and how much of the sky is covered.
     """
 
     colors: tuple[Oklch, ...]
@@ -56,6 +50,7 @@ class Hour:
     exposure: float
     signs: tuple[Oklch, ...] = _NEON
     wet: float = 0.0
+    clouds: float = 0.0
 
     @property
     def sun(self) -> Plane:
@@ -114,8 +109,8 @@ _MOODS = {
 }  # fmt: skip
 
 
-def hour_of(rng: np.random.Generator, brief: Brief, view: View) -> Hour:
-    """Return the light that a brief asks for."""
+def hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
+    """Return the light that a brief asks for; `air` is a factor on its density."""
     hour = _tinted(rng, _weathered(_HOURS[brief.hour], brief), brief)
     if brief.weather == "fog":  # by night it shines by all lamps and reaches up to the zenith
         if brief.dark:
@@ -130,25 +125,25 @@ def hour_of(rng: np.random.Generator, brief: Brief, view: View) -> Hour:
     hour = _recolored(hour, slice(7), graded)
     windows, signs, thick = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
     neon = max(hour.neon, 0.5) * 1.15 if "neon" in brief.things else hour.neon
-    thick *= hour.thick * view.shot["air"]
+    thick *= hour.thick * air
     signs_ = tuple(graded(it) for it in hour.signs)
     hour = replace(hour, lit=hour.lit * windows, neon=neon * signs, thick=thick, signs=signs_)
     if brief.mood == "pastel":
         hour = _recolored(hour, slice(7), lambda it: (0.55 * it[0] + 0.43, max(it[1], 0.05), it[2]))
     if "minimal" in brief.composition:  # the air hides all but what is near
         low, high = hour.colors[_AIR]
-        air = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
-        hour = _recolored(hour, slice(5), lambda _: air)
-        thick = 4.5 * max(hour.thick, 0.010)
-        return replace(hour, thick=thick, lit=0.25 * hour.lit, neon=0.3 * hour.neon)
+        plain = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
+        hour = _recolored(hour, slice(5), lambda _: plain)
+        thick, neon = 4.5 * max(hour.thick, 0.010), 0.3 * hour.neon
+        return replace(hour, thick=thick, lit=0.25 * hour.lit, neon=neon, clouds=-1.0)
     if "outline" in brief.tones and not brief.dark:
         return replace(hour, fill=hour.fill * 0.3, power=hour.power * 0.5, lit=0.0)
     return hour
 
 
 def _weathered(hour: Hour, brief: Brief) -> Hour:
-    thicker, wet, _ = _WEATHERS[brief.weather]
-    hour = replace(hour, thick=hour.thick * thicker, wet=wet)
+    thicker, wet, clouds = _WEATHERS[brief.weather]
+    hour = replace(hour, thick=hour.thick * thicker, wet=wet, clouds=clouds)
     if brief.weather != "clear" and hour.power:  # gray and soft, lights are on earlier
         power = hour.power * (0.35 if hour.ahead else 0.0)
         hour = replace(
@@ -189,85 +184,3 @@ def _tinted(rng: np.random.Generator, hour: Hour, brief: Brief) -> Hour:
         for it, tint in zip(hour.colors, (low, low, high, low, high, None, high), strict=True)
     )
     return replace(hour, colors=colors, signs=signs)
-
-
-def paint_sky(rng: np.random.Generator, brief: Brief, view: View, hour: Hour) -> Plane:
-    """Return the sky with clouds and a low sun, shape (3, height, width)."""
-    rise = np.clip(view.up / 0.62, 0.0, 1.0)
-    stops = list(zip((0.0, 0.38, 1.0), hour.colors[_SKY], strict=True))
-    picture = np.broadcast_to(gradient(stops, rise**0.8), (3, view.height, view.width))
-    down, over = across(3.4, view.height, view.width)
-    body, bend = (
-        field(rng, view.height, view.width, cells=(2 * down, over), octaves=octaves, gain=gain)
-        for octaves, gain in ((7, 0.52), (4, 0.5))
-    )
-    body = warp(body, bend, bend[:, ::-1], 0.03 * max(view.width, view.height))
-    amount = -1.0 if "minimal" in brief.composition else _WEATHERS[brief.weather][2]
-    cover = smooth_step(0.9 - 1.7 * amount, 2.0 - 1.1 * amount, body) * np.minimum(rise * 5.0, 1.0)
-    low, _, top = (light(color) for color in hour.colors[_SKY])
-    cloud = light((0.93, 0.012, 250)) if hour.power else 0.85 * low
-    if hour.ahead:
-        cloud = light(hour.colors[_SUN], 0.75)
-    if hour.power == 0.0 and brief.dark:
-        cloud = 0.45 * low + 0.3 * top
-    picture = blend(picture, cloud * np.clip(0.75 + 0.22 * body, 0.4, 1.3), cover * 0.85)
-    if hour.ahead and hour.power:
-        far = _from_sun(view)
-        disc = smooth_step(0.026, 0.021, far) * 5.0
-        picture += light(hour.colors[_SUN]) * (disc + 0.9 * _glare(far))
-    return picture
-
-
-def air_of(view: View, hour: Hour) -> Plane:
-    """Return the color that distance fades to, for every pixel: warm below, glowing to the sun."""
-    low, high = (light(color) for color in hour.colors[_AIR])
-    air = low + (high - low) * smooth_step(0.0, 0.75, view.up)
-    air = np.broadcast_to(air, (3, view.height, view.width)).astype(np.float32)
-    if hour.ahead and hour.power:
-        air += hour.sun * (0.55 * _glare(_from_sun(view)))
-    return air
-
-
-def _from_sun(view: View) -> Plane:
-    """Return the distance to the sun, which stands a little above the vanishing point."""
-    return np.asarray(np.hypot(view.right, view.up - np.float32(0.045)))
-
-
-def _glare(far: Plane) -> Plane:
-    return np.asarray(np.exp(-far * 5.5) + 0.8 * np.exp(-far * 19.0), np.float32)
-
-
-class Sunlight:
-    """What the roofs across the street leave of the sun, which faces the walls of one side."""
-
-    def __init__(self, buildings: list[Building], hour: Hour, side: int) -> None:
-        self._side = side if hour.power and not hour.ahead else 0
-        self._low = bool(hour.power) and hour.ahead
-        depths = np.arange(0.0, 260.0, 0.5)
-        tall = np.full(len(depths), 6.0, np.float32)
-        for it in buildings:
-            if it.side != side:
-                tall[(depths >= it.near) & (depths < it.far)] = it.tall
-        self._roofs = np.convolve(np.pad(tall, 2, mode="edge"), np.ones(5, np.float32) / 5, "valid")
-
-    def on_wall(self, it: Building, z: Plane, up: Plane) -> Plane:
-        """Return the sunlight on a wall along the street, 0 to 1."""
-        if self._low:  # grazes both rows
-            return 0.15 * smooth_step(2.0, 14.0, up)
-        if it.side != self._side:
-            return np.zeros((1, 1), np.float32)
-        return 0.85 * smooth_step(-0.3, 0.3, up + 3.8 * it.wall - self._roof(z))
-
-    def on_front(self, it: Building) -> float:
-        """Return the sunlight on a wall that looks up the street."""
-        return 0.0 if not self._side else 0.40 if it.side == self._side else 0.12
-
-    def on_ground(self, x: Plane, z: Plane) -> Plane:
-        """Return the sunlight on the road, 0 to 1; a low sun at its end reaches all of it."""
-        if not self._side:
-            return np.ones((1, 1), np.float32)
-        return smooth_step(-0.8, 0.8, (x * self._side + 9.0) * 1.9 - self._roof(z))
-
-    def _roof(self, z: Plane) -> Plane:
-        place = np.clip((z + np.float32(6.0)) * 2.0, 0, len(self._roofs) - 1)
-        return np.asarray(self._roofs[place.astype(np.int32)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,10 +11,7 @@ from PIL import Image, ImageDraw
 
 from kit.engines.media.color import Floats
 from kit.engines.media.typesetting import font_of
-from kit.engines.painting.canvas import Canvas
-from kit.engines.painting.city.light import Hour
-from kit.engines.painting.city.street import Building, View
-from kit.engines.painting.noise import Plane
+from kit.engines.painting.city.street import Street
 from kit.engines.painting.tone import light
 
 _WORDS = (
@@ -45,53 +43,48 @@ def lettered_names() -> Floats:
     return np.stack(sheets)
 
 
-def add_signs(
-    rng: np.random.Generator, canvas: Canvas, view: View, building: Building, hour: Hour,
-    air: Plane, crowd: float,
-) -> None:  # fmt: skip
-    """Hang signs off a building, the farthest first; `crowd` is the share of places that have one.
+def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
+    """Hang neon signs off the walls, the farthest first; `crowd` is the share of places with one.
 
     Each faces up and down the street: glowing letters below one another in a tube, or a glowing
     panel with dark letters.
     """
+    hour, neon = street.hour, street.hour.neon
     found = []
-    z = building.near + float(rng.uniform(0.6, 2.5))
-    while z < min(building.far - 1.0, _FARTHEST):
-        word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
-        wide, low = float(rng.uniform(0.8, 1.5)), float(rng.uniform(3.6, 8.5))
-        tall = min(wide * len(word) * float(rng.uniform(0.78, 1.0)), building.tall - 0.8 - low)
-        inks = [light(hour.signs[int(it)]) for it in rng.integers(len(hour.signs), size=2)]
-        filled, hangs = rng.random(2) < (0.22, crowd)
-        if tall > wide and hangs:
-            x = building.side * (building.wall - 0.25)
-            spot = (min(x, x - building.side * wide), z, low, wide, tall)
-            found.append((word, face, bool(filled), inks, spot))
-        z += float(rng.uniform(3.5, 9.0))
-    for word, face, filled, inks, (x, z, low, wide, tall) in reversed(found):
-        left, top = round(view.column(x, z)), round(view.row(low + tall, z))
-        size = round(wide * view.focal / z), round(tall * view.focal / z)
-        rows, columns = at = view.window((left, left + size[0] - 1), top, top + size[1] - 1)
-        seen = _LEAST <= size[0] <= view.width and 2 * _LEAST <= size[1] <= 2 * view.height
-        if not seen or rows.start >= rows.stop or columns.start >= columns.stop:
+    for it in street.buildings:
+        z = it.near + rng.uniform(0.6, 2.5)
+        while z < min(it.far - 1.0, _FARTHEST):
+            word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
+            wide, low = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5)
+            tall = min(wide * len(word) * rng.uniform(0.78, 1.0), it.tall - 0.8 - low)
+            inks = [light(hour.signs[int(ink)]) for ink in rng.integers(len(hour.signs), size=2)]
+            filled, hangs = rng.random(2) < (0.22, crowd)
+            if tall > wide and hangs:
+                x = it.side * (it.wall - 0.25 - wide / 2) - wide / 2
+                found.append((z, x, low + tall, wide, tall, word, face, bool(filled), inks))
+            z += rng.uniform(3.5, 9.0)
+    for z, x, top, wide, tall, word, face, filled, (ink, frame) in sorted(found, key=_away):
+        left, upper = round(street.column(x, z)), round(street.row(top, z))
+        size = round(wide * street.focal / z), round(tall * street.focal / z)
+        reach = left < street.brief.width and left + size[0] > 0 and upper + size[1] > 0
+        if min(size[0], size[1] // 2) < _LEAST or not reach:
             continue
-        part = (
-            slice(rows.start - top, rows.stop - top),
-            slice(columns.start - left, columns.stop - left),
-        )
-        panel, tube, letters = (it[part] for it in _drawn(word, face, *size))
-        ink, frame = inks
+        panel, tube, letters = _drawn(word, face, *size)
         unlit = 0.35 * hour.fill + 0.25 * hour.power
         if filled:
-            color = ink * (hour.neon * 1.5 + unlit) * (1.0 - 0.88 * letters)
-            color += frame * (tube * hour.neon * 0.8)
+            color = ink * (neon * 1.5 + unlit) * (1.0 - 0.88 * letters) + frame * (
+                tube * neon * 0.8
+            )
         else:
-            board = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (hour.neon * 0.16)
-            color = board + (0.6 * ink + 0.4) * (letters * (hour.neon * 2.6 + unlit))
-            color += frame * (tube * (hour.neon * 2.2 + unlit))
-        fade = 1.0 - float(np.exp(-z * hour.thick * 0.8))
-        color += (air[:, *at] - color) * fade
-        shining = min(1.0, hour.neon) * (1.0 - letters if filled else np.maximum(letters, tube))
-        canvas.lay(at, color, panel, z, shining * (1.0 - fade))
+            color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
+            color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
+            color += frame * (tube * (neon * 2.2 + unlit))
+        shining = min(1.0, neon) * (1.0 - letters if filled else np.maximum(letters, tube))
+        street.add_sheet((left, upper), color, panel, z, shining, nearest=z)
+
+
+def _away(sign: tuple[Any, ...]) -> float:
+    return -float(sign[0])
 
 
 def _drawn(word: str, face: str, wide: int, tall: int) -> list[Floats]:

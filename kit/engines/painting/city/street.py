@@ -1,4 +1,4 @@
-"""A street in perspective: where the camera stands, and the buildings along both sides.
+"""A street in perspective: the camera, the buildings along both sides, and the sky behind them.
 
 Lengths are meters: x to the right of the street's middle, y up from the road, z ahead of the
 camera. A point is seen at (x / z, (eye - y) / z) times the focal length from the vanishing point.
@@ -10,13 +10,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting import noise
+from kit.engines.painting.canvas import Canvas, distances
+from kit.engines.painting.city.light import Hour, hour_of
 from kit.engines.painting.framing import framed, third
 from kit.engines.painting.noise import Plane
+from kit.engines.painting.tone import blend, gradient, light
 from kit.engines.prompt.brief import Brief
 
 ROAD = 5.6  # half the width between the curbs
+STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # and how often they stand
 _NEAREST, _FARTHEST = 3.0, 210.0
-_STYLES, _OFTEN = ("grid", "brick", "glass", "bands"), (0.36, 0.30, 0.18, 0.16)
 #: Word of composition -> focal length against the usual one, horizon as a share of the height,
 #: height of the camera, factors on buildings, on the street's width and on the air, and where the
 #: figure stands that the picture is about: meters aside and ahead.
@@ -35,32 +40,64 @@ _SHOTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A camera that looks straight down a street; its vanishing point is at (x, y), in pixels.
+class Building:
+    """A building on one side of a street, -1 or 1.
+
+    Parameters
+    ----------
+    near, far, wall : float
+        Where it begins and ends along the street, and how far its front is from the middle.
+    floor, bay : float
+        Height of a floor, and width of a window with the wall beside it.
+    style, number, tone : float
+        Which of `STYLES`, which cells of random tables it has, which of several colors, 0 to 1.
+    """
+
+    side: int
+    near: float
+    far: float
+    wall: float
+    tall: float
+    floor: float
+    bay: float
+    style: float
+    number: float
+    tone: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Street:
+    """A street to be painted.
 
     Parameters
     ----------
     shot : dict
         Numbers that the words of composition chose.
+    x, y, focal : float
+        The vanishing point and the focal length, in pixels; `eye` is the camera's height.
     right, up : ndarray of float32
         x / z of every column, shape (1, width), and (y - eye) / z of every row, (height, 1).
+    buildings : list of Building
+        The farthest first.
+    sunny : int
+        The side whose walls a high sun shines on, else 0.
+    air : ndarray of float32
+        The color that distance fades to, of each pixel.
     """
 
-    width: int
-    height: int
+    brief: Brief
+    hour: Hour
+    shot: dict[str, float]
     x: float
     y: float
     focal: float
     eye: float
-    shot: dict[str, float]
-    right: Plane = field(init=False)
-    up: Plane = field(init=False)
-
-    def __post_init__(self) -> None:
-        columns = np.arange(self.width, dtype=np.float32)[None]
-        rows = np.arange(self.height, dtype=np.float32)[:, None]
-        object.__setattr__(self, "right", (columns + (0.5 - self.x)) / self.focal)
-        object.__setattr__(self, "up", ((self.y - 0.5) - rows) / self.focal)
+    right: Plane
+    up: Plane
+    buildings: list[Building]
+    sunny: int
+    air: Plane = field(init=False)
+    canvas: Canvas = field(init=False)
 
     def column(self, x: float, z: float) -> float:
         """Return where a point is seen, in pixels from the left."""
@@ -70,84 +107,83 @@ class View:
         """Return where a point is seen, in pixels from the top."""
         return self.y - self.focal * (y - self.eye) / z
 
-    def window(self, ends: tuple[float, float], top: float, bottom: float) -> tuple[slice, slice]:
-        """Return the pixels of the frame between two columns and two rows."""
-        places = (top, bottom, min(ends), max(ends))
-        first, last, left, right = (int(np.clip(it, -9, 99999)) for it in places)
-        rows = slice(max(0, first), max(0, min(self.height, last + 1)))
-        return rows, slice(max(0, left), max(0, min(self.width, right + 1)))
+    def shadow(self, z: Plane) -> Plane:
+        """Return how high the roofs are that stand between the sun and a place."""
+        across = [it for it in reversed(self.buildings) if it.side != self.sunny]
+        tall = np.array([6.0, *(it.tall for it in across)], np.float32)
+        return np.asarray(tall[np.searchsorted([it.near for it in across], z + 6.0)])
+
+    def add_sheet(
+        self, corner: tuple[int, int], color: Plane, cover: Plane, z: float, shining: Plane,
+        nearest: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Lay a sheet over what is not nearer than a distance, veiled by the air before it."""
+        at, part = self.canvas.clip(*corner, *cover.shape)
+        clear = float(np.exp(-z * self.hour.thick))
+        veiled = color[:, *part] * clear + self.air[:, *at] * (1.0 - clear)
+        shown = cover[part] * (self.canvas.depth[at] > nearest)
+        self.canvas.lay(at, veiled, shown, z, shining[part] * clear)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Building:
-    """A building on one side of a street, -1 or 1.
-
-    Parameters
-    ----------
-    near, far : float
-        Where it begins and ends along the street.
-    wall : float
-        Distance of its front from the middle of the street.
-    floor, bay : float
-        Height of a floor and width of a window with the wall beside it.
-    tone : float
-        0 to 1, chooses among colors.
-    number : int
-        Shifts the random tables of its windows, so that no two are alike.
-    """
-
-    side: int
-    near: float
-    far: float
-    wall: float
-    tall: float
-    style: str
-    floor: float
-    bay: float
-    tone: float
-    number: int
-
-
-def view_of(rng: np.random.Generator, brief: Brief) -> View:
-    """Return the camera that a brief asks for."""
-    width, height, shot = brief.width, brief.height, framed(brief, _SHOTS)
+def street_of(rng: np.random.Generator, brief: Brief) -> Street:
+    """Return the street that a brief asks for, its sky painted."""
+    shot, shape = framed(brief, _SHOTS), (brief.height, brief.width)
     middle, eye = 0.5 + float(rng.choice([-1, 1])) * 0.06, float(rng.uniform(1.75, 2.3))
-    if "centered" in brief.composition:
-        middle = 0.5
-    elif "thirds" in brief.composition:
-        middle = third(brief)[0]
+    if not {"centered", "thirds"}.isdisjoint(brief.composition):
+        middle = 0.5 if "centered" in brief.composition else third(brief)[0]
+    x, y, eye = middle * brief.width, shot["horizon"] * brief.height, shot["eye"] or eye
     # An upright frame sees less to the sides: a shorter focal length keeps both walls in it.
-    focal = shot["lens"] * (0.52 * width + 0.36 * min(height, 1.4 * width))
-    return View(
-        width=width, height=height, x=width * middle, y=height * shot["horizon"], focal=focal,
-        eye=shot["eye"] or eye, shot=shot,
+    focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
+    right, down = distances(shape, x - 0.5, y - 0.5, focal)
+    hour = hour_of(rng, brief, shot["air"])
+    street = Street(
+        brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
+        buildings=_buildings(rng, brief, shot, eye),
+        sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
     )  # fmt: skip
+    object.__setattr__(street, "canvas", Canvas.over(_sky(rng, street)))
+    object.__setattr__(street, "air", _air(street))
+    return street
 
 
-def buildings_of(rng: np.random.Generator, brief: Brief, view: View) -> list[Building]:
-    """Return the buildings on both sides, the farthest first."""
-    tall = 0.7 if brief.mood == "calm" else view.shot["tall"]
+def lamps_of(brief: Brief) -> list[tuple[float, float]]:
+    """Return where lamps stand, right of the middle and ahead."""
+    if "minimal" in brief.composition:
+        return []
+    apart = 26.0 if brief.mood == "calm" else 21.0
+    shift = 0.0 if "centered" in brief.composition else apart / 2
+    return [
+        (side * (ROAD + 0.45), float(z + (side > 0) * shift))
+        for z in np.arange(9.5, 120.0, apart)
+        for side in (-1, 1)
+    ]
+
+
+def _buildings(
+    rng: np.random.Generator, brief: Brief, shot: dict[str, float], eye: float
+) -> list[Building]:
+    tall = 0.7 if brief.mood == "calm" else shot["tall"]
     tall *= 1.7 if "towers" in brief.things else 0.6 if "low_houses" in brief.things else 1.0
-    broad = view.shot["broad"] * (0.62 if "narrow" in brief.things else 1.0)
+    broad = shot["broad"] * (0.62 if "narrow" in brief.things else 1.0)
     found = []
     for side in (-1, 1):
         z = _NEAREST
         while z < _FARTHEST:
-            deep = float(rng.uniform(9.0, 21.0)) * (1.0 + z / 160.0)
+            deep = rng.uniform(9.0, 21.0) * (1.0 + z / 160.0)
             building = Building(
                 side=side,
                 near=z,
                 far=z + deep - float(rng.choice([0.0, 0.0, 0.5, 2.2])),
-                wall=float(ROAD + rng.uniform(2.6, 4.2)) * broad,
-                tall=float(rng.uniform(11.0, 34.0) + rng.pareto(2.2) * 9.0 + z / 9.0) * tall,
-                style=str(rng.choice(_STYLES, p=_OFTEN)),
-                floor=float(rng.uniform(3.0, 3.7)),
-                bay=float(rng.uniform(2.1, 3.4)),
+                wall=(ROAD + rng.uniform(2.6, 4.2)) * broad,
+                tall=(rng.uniform(11.0, 34.0) + float(rng.pareto(2.2)) * 9.0 + z / 9.0) * tall,
+                floor=rng.uniform(3.0, 3.7),
+                bay=rng.uniform(2.1, 3.4),
+                style=float(rng.choice(len(STYLES), p=list(STYLES.values()))),
+                number=float(rng.integers(0, 4096)),
                 tone=float(rng.random()),
-                number=int(rng.integers(0, 4096)),
             )
             if "high" in brief.composition and z < 130.0:  # one looks over the roofs that are near
-                most = view.eye * (0.40 + 0.42 * building.tone)
+                most = eye * (0.40 + 0.42 * building.tone)
                 building = replace(building, tall=min(building.tall, most))
             found.append(building)
             z += deep
@@ -155,3 +191,38 @@ def buildings_of(rng: np.random.Generator, brief: Brief, view: View) -> list[Bui
         left = [it for it in found if it.side < 0]
         found = [*left, *(replace(it, side=1) for it in left)]
     return sorted(found, key=lambda it: -it.near)
+
+
+def _sky(rng: np.random.Generator, street: Street) -> Plane:
+    hour, shape = street.hour, (street.brief.height, street.brief.width)
+    rise = np.clip(street.up / 0.62, 0.0, 1.0)
+    stops = list(zip((0.0, 0.38, 1.0), hour.colors[:3], strict=True))
+    down, across = noise.across(3.4, *shape)
+    body = noise.field(rng, *shape, cells=(2 * down, across), octaves=7, gain=0.52)
+    cover = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
+    low, top = light(hour.colors[0]), light(hour.colors[2])
+    cloud = light((0.93, 0.012, 250)) if hour.power else 0.85 * low
+    if hour.ahead:
+        cloud = light(hour.colors[5], 0.75)
+    if hour.power == 0.0 and street.brief.dark:
+        cloud = 0.45 * low + 0.3 * top
+    cloud = cloud * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
+    sky = blend(gradient(stops, rise**0.8), cloud, 0.85 * cover * np.minimum(rise * 5.0, 1.0))
+    if hour.ahead and hour.power:
+        far = np.hypot(street.right, street.up - np.float32(0.045))
+        sky += light(hour.colors[5]) * (5.0 * smooth_step(0.026, 0.021, far) + 0.9 * _glare(far))
+    return sky
+
+
+def _air(street: Street) -> Plane:
+    """Return air that is warm below, and glows toward a sun at the end of the street."""
+    low, high = (light(color) for color in street.hour.colors[3:5])
+    air = low + (high - low) * smooth_step(0.0, 0.75, street.up) + 0.0 * street.right
+    if street.hour.ahead and street.hour.power:
+        far = np.hypot(street.right, street.up - np.float32(0.045))
+        air += street.hour.sun * (0.55 * _glare(far))
+    return np.asarray(air, np.float32)
+
+
+def _glare(far: Plane) -> Plane:
+    return np.asarray(np.exp(-far * 5.5) + 0.8 * np.exp(-far * 19.0))

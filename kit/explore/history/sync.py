@@ -1,0 +1,197 @@
+"""The blocking history: what was generated, page by page, as a table, and on this computer.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol
+
+from kit.explore.asked import Moment, Words, asked
+from kit.explore.history.queries import G, framed, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from kit.explore.archive import Archive
+    from kit.explore.asked import Asked
+    from kit.explore.syncing import Synced
+
+
+class HistoryStore(Protocol):
+    """What keeps a history on this computer."""
+
+    def sync(self, *, show: bool) -> Synced:
+        """Bring the archive up to date, with a line of progress if `show`."""
+
+    def archive(self) -> Archive:
+        """Return the archive as it is."""
+
+    def newest(self, limit: int, choice: Asked) -> pa.Table:
+        """Return the newest generations of a choice, from the service."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class History(Generic[G]):
+    """The account's generations, newest first.
+
+    Parameters
+    ----------
+    get : callable
+        Returns one generation by its id.
+    pages : callable
+        Takes the filters and yields lists of generations.
+    started : callable
+        Returns the ids that this computer started and that are not known to have ended.
+    receipts : callable
+        Returns what starts were charged, by id.
+    kept : HistoryStore
+        The archive on this computer and how it is brought up to date.
+
+    Examples
+    --------
+    ``studio.history.sync()``, then ``studio.history.sql("select model_id, sum(net) from generations
+    group by all")`` or ``studio.history.frame(since="2026-01-01", status="completed")``
+    """
+
+    get: Callable[[str], G]
+    pages: Callable[[Mapping[str, Any]], Iterator[Sequence[G]]]
+    started: Callable[[], list[G]]
+    receipts: Callable[[], Mapping[str, Decimal]]
+    kept: HistoryStore
+
+    def __repr__(self) -> str:
+        return "<History of generations>"
+
+    def __getitem__(self, generation_id: str) -> G:
+        return self.get(generation_id)
+
+    def __iter__(self) -> Iterator[G]:
+        for page in self.pages({}):
+            yield from page
+
+    def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[G]:
+        """Return the newest generations, at most `limit`; None asks for all.
+
+        Filters are `FILTERS`; a service that does not know them answers without them.
+        """
+        found: builtins.list[G] = []
+        for page in self.pages(listed(limit, filters)):
+            found += page
+            if limit is not None and len(found) >= limit:
+                break
+        return found[:limit]
+
+    def sync(self) -> Synced:
+        """Bring the history on this computer up to date and return what that brought.
+
+        The first time fetches everything, later times what is new or was unfinished. It may be
+        interrupted and goes on where it was; two notebooks may sync at once. Finished generations
+        lie in the data folder as Parquet files, one folder for a service and an account.
+        """
+        return self.kept.sync(show=True)
+
+    def frame(
+        self,
+        limit: int | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        status: Words | None = None,
+        model: Words | None = None,
+        columns: Sequence[str] | None = None,
+        parameters: bool = False,
+        media: bool = False,
+        fresh: bool = True,
+        **filters: Any,
+    ) -> pd.DataFrame:
+        """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Ask the service for this many and no more. Without it the table is made of the history
+            on this computer, after a `sync`.
+        since, until : str, date or datetime, optional
+            Made at or after, made before; without a zone in UTC.
+        status, model : str or sequence of str, optional
+            One or several.
+        columns : sequence of str, optional
+            Only these; ``parameters.NAME`` and ``media.NAME`` as well.
+        parameters, media : bool
+            Whether each parameter, each input file becomes a column too.
+        fresh : bool
+            False takes the history as the last sync left it, without a look at the service.
+        **filters
+            Those of `list`.
+
+        Raises
+        ------
+        BadRequestError
+            There is no such column, or a moment is none.
+        """
+        choice = asked(since=since, until=until, status=status, model=model, **filters)
+        if limit is not None:
+            return framed(self.kept.newest(limit, choice), columns, parameters, media)
+        if fresh:
+            self.kept.sync(show=False)
+
+        find = (self.kept.archive()).frame
+        return find(choice, columns, parameters=parameters, media=media)
+
+    def sql(self, query: str, **tables: Any) -> pd.DataFrame:
+        """Return what a query in DuckDB's SQL finds in the table ``generations``.
+
+        It reads what the last `sync` left on this computer; the service is not asked.
+
+        Parameters
+        ----------
+        **tables : DataFrame or pyarrow.Table
+            More tables, by name, to join.
+
+        Raises
+        ------
+        BadRequestError
+            The query is wrong; the message is DuckDB's.
+
+        Examples
+        --------
+        ``history.sql("select parameters->>'resolution' as size, avg(net) from generations group by
+        all")``
+        """
+        find = (self.kept.archive()).sql
+        return find(query, **tables)
+
+    def export(
+        self, path: Path | str, *, columns: Sequence[str] | None = None, **filters: Any
+    ) -> Path:
+        """Write the history of the last `sync` to a ``.parquet`` or ``.csv`` file.
+
+        Parameters
+        ----------
+        **filters
+            As in `frame`: since, until, status, model.
+        """
+        write = (self.kept.archive()).export
+        return write(path, asked(**filters), columns)
+
+    def files(self) -> builtins.list[str]:
+        """Return the Parquet files of the last `sync`, for larger machinery.
+
+        On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
+        on a cluster that sees the same disk.
+        """
+        return (self.kept.archive()).files()
+
+    def pending(self) -> builtins.list[G]:
+        """Return what this computer started and has not seen end yet, oldest first.
+
+        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        """
+        return self.started()

@@ -1,0 +1,110 @@
+"""The awaited costs of a studio: the functions of `kit.explore.costs` on history and ledger.
+
+The blocking face is made from this module by `tests/sync_face.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from kit.studio.cost_reports import CostReports
+from kit.studio.history_sync import ProgressLine
+from kit.studio.operations import Operations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.aio import AsyncClient
+    from kit.explore.asked import Moment
+    from kit.explore.costs import CostFrame
+    from kit.studio.generation import BaseGeneration
+
+When: TypeAlias = "Moment | None"
+
+
+class AsyncCosts:
+    """What was spent on what, when, and what it will come to.
+
+    Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
+    ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
+    and ledger, and shows how far it is where that takes long; later ones read only what is new.
+
+    Examples
+    --------
+    ``studio.costs.by("model", "parameters.resolution")``
+    """
+
+    def __init__(self, client: AsyncClient, operations: Operations) -> None:
+        self._client = client
+        self._reports = CostReports(operations)
+
+    def __repr__(self) -> str:
+        return "<Costs>"
+
+    async def by(self, *columns: str, since: When = None, until: When = None) -> CostFrame:
+        """Return the costs of each group; see `kit.explore.costs.by`."""
+        from kit.explore import costs
+
+        costs.groups(columns)
+        return costs.by(await self._spent(since, until), *columns)
+
+    async def summary(self, *, since: When = None, until: When = None) -> CostFrame:
+        """Return the costs of each kind and status, with a row for all of them."""
+        from kit.explore import costs
+
+        return costs.summary(await self._spent(since, until))
+
+    async def trend(
+        self, every: str = "day", *, since: When = None, until: When = None
+    ) -> CostFrame:
+        """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
+        from kit.explore import costs
+
+        return costs.trend(await self._spent(since, until), every)
+
+    async def top(self, count: int = 10, *, since: When = None, until: When = None) -> CostFrame:
+        """Return what cost most, the dearest first."""
+        from kit.explore import costs
+
+        return costs.top(await self._spent(since, until), count)
+
+    async def failed(self, *, since: When = None, until: When = None) -> CostFrame:
+        """Return what ended without a result: charged, refunded, and what was lost by it."""
+        from kit.explore import costs
+
+        return costs.failed(await self._spent(since, until))
+
+    async def forecast(self, days: int = 30, *, window: int = 28, level: float = 0.8) -> CostFrame:
+        """Return what the coming days will cost; see `kit.explore.costs.forecast`."""
+        with self._telling() as tell:
+            return await self._client.run(self._reports.forecast(days, window, level, tell))
+
+    async def reconcile(self) -> CostFrame:
+        """Hold ledger, balance, receipts and generations against each other, to the millicredit.
+
+        Raises
+        ------
+        NotFoundError
+            The service has no ledger.
+        """
+        with self._telling() as tell:
+            return await self._client.run(self._reports.reconcile(tell))
+
+    async def sensitivity(self, model: str) -> CostFrame:
+        """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
+        return await self._client.run(self._reports.sensitivity(model))
+
+    async def explain(self, generation: BaseGeneration | str) -> CostFrame:
+        """Return why a generation, or the one of an id, cost what it did."""
+        return await self._client.run(self._reports.explain(_id(generation)))
+
+    async def _spent(self, since: When, until: When) -> pd.DataFrame:
+        with self._telling() as tell:
+            return await self._client.run(self._reports.spending(since, until, tell))
+
+    def _telling(self) -> ProgressLine:
+        return ProgressLine(self._client.settings)
+
+
+def _id(generation: BaseGeneration | str) -> str:
+    return generation if isinstance(generation, str) else generation.id

@@ -1,0 +1,117 @@
+"""The awaited generation and its output.
+
+The blocking face is made from this module by `tests/sync_face.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client.actions import Flow, map_result
+from kit.errors import KitError
+from kit.studio import previews
+from kit.studio.generation import (
+    BaseGeneration,
+    describe_output,
+    fetch_output,
+    output_address,
+    save_to,
+)
+
+if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+
+T = TypeVar("T")
+
+
+class AsyncGeneration(BaseGeneration):
+    """A generation; refreshing, waiting and canceling return a new object.
+
+    Examples
+    --------
+    ``lake = studio.generate("poster", "a lake at dawn")`` and then ``lake.output.save("lake.png")``
+    """
+
+    __slots__ = ()
+    client: AsyncClient
+
+    @property
+    def output(self) -> AsyncOutput:
+        """The media that came out; fetched when first asked for."""
+        return AsyncOutput(self)
+
+    async def refresh(self) -> AsyncGeneration:
+        """Return it as it is now."""
+        return await self._new(self.operations.get(self.id))
+
+    async def wait(self, timeout: float | None = None) -> AsyncGeneration:
+        """Return it completed; raises `GenerationFailedError` when it ends without a result."""
+        return await self._new(self.operations.wait(self.id, timeout=timeout))
+
+    async def cancel(self) -> AsyncGeneration:
+        """Ask the service to stop it and return it as it is then."""
+        return await self._new(self.operations.cancel(self.id))
+
+    async def delete_outputs(self) -> AsyncGeneration:
+        """Delete its files at the service for good and return it as it is then.
+
+        The generation, what it cost and copies on this computer stay. Doing so again is fine; one
+        that is still processing is refused.
+        """
+        return await self._new(self.operations.delete_outputs(self.id))
+
+    async def _new(self, flow: Flow[wire.Generation]) -> AsyncGeneration:
+        return AsyncGeneration(await self._run(flow), self.operations, self.client)
+
+    async def _run(self, flow: Flow[T]) -> T:
+        """Run a flow about this generation; its errors say how to wait on."""
+        try:
+            return await self.client.run(flow)
+        except KitError as error:
+            error.generation_id, error.resume = self.id, self.wait
+            raise
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class AsyncOutput:
+    """The media of a completed generation: a file in the cache, fetched and verified once."""
+
+    generation: AsyncGeneration
+
+    def __repr__(self) -> str:
+        return describe_output(self.generation)
+
+    def _kit_file(self) -> Flow[Path]:
+        return fetch_output(self.generation)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import preview
+
+        html = preview.output(self.facts, media=previews.render_media(self.generation)[0])
+        return {"text/plain": repr(self), "text/html": html}
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves it; signed, and valid for a while only."""
+        return output_address(self.generation)
+
+    @property
+    def facts(self) -> wire.Output:
+        """Type, size, length and hash, as far as the service tells."""
+        return self.generation.facts.output or wire.Output()
+
+    async def path(self) -> Path:
+        """Return the file in the cache; do not change it."""
+        return await self.generation._run(fetch_output(self.generation))
+
+    async def bytes(self) -> bytes:
+        """Return the content of the file."""
+        return (await self.path()).read_bytes()
+
+    async def save(self, file: Path | str) -> Path:
+        """Copy it to a file, or into a folder, and return where it is."""
+        flow = map_result(fetch_output(self.generation), save_to(file, self.generation))
+        return await self.generation._run(flow)

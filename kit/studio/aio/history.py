@@ -1,0 +1,88 @@
+"""The awaited history of a studio, with a table to look through it.
+
+The blocking face is made from this module by `tests/sync_face.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from kit.explore.history.aio import AsyncHistory
+from kit.studio.aio.generation import AsyncGeneration
+from kit.studio.history_sync import HistorySync, ProgressLine
+from kit.studio.session import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from kit.client.aio import AsyncClient
+    from kit.explore.archive import Archive
+    from kit.explore.asked import Asked
+    from kit.explore.syncing import Synced
+    from kit.widgets.table import HistoryTable
+
+
+class AsyncKept:
+    """The archive of an account, and how it is brought up to date."""
+
+    def __init__(self, session: Session[Any]) -> None:
+        self._client = cast("AsyncClient", session.client)
+        self._history_sync = HistorySync(session.operations)
+
+    async def sync(self, *, show: bool) -> Synced:
+        """Bring the archive up to date."""
+        with ProgressLine(self._client.settings, show="history" if show else None) as tell:
+            return await self._client.run(self._history_sync.sync(partial(tell, "history")))
+
+    async def archive(self) -> Archive:
+        """Return the archive as it is."""
+        return await self._client.run(self._history_sync.archive())
+
+    async def newest(self, limit: int, choice: Asked) -> pa.Table:
+        """Return the newest generations of a choice, from the service."""
+        return await self._client.run(self._history_sync.newest(limit, choice))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
+    """The account's generations, newest first, with a table to choose from."""
+
+    session: Session[AsyncGeneration] = field(kw_only=True)
+
+    async def table(
+        self,
+        limit: int | None = None,
+        *,
+        frame: pd.DataFrame | None = None,
+        size: int = 20,
+        **filters: Any,
+    ) -> HistoryTable:
+        """Return a table of the history: sort, filter, turn pages and choose in it.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Only the newest; otherwise all of them. Filters are those of `frame`.
+        frame : DataFrame, optional
+            A history frame to show instead of asking; a million rows are fine.
+        size : int
+            Rows a page.
+
+        Examples
+        --------
+        ``table = await studio.history.table(status="completed")`` and then ``table.selected``
+        """
+        from kit.studio.views import history_table
+
+        if frame is not None:
+            return history_table(self.session, frame, size, None)
+        client = cast("AsyncClient", self.session.client)
+
+        def renew() -> pd.DataFrame:
+            """Return the frame as it is now; called on a thread, which may block."""
+            return client.wait_for(self.frame(limit, **filters))
+
+        return history_table(self.session, await self.frame(limit, **filters), size, renew)

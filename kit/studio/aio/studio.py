@@ -1,0 +1,261 @@
+"""The awaited studio: what a notebook user holds; usable from any loop and thread.
+
+The blocking face is made from this module by `tests/sync_face.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client import calls, flows
+from kit.client.actions import Flow
+from kit.client.aio import AsyncClient
+from kit.client.settings import Settings
+from kit.errors import KitError
+from kit.explore.json_lines import JsonLines
+from kit.explore.ratings import Ratings
+from kit.studio import accounts, forms, panel, writing
+from kit.studio.aio.costs import AsyncCosts
+from kit.studio.aio.generation import AsyncGeneration
+from kit.studio.aio.history import AsyncKept, AsyncStudioHistory
+from kit.studio.aio.scripts import AsyncScripts, AsyncTitles
+from kit.studio.aio.sweeps import AsyncSweeps
+from kit.studio.aio.usage import AsyncUsage
+from kit.studio.billing import records_file
+from kit.studio.catalog import Models
+from kit.studio.operations import Operations
+from kit.studio.outcomes import StartTrace
+from kit.studio.requests import merge_parameters
+from kit.studio.session import Session
+from kit.widgets import preview
+from kit.widgets.progress import progress
+
+if TYPE_CHECKING:
+    from kit.client.http import LastResponse
+    from kit.widgets.account import AccountPanel
+    from kit.widgets.form import Form
+    from kit.widgets.panel import Panel
+    from kit.widgets.writing import Writing
+
+T = TypeVar("T")
+
+
+class AsyncStudio:
+    """One account at one service: its models, generations, titles, scripts and ledger.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where the service is; `kit.aconnect` finds it.
+    client, operations : optional
+        What sends and what decides; tests pass their own.
+
+    Examples
+    --------
+    ``studio = kit.aconnect()`` and then ``studio.generate("poster", "a lake at dawn")``
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        client: AsyncClient | None = None,
+        operations: Operations | None = None,
+    ) -> None:
+        self.client = client or AsyncClient(settings)
+        self._operations = operations or Operations(settings)
+        self.titles = AsyncTitles(self.client, self._operations.billing)
+        self.scripts = AsyncScripts(self.client, self._operations.billing)
+        self.usage = AsyncUsage(self.client)
+        self.costs = AsyncCosts(self.client, self._operations)
+        self.budget = self._operations.billing.budgets
+        self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
+        self._session = Session(self._operations, self.client, AsyncGeneration)
+        self.sweep = AsyncSweeps(self._session, self.ratings, self._run)
+        self.generate_many = self.sweep.rows
+        self.history = AsyncStudioHistory(
+            get=self._get,
+            pages=self._pages,
+            started=self._pending,
+            receipts=self._operations.journal.credits,
+            kept=AsyncKept(self._session),
+            session=self._session,
+        )
+        preview.register()
+
+    def __repr__(self) -> str:
+        return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
+
+    async def __aenter__(self) -> AsyncStudio:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def account(self) -> Awaitable[wire.Account]:
+        """Who pays, as it is now; with the balance where the service tells."""
+        return self.client.run(flows.ask(calls.get_account()))
+
+    @property
+    def models(self) -> Awaitable[Models]:
+        """What can be asked for; ``.refresh()`` asks the service anew."""
+        return self._models(refresh=False)
+
+    async def estimate(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> wire.Quote:
+        """Return what a request would cost, and check it; nothing is started.
+
+        The arguments are those of `generate`.
+
+        Raises
+        ------
+        ParameterError
+            The service would refuse the request; the message says why.
+        ConfigError
+            Nobody says what the model costs.
+        """
+        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
+        return await self._run(self._operations.quote(order))
+
+    async def start(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> AsyncGeneration:
+        """Start a generation and return it at once, still processing; see `generate`."""
+        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
+        return self._session.hold(await self._run(self._operations.start(order)))
+
+    async def generate(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> AsyncGeneration:
+        """Return a finished generation, waiting for it where it must be made.
+
+        Parameters
+        ----------
+        media : mapping, path, bytes, picture, array, or a list of them
+            Input files, by parameter name where the model takes several kinds; each may also be
+            given by itself, as in ``image="cat.png"``.
+        timeout : float or None
+            Seconds to wait; the generation goes on after them, see the error's ``resume()``.
+        again : bool
+            The same request returns what it led to before and costs nothing; True pays anew.
+        parameters : mapping, optional
+            Settings of the model by name, for names that are no keywords here or mean something
+            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+        **settings
+            All other settings of the model.
+
+        Raises
+        ------
+        ParameterError
+            The request breaks a rule of the model; nothing was sent.
+        GenerationFailedError
+            It ended without a result.
+        """
+        with progress(model, enabled=self.client.settings.progress) as on_update:
+            order = self._operations.order(
+                model, prompt, media, merge_parameters(parameters, settings)
+            )
+            trace = StartTrace(again=again)
+            flow = self._operations.generate(
+                order,
+                again=again,
+                timeout=timeout,
+                on_update=on_update,
+                on_sent=on_update.sending,
+                trace=trace,
+            )
+            try:
+                told = forms.report_waits(flow, on_update.saying)
+                return self._session.hold(await self._run(told), made_before=trace.before)
+            except asyncio.CancelledError as stop:
+                stop.add_note(trace.note(awaited=self.client.awaited))
+                raise
+
+    async def form(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Form:
+        """Return a form for a model, with what is given filled in; show it to use it."""
+        found = await self._run(self._operations.model(model))
+        given = merge_parameters(parameters, settings)
+        return forms.build_form(self._session, found, prompt, media, given)
+
+    async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
+        """Return a panel that suggests titles and writes scripts; show it to use it."""
+        return writing.build_writing(self._session, topic)
+
+    async def panel(self) -> Panel:
+        """Return the whole application as one widget; show it to use it."""
+        return panel.build_panel(self._session)
+
+    async def account_panel(self) -> AccountPanel:
+        """Return a panel with balance, spending and keys or profiles; show it to use it."""
+        return accounts.account_panel(self._session)
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer of the service, with the request id that support asks for."""
+        return self.client.last_response
+
+    async def close(self) -> None:
+        """Close all connections, those in use after their call; a later call opens its own."""
+        await self.client.close()
+
+    async def _models(self, *, refresh: bool) -> Models:
+        found = await self._run(self._operations.models(refresh=refresh))
+        return Models(found, again=partial(self._models, refresh=True))
+
+    async def _get(self, generation_id: str) -> AsyncGeneration:
+        return self._session.hold(await self._run(self._operations.get(generation_id)))
+
+    async def _pages(self, query: Mapping[str, Any]) -> AsyncIterator[list[AsyncGeneration]]:
+        following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
+        while following:
+            found = await self._run(flows.page(following))
+            yield [self._session.hold(facts) for facts in found.items]
+            following = found.following if found.items else None
+
+    async def _pending(self) -> list[AsyncGeneration]:
+        return [self._session.hold(facts) for facts in await self._run(self._operations.pending())]
+
+    async def _run(self, flow: Flow[T]) -> T:
+        try:
+            return await self.client.run(flow)
+        except KitError as error:
+            if error.generation_id:
+                error.resume = partial(self._resume, error.generation_id)
+            raise
+
+    async def _resume(self, generation_id: str) -> AsyncGeneration:
+        return self._session.hold(await self._run(self._operations.wait(generation_id)))

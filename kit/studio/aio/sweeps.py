@@ -1,0 +1,185 @@
+"""The awaited sweeps of a studio.
+
+The blocking face is made from this module by `tests/sync_face.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kit.explore.ratings import Ratings
+from kit.studio.requests import merge_parameters
+from kit.studio.session import Session
+from kit.studio.sweeps import requests
+from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.actions import Flow
+    from kit.explore.sweeps.sheet import Sheet
+    from kit.studio.aio.generation import AsyncGeneration
+
+    Rows = pd.DataFrame | Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AsyncSweeps:
+    """Makes sweeps: ``studio.sweep(model, ...)``.
+
+    Examples
+    --------
+    ``studio.sweep("poster", ["a lake", "a fox"], style=["ink", "oil"], seed=range(3))`` is a sweep
+    of twelve requests, and shows what they cost.
+    """
+
+    session: Session[Any]
+    ratings: Ratings
+    run: Callable[[Flow[Any]], Awaitable[Any]]
+
+    def __repr__(self) -> str:
+        return "<studio.sweep(model, prompt, ...)>"
+
+    async def __call__(
+        self,
+        model: str,
+        prompt: Any = None,
+        *,
+        media: Any = None,
+        plan: str | int = "grid",
+        again: bool | str = False,
+        parameters: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> AsyncSweep[AsyncGeneration]:
+        """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
+
+        Parameters
+        ----------
+        prompt, **values : value, or a list, range, array or series of values
+            What is given several values varies.
+        parameters : mapping, optional
+            The same, for names that mean something else here, such as ``model`` or ``plan``.
+        plan : str or int
+            ``grid`` makes every combination, ``zip`` the first values together, then the second;
+            a number draws that many of the grid.
+        again : bool or str
+            False finds what was made before. A text names a new take, True is always a new one.
+
+        Raises
+        ------
+        ParameterError
+            Some requests break a rule; the message names them, and nothing was sent.
+        """
+        kind = AsyncSweep["AsyncGeneration"]
+        asked = requests.name_values(prompt, merge_parameters(parameters, values))
+        flow = requests.plan_sweep(
+            kind, self.session, self.ratings, model, asked, media=media, plan=plan, again=again
+        )
+        found: AsyncSweep[AsyncGeneration] = await self.run(flow)
+        return found
+
+    async def rows(
+        self,
+        frame: Rows,
+        *,
+        model: str | None = None,
+        at_once: int = AT_ONCE,
+        again: bool | str = False,
+        unpriced: bool = False,
+    ) -> AsyncSweep[AsyncGeneration]:
+        """Make one generation a row and return them as a finished sweep.
+
+        Parameters
+        ----------
+        frame : DataFrame or list of mapping
+            Columns are ``model``, ``prompt``, ``media`` and parameters; empty cells are left out.
+        model : str, optional
+            For rows that name none.
+        unpriced : bool
+            Whether to go on where nobody says what a row costs.
+
+        Raises
+        ------
+        ParameterError
+            Some rows break a rule; the message names them, and nothing was sent.
+        """
+        kind = AsyncSweep["AsyncGeneration"]
+        flow = requests.plan_rows(kind, self.session, self.ratings, frame, model=model, again=again)
+        found: AsyncSweep[AsyncGeneration] = await self.run(flow)
+        return await found.run(at_once=at_once, unpriced=unpriced)
+
+
+class AsyncSweep(BaseSweep[H]):
+    """Many requests that belong together; looking at it shows what they will cost.
+
+    `run` makes them. Run again, or built again after a restart of the kernel, it goes on where it
+    stopped, and nothing is paid twice.
+
+    Examples
+    --------
+    ``sweep = await studio.sweep("poster", prompt=["a lake", "a fox"], style=["ink", "oil"])`` shows
+    what it costs; then ``await sweep.run()`` and ``await sweep.sheet()``
+    """
+
+    async def run(
+        self, *, at_once: int = AT_ONCE, background: bool = False, unpriced: bool = False
+    ) -> AsyncSweep[H]:
+        """Make what is not made yet, and return the sweep.
+
+        A request that fails is kept with its error, and the others go on; a refused key, an empty
+        balance or a full budget ends the run.
+
+        Parameters
+        ----------
+        at_once : int
+            How many are made at the same time, 1 to 32.
+        background : bool
+            Whether to return at once; `frame` shows how far it is, and `wait` waits.
+        unpriced : bool
+            Whether to go on where nobody says what a request costs.
+
+        Raises
+        ------
+        BudgetError
+            All together would pass an open budget; nothing was sent.
+        ConfigError
+            A price is unknown, or the sweep runs already.
+        """
+        import asyncio
+
+        await asyncio.to_thread(self._begin, at_once, unpriced)
+        return self if background else await self.wait()
+
+    async def wait(self) -> AsyncSweep[H]:
+        """Wait for a run in the background, and return the sweep; errors are those of `run`."""
+        import asyncio
+
+        try:
+            await asyncio.to_thread(self._wait_for_run)
+        except asyncio.CancelledError as stop:
+            self._stop(stop)
+            raise
+        return self
+
+    async def cancel(self) -> AsyncSweep[H]:
+        """Start nothing more, and ask the service to stop what runs."""
+        import asyncio
+
+        await asyncio.to_thread(self._cancel_started)
+        return self
+
+    async def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
+        """Return the results as a contact sheet, with the number and the cost of each.
+
+        Parameters
+        ----------
+        x, y : str, optional
+            What varies across and down; the last axis goes across, all others down.
+        size : int
+            Pixels across of a picture.
+        """
+        import asyncio
+
+        return await asyncio.to_thread(self._draw_sheet, x, y, size)

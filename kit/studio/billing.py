@@ -1,0 +1,250 @@
+"""Billing: what an order costs, whether the open budgets allow it, and what was paid.
+
+Every start of a studio passes here, whoever asks for it: a form, a sweep, a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kit import parameters, wire
+from kit.client import calls, flows, records
+from kit.client.actions import Flow
+from kit.client.flows import ONCE, PATIENT, Policy
+from kit.client.settings import Settings
+from kit.errors import (
+    ApiError,
+    BadRequestError,
+    BudgetError,
+    ConfigError,
+    ExpiredApiKeyError,
+    InsufficientCreditsError,
+    InternalError,
+    InvalidApiKeyError,
+    KitError,
+    MissingApiKeyError,
+    ParameterError,
+    RateLimitError,
+    UnavailableError,
+)
+from kit.explore.budgets import Budgets, Hold
+from kit.explore.json_lines import JsonLines
+from kit.explore.learned import LearnedQuote, PriceBook
+from kit.explore.learned.quotes import relevant
+from kit.studio import archives
+from kit.studio.notices import Notices
+from kit.studio.requests import CheckedRequest, default_quote, media_lengths, price_by_rule
+
+T = TypeVar("T")
+
+#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
+TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
+
+#: What a start would be answered, too. Anything else only says that there is no estimate.
+_SERIOUS = (
+    MissingApiKeyError,
+    InvalidApiKeyError,
+    ExpiredApiKeyError,
+    InsufficientCreditsError,
+    RateLimitError,
+    UnavailableError,
+)
+
+
+class Billing:
+    """Prices, budgets and receipts of one studio.
+
+    Parameters
+    ----------
+    book : PriceBook, optional
+        What was paid for what; kept in the kit's data folder by default.
+    models : callable, optional
+        Returns the flow of what the service offers, by which it is known to be one like ours.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        policy: Policy = PATIENT,
+        book: PriceBook | None = None,
+        notices: Notices | None = None,
+        models: Callable[[], Flow[Mapping[str, wire.Model]]] | None = None,
+    ) -> None:
+        self.budgets = Budgets()
+        self.book = book or PriceBook(JsonLines(records_file(settings, "prices")))
+        self._settings = settings
+        self._policy = policy
+        self._models = models
+        self._notices = notices or Notices()
+        self._estimates = True
+        self._seen: dict[str, tuple[str, ...]] = {}
+
+    def price(self, order: CheckedRequest) -> Flow[wire.Quote]:
+        """Return the price of an order: by rule, else the service, receipts, the default.
+
+        The default is the price of other settings where some were chosen: its terms say so.
+
+        Raises
+        ------
+        ConfigError
+            Nobody says what it costs; an unknown price is never shown as 0.
+        """
+        quote = price_by_rule(order)
+        if quote is None and not order.media and self._estimates:
+            quote = yield from self._by_service(order)
+        if quote is None:
+            quote = self._by_receipts(order)
+        return price_by_default(order) if quote is None else quote
+
+    def quote(self, order: CheckedRequest) -> Flow[wire.Quote]:
+        """Return the price of an order and whether the balance allows it; see `price`."""
+        quote = yield from self.price(order)
+        if quote.affordable is not None:
+            return quote
+        try:
+            balance = (yield from flows.ask(calls.get_account(), ONCE)).credits
+        except KitError:
+            balance = None  # a price without a balance is still a price
+        if balance is None:
+            return quote
+        return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
+
+    def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
+        """Return the price that receipts and the synced history support, or None.
+
+        Parameters
+        ----------
+        values : mapping
+            The settings, with the lengths of files as ``seconds of NAME``.
+        """
+        self._remember(model)
+        return self.book.quote(model, values)
+
+    def hold(self, order: CheckedRequest) -> Flow[Hold]:
+        """Set the price of an order aside in the open budgets, with its error if it has one.
+
+        Raises
+        ------
+        BudgetError
+            The start would pass a budget, or nobody knows what it costs.
+        """
+        what = f"a start of {order.model.id}"
+        if not self.budgets:
+            return self.budgets.hold(Decimal(0), what)
+        try:
+            quote = yield from self.price(order)
+        except ConfigError as error:
+            raise BudgetError(f"{error}; inside a budget it is not started") from None
+        return self.budgets.hold(most_expected(quote), what)
+
+    def paid(self, order: CheckedRequest, receipt: wire.Receipt, hold: Hold) -> None:
+        """Count a receipt; where a model has no price rule, the price book learns from it."""
+        hold.paid(receipt.id, receipt.credits_charged)
+        charged = receipt.credits_charged
+        if charged is not None and order.model.pricing is None:
+            self._notices.try_write(
+                lambda: self.book.add(order.model, _features(order), charged, receipt.id),
+                f"the price of {receipt.id}",
+            )
+
+    def settled(self, generation: wire.Generation) -> None:
+        """Take back what came back for a generation that ended."""
+        if generation.credits_refunded:
+            self.budgets.refund(generation.id, generation.credits_refunded)
+
+    def title(self, topic: str) -> Flow[wire.Title]:
+        """Buy a title, if the open budgets allow it."""
+        return self._bought("a title", TITLE, flows.ask(calls.suggest_title(topic)))
+
+    def scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
+        """Buy one script or two, if the open budgets allow it.
+
+        Raises
+        ------
+        ParameterError
+            A text is longer than this service takes; others say themselves what they take.
+        """
+        wrong = [*parameters.script_problems(order)]
+        known = (yield from self._models()) if wrong and self._models else {}
+        if any(map(parameters.is_own, known.values())):
+            raise ParameterError.fields(wrong)
+        several = str(order.variations) == "2"
+        what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
+        return (yield from self._bought(what, credits, flows.ask(calls.write_scripts(order))))
+
+    def _bought(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
+        with self.budgets.hold(credits, what) as hold:
+            hold.sending()
+            found = yield from flow
+            hold.paid(f"{what} {hold.number}", credits)
+            return found
+
+    def _by_service(self, order: CheckedRequest) -> Flow[wire.Quote | None]:
+        try:
+            quote = yield from flows.ask(calls.estimate(order.body({})), self._policy)
+        except ApiError as error:
+            if isinstance(error, _SERIOUS) or _names_fields(error):
+                raise
+            # one that fails may know prices later; what answers otherwise has no such path
+            self._estimates = isinstance(error, InternalError)
+            return None
+        return quote.model_copy(update={"source": "service"})
+
+    def _by_receipts(self, order: CheckedRequest) -> wire.Quote | None:
+        return None if order.model.pricing else self.learned(order.model, _features(order))
+
+    def _remember(self, model: wire.Model) -> None:
+        """Let the book learn what the synced history says, whenever that has changed."""
+        account = archives.known_account(self._settings)
+        if account is None:
+            return
+        archive = archives.open_archive(self._settings, account)
+        files = tuple(archive.files())
+        if self._seen.get(model.id, ()) != files:
+            from kit.explore.learned import past
+
+            self.book.learn(model, past.samples(model, archive.paid(model.id, past.MOST)))
+            self._seen[model.id] = files
+
+
+def _names_fields(error: ApiError) -> bool:
+    """Whether it says what is wrong with the request. Source: contract, "Conventions"."""
+    details = error.details if isinstance(error, BadRequestError) else None
+    return isinstance(details, list) and any(
+        isinstance(each, Mapping) and "field" in each for each in details
+    )
+
+
+def price_by_default(order: CheckedRequest) -> wire.Quote:
+    """Return the price with every default, with a term that says what makes it a guess."""
+    quote = default_quote(order)
+    usual = {p.name: p.default for p in order.model.setting_parameters}
+    given = relevant(order.model, order.given)
+    others = [name for name, value in given.items() if value != usual.get(name)]
+    but = f"; yours differs in {', '.join(others)}" if others else ""
+    kind = f"a guess: the price with the model's defaults{but}"
+    return quote.model_copy(update={"terms": [wire.Term(kind=kind, credits=quote.total)]})
+
+
+def most_expected(quote: wire.Quote) -> Decimal:
+    """Return what a quote may come to: its total, and its error where it was learned."""
+    return quote.total + (quote.error if isinstance(quote, LearnedQuote) else 0)
+
+
+def records_file(settings: Settings, what: str) -> Path:
+    """Return where this computer keeps records about a service, e.g. ``prices``."""
+    return records.file(settings, what)
+
+
+def _features(order: CheckedRequest) -> dict[str, object]:
+    """Return what the price of an order may depend on, with the lengths of its media."""
+    seconds = {
+        f"seconds of {name}": float(sum(known))
+        for name, found in media_lengths(order, order.media).items()
+        if (known := [s for _, s in found if s is not None])
+    }
+    return {**order.settings, **seconds}

@@ -1,0 +1,119 @@
+"""The models of a service as a mapping by id, which shows itself as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kit import wire
+from kit.client import calls, flows
+from kit.client.actions import Flow
+from kit.client.flows import Policy
+from kit.errors import NotFoundError, ParameterError
+from kit.parameters import suggest
+from kit.studio import json_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class UnknownModelError(NotFoundError, KeyError):
+    """There is no such model; also a `KeyError`, because models are a mapping."""
+
+    __str__ = Exception.__str__
+
+    @classmethod
+    def among(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
+        """Build the error with the closest id, or all of them."""
+        return cls(f"there is no model {model_id!r}{suggest(model_id, known)}")
+
+
+class ModelCatalog:
+    """What a service offers, asked for once."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[str, wire.Model] | None = None
+
+    def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
+        """Return all models by id."""
+        if self._known is None or refresh:
+            found = yield from flows.ask(calls.list_models(), self._policy)
+            self._known = {model.id: model for model in (*found.image, *found.video)}
+        return self._known
+
+    def model(self, model_id: str) -> Flow[wire.Model]:
+        """Return a model, also one that is not listed.
+
+        Raises
+        ------
+        ParameterError
+            What is given cannot be an id.
+        """
+        if not json_values.json_text(model_id, "model"):
+            raise ParameterError.fields([("model", "is required: the id of a model")])
+        known = yield from self.models()
+        if model_id in known:
+            return known[model_id]
+        try:
+            return (yield from flows.ask(calls.get_model(model_id), self._policy))
+        except NotFoundError:
+            raise UnknownModelError.among(model_id, known) from None
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Models(Mapping[str, wire.Model]):
+    """Model definitions by id, in the service's order, images first.
+
+    Parameters
+    ----------
+    again : callable
+        Asks the service anew; returns models, or their awaitable in the awaited face.
+
+    Examples
+    --------
+    >>> models = Models({"poster": wire.Model(id="poster")}, again=lambda: None)
+    >>> models["postr"]
+    Traceback (most recent call last):
+    kit.studio.catalog.UnknownModelError: there is no model 'postr'; did you mean 'poster'?
+    """
+
+    items_by_id: Mapping[str, wire.Model]
+    again: Callable[[], Any]
+
+    def __getitem__(self, model_id: str) -> wire.Model:
+        try:
+            return self.items_by_id[model_id]
+        except KeyError:
+            raise UnknownModelError.among(model_id, self.items_by_id) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.items_by_id)
+
+    def __len__(self) -> int:
+        return len(self.items_by_id)
+
+    def __repr__(self) -> str:
+        return f"<Models {', '.join(self)}>"
+
+    def _repr_html_(self) -> str:
+        from kit.widgets import preview
+
+        return preview.models(list(self.values()))
+
+    def frame(self) -> pd.DataFrame:
+        """Return the models as a table; see `kit.explore.frames.models`."""
+        from kit.explore import frames
+
+        return frames.models(self.values())
+
+    def parameters_frame(self) -> pd.DataFrame:
+        """Return all parameters as a table; see `kit.explore.frames.parameters`."""
+        from kit.explore import frames
+
+        return frames.parameters(self.values())
+
+    def refresh(self) -> Any:
+        """Return the models as the service has them now; awaited in the awaited face."""
+        return self.again()

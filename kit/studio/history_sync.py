@@ -1,0 +1,202 @@
+"""The history_sync: where a studio's synced history lies, and how it is brought up to date.
+
+The account is asked for once; after that the history_sync is found without the service.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from kit import wire
+from kit.client import answers, calls, flows
+from kit.client.actions import Flow, Reply, Sleep
+from kit.client.calls import Call
+from kit.client.settings import Settings
+from kit.errors import KitError
+from kit.studio import archives
+from kit.studio.operations import Operations
+from kit.widgets.progress import progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kit.explore.archive import Archive
+    from kit.explore.asked import Asked
+    from kit.explore.syncing import OnUpdate, Page, Synced
+
+#: Pages after which a reading shows that it goes on, where it was not asked for by name.
+_QUIET_PAGES = 3
+
+
+class ReadProgress(Protocol):
+    """How far the reading of a long list is."""
+
+    @property
+    def fetched(self) -> int:
+        """Rows that came."""
+
+    @property
+    def pages(self) -> int:
+        """Answers that it took."""
+
+    @property
+    def through(self) -> datetime | None:
+        """When the oldest of them was made; newest come first."""
+
+
+#: Takes what is read (``history`` or ``ledger``), and how far that is.
+OnProgress: TypeAlias = Callable[[str, ReadProgress], None]
+
+
+class HistorySync:
+    """The flows of a studio's archive; the same for both faces."""
+
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
+        self._account: str | None = None
+
+    def archive(self) -> Flow[Archive]:
+        """Return the archive as the last sync left it."""
+        account = yield from self._owner()
+        return archives.open_archive(self._operations.settings, account)
+
+    def sync(self, on_update: OnUpdate = lambda _: None) -> Flow[Synced]:
+        """Bring the archive up to date."""
+        from kit.explore.syncing import synced
+
+        archive = yield from self.archive()
+        return (yield from synced(archive.store, self, on_update=on_update))
+
+    def newest(self, limit: int, choice: Asked) -> Flow[pa.Table]:
+        """Return the newest generations of a choice, page by page until there are enough."""
+        import pyarrow as pa
+
+        from kit.explore import batches, charges
+        from kit.explore.odd import Oddities
+
+        query: Mapping[str, Any] = choice.query(limit)
+        odd = Oddities()
+        path: str | None = None
+        tables = [batches.table([])]
+        while True:
+            page = yield from self.page(query, path)
+            found = batches.table([page.content], odd)
+            tables.append(choice.matching(found))
+            path = page.following
+            if path is None or not found.num_rows or sum(t.num_rows for t in tables) >= limit:
+                break
+        odd.tell()
+        whole = pa.concat_tables(tables).slice(0, limit)
+        if charges.complete(whole):
+            return whole
+        receipts = self.receipts()
+        models = {} if charges.complete(whole) else (yield from self.models())
+        return charges.filled(whole, receipts, models)
+
+    def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
+        """Ask for a page and return its bytes; they are read where the table is made."""
+        from kit.explore.syncing import Page
+
+        call: Call[Any] = calls.list_generations(**query)
+        if path is not None:
+            call = Call("GET", path, call.answer)
+        reply: Reply = yield from flows.exchange(call)
+        following = answers.next_link(reply.headers.get("link"))
+        return Page(reply.content, following if following != call.path else None)
+
+    def one(self, generation_id: str) -> Flow[bytes]:
+        """Ask for a generation and return the bytes of the answer."""
+        reply: Reply = yield from flows.exchange(calls.get_generation(generation_id))
+        return reply.content
+
+    def models(self) -> Flow[Mapping[str, wire.Model]]:
+        """Return the models; none where the service does not say."""
+        try:
+            return (yield from self._operations.models())
+        except KitError:
+            return {}
+
+    def receipts(self) -> Mapping[str, Decimal]:
+        """Return what this computer's starts were charged."""
+        return self._operations.journal.credits()
+
+    def rest(self, seconds: float) -> Flow[None]:
+        """Let some time pass."""
+        yield Sleep(seconds)
+
+    def _owner(self) -> Flow[str]:
+        """Return the id of the account, from an earlier answer where there is one."""
+        if self._account is None:
+            known = archives.known_account(self._operations.settings)
+            if known is None:
+                known = (yield from flows.ask(calls.get_account())).id
+                archives.remember_account(self._operations.settings, known)
+            self._account = known
+        return self._account
+
+
+class ProgressLine:
+    """A line of progress; one that nobody asked for appears only when it takes long.
+
+    It has no share of the whole: the lists of a service do not say how long they are.
+
+    Parameters
+    ----------
+    show : str, optional
+        What to show from the start, because it was asked for by name.
+    """
+
+    def __init__(self, settings: Settings, *, show: str | None = None) -> None:
+        self._enabled = settings.progress
+        self._began: dict[str, float] = {}
+        self._entered = time.monotonic()
+        self._line: Any = None
+        self._update: Any = None
+        if show is not None:
+            self._begin(show)
+
+    def __enter__(self) -> OnProgress:
+        return self.heard
+
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.__exit__(None, None, None)
+
+    def heard(self, what: str, so_far: ReadProgress) -> None:
+        """Take how far a reading is."""
+        # one line shows one reading after another: each has a rate of its own
+        began = self._began.setdefault(what, self._entered)
+        if self._line is None and so_far.pages > _QUIET_PAGES:
+            self._begin(what)
+        now = time.monotonic()
+        if self._update is not None:
+            self._update.saying(describe_progress(what, so_far, now - began))
+        self._entered = now
+
+    def _begin(self, what: str) -> None:
+        self._line = progress(what, enabled=self._enabled)
+        self._update = self._line.__enter__()
+
+
+def describe_progress(what: str, so_far: ReadProgress, seconds: float) -> str:
+    """Return how far a reading is, in words.
+
+    Examples
+    --------
+    >>> from kit.explore.syncing import Synced
+    >>> told("history", Synced(fetched=12000, pages=12), 4.0)
+    'history: 12,000 rows · 12 pages · 3,000 rows/s'
+    """
+    rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
+    back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
+    return f"{what}: " + " · ".join(
+        [_some(so_far.fetched, "row"), _some(so_far.pages, "page"), rate, *back]
+    )
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

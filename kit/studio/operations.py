@@ -1,0 +1,312 @@
+"""The operations: what a studio does in several steps, as flows; it is the same for both faces.
+
+Nothing here blocks or awaits. Everything a start could refuse is checked here first, so that a bad
+request costs a sentence and no credits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from kit import parameters, wire
+from kit.client import calls, downloads, flows, uploads
+from kit.client.actions import Flow
+from kit.client.flows import PATIENT, Policy
+from kit.client.journal import Journal
+from kit.client.settings import Settings
+from kit.client.waiting import SharedWait
+from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
+from kit.studio import json_values, outcomes
+from kit.studio.billing import Billing
+from kit.studio.catalog import ModelCatalog
+from kit.studio.matching import fingerprint
+from kit.studio.notices import Notices
+from kit.studio.outcomes import StartTrace
+from kit.studio.requests import CheckedRequest, resolve_media, separate_media
+from kit.studio.reuse import ReusableResults
+from kit.studio.starts import Starts
+from kit.widgets.keys import Keys
+
+OnUpdate = Callable[[wire.Generation], None]
+References = dict[str, str | list[str]]
+OnSent = Callable[[str, float], None]
+_UNHEARD = (NotFoundError, MethodNotAllowedError)
+#: How many generations of an equal request are looked at before it is made anew.
+_LOOKED_AT = 3
+
+
+class Operations:
+    """The flows of one studio; those that make something take the flow that checks the order.
+
+    Parameters
+    ----------
+    policy : Policy
+        How patient the client is.
+    keys : Keys, optional
+        Manages the account's keys, where that can be done from here.
+    passing : bool
+        Whether somebody signed in here and saved nothing: no cell has such a studio.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        policy: Policy = PATIENT,
+        keys: Keys | None = None,
+        passing: bool = False,
+    ) -> None:
+        self.settings = settings
+        self.keys = keys
+        self.passing = passing
+        self.journal = Journal.of(settings)
+        self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
+        self._policy = policy
+        self._notices = Notices()
+        self.billing = Billing(settings, policy=policy, notices=self._notices, models=self.models)
+        self._shared_wait = SharedWait(policy)
+        self._catalog = ModelCatalog(policy)
+        self._starts = Starts(settings, policy, self.journal, self.billing, self._notices)
+        self._reusable = ReusableResults(
+            self.journal, self._notices, policy, self.get, self.fetched
+        )
+
+    def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
+        """Return all models by id; they are asked for once."""
+        return self._catalog.models(refresh=refresh)
+
+    def model(self, model_id: str) -> Flow[wire.Model]:
+        """Return a model, also one that is not listed."""
+        return self._catalog.model(model_id)
+
+    def order(
+        self, model_id: str, prompt: str | None, media: Any, given: Mapping[str, Any]
+    ) -> Flow[CheckedRequest]:
+        """Check a request against its model.
+
+        Raises
+        ------
+        ParameterError
+            With one sentence for each problem; nothing was sent.
+        """
+        text, model = json_values.json_text(prompt, "prompt"), (yield from self.model(model_id))
+        media, rest = separate_media(model, media, given)
+        wanted = json_values.json_parameters(rest)
+        files = uploads.sources(model, (yield from resolve_media(media)), ours=self.settings.ours)
+        checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
+        return CheckedRequest(model, text, {name: checked[name] for name in wanted}, checked, files)
+
+    def quote(self, wanted: Flow[CheckedRequest]) -> Flow[wire.Quote]:
+        """Return the price of an order and whether the balance allows it; see `Billing.price`.
+
+        Raises
+        ------
+        ConfigError
+            Nobody says what it costs; an unknown price is never shown as 0.
+        """
+        return (yield from self.billing.quote((yield from wanted)))
+
+    def start(self, wanted: Flow[CheckedRequest]) -> Flow[wire.Generation]:
+        """Upload, start, write it into the journal, and return what is known so far."""
+        return (yield from self.begin((yield from wanted)))
+
+    def generate(
+        self,
+        wanted: Flow[CheckedRequest],
+        *,
+        again: bool = False,
+        timeout: float | None = None,
+        on_update: OnUpdate = lambda _: None,
+        on_sent: OnSent = lambda _name, _share: None,
+        trace: StartTrace | None = None,
+    ) -> Flow[wire.Generation]:
+        """Return the finished generation of a request, with its output in the cache.
+
+        The same request is not paid for twice: what it led to before is looked up, unless `again`.
+
+        Parameters
+        ----------
+        timeout : float or None
+            Seconds for all of it but the download. A pause that would pass them, because the
+            service is busy for instance, is not begun.
+        trace : Trace, optional
+            Learns how far the request came, and whether it was made before.
+        """
+        trace = StartTrace() if trace is None else trace
+        clock = self._policy.clock
+        began = clock()
+        starting = self._started(wanted, again=again, on_sent=on_sent, trace=trace)
+        ends = None if timeout is None else began + timeout
+        begun = yield from flows.within(starting, ends, clock)
+        on_update(begun)
+        if not (begun.finished and trace.before):
+            begun = yield from self.wait(
+                begun.id, timeout=timeout, began=began, on_update=on_update
+            )
+        trace.done = True
+        return (yield from self.fetched(begun))
+
+    def fetched(self, generation: wire.Generation) -> Flow[wire.Generation]:
+        """Return a completed generation whose output is in the cache."""
+        address = self._starts.addresses.get(generation.id)
+        found = yield from downloads.announced(generation, self._policy, status_url=address)
+        yield from downloads.output(self.cache, found, self._policy)
+        return found
+
+    def _started(
+        self, wanted: Flow[CheckedRequest], *, again: bool, on_sent: OnSent, trace: StartTrace
+    ) -> Flow[wire.Generation]:
+        order = yield from wanted
+        if not again:
+            begun = yield from self.before(order, order.digests(), trace)
+            if begun is not None:
+                return begun
+        return (yield from self.begin(order, on_sent=on_sent, trace=trace))
+
+    def before(
+        self,
+        order: CheckedRequest,
+        requests: Sequence[str],
+        trace: StartTrace,
+        *,
+        ids: Sequence[str] | None = None,
+    ) -> Flow[wire.Generation | None]:
+        """Return what an equal request led to before, also where its answer was never seen.
+
+        Parameters
+        ----------
+        ids : sequence of str, optional
+            What it is known to have led to; outputs are left where they are then.
+        """
+        yield from self._starts.landed(requests)
+        known = ids or [i for name in requests for i in self.journal.earlier(name)][:_LOOKED_AT]
+        begun = yield from self._reusable.found(order, known, fetched=ids is None)
+        if begun is None:
+            return (yield from self._starts.broken(order, requests, trace))
+        trace.id, trace.before = begun.id, True
+        return begun
+
+    def wait(
+        self,
+        generation_id: str,
+        *,
+        timeout: float | None = None,
+        began: float | None = None,
+        on_update: OnUpdate = lambda _: None,
+    ) -> Flow[wire.Generation]:
+        """Wait for a generation and return it completed.
+
+        Raises
+        ------
+        GenerationFailedError
+            It ended without a result.
+        NoAnswerError
+            It still runs after `timeout` seconds.
+        """
+        done = yield from self._shared_wait.wait(
+            generation_id,
+            status_url=self._starts.addresses.get(generation_id),
+            timeout=timeout,
+            began=began,
+            on_update=on_update,
+        )
+        self._note(done)
+        if done.state != "completed":
+            raise outcomes.failure_error(done)
+        return done
+
+    def get(self, generation_id: str) -> Flow[wire.Generation]:
+        """Return a generation as it is now."""
+        address = self._starts.addresses.get(generation_id)
+        call = calls.get_generation(generation_id, status_url=address)
+        found = yield from flows.ask(call, self._policy)
+        if found.finished:
+            self._note(found)
+        return found
+
+    def cancel(self, generation_id: str) -> Flow[wire.Generation]:
+        """Stop a generation and return it as it is then; a finished one stays as it is."""
+        try:
+            yield from flows.ask(calls.cancel_generation(generation_id), self._policy)
+        except ConflictError:
+            pass  # it ended before the wish arrived: the answer below says how
+        except _UNHEARD as error:
+            yield from self.get(generation_id)  # an unknown id is the clearer error
+            raise NoAnswerError(f"this service cannot cancel a generation ({error})") from None
+        return (yield from self.get(generation_id))
+
+    def delete_outputs(self, generation_id: str) -> Flow[wire.Generation]:
+        """Delete the files of a generation at the service and return it as it is then."""
+        try:
+            yield from flows.ask(calls.delete_outputs(generation_id), self._policy)
+        except _UNHEARD as error:
+            yield from self.get(generation_id)  # an unknown id is the clearer error
+            raise NoAnswerError(
+                f"this service cannot delete the files of a generation ({error})"
+            ) from None
+        return (yield from self.get(generation_id))
+
+    def pending(self) -> Flow[list[wire.Generation]]:
+        """Return what was started from here and was not seen to end; an end is told once."""
+        broken = yield from self._starts.found()
+        addresses = {each: self._starts.addresses.get(each) for each in self.journal.pending()}
+        found = {**broken, **(yield from self._reusable.all(addresses, self._shared_wait))}
+        for generation in found.values():
+            if generation.finished:
+                self._note(generation)
+        return list(found.values())
+
+    def charged(self, generation: wire.Generation) -> Decimal | None:
+        """Return what a generation was charged: the service's figure, else the receipt's."""
+        if generation.credits_charged is not None:
+            return generation.credits_charged
+        return self.journal.charged(generation.id)
+
+    def begin(
+        self,
+        order: CheckedRequest,
+        *,
+        key: str | None = None,
+        request: str | None = None,
+        references: References | None = None,
+        on_sent: OnSent = lambda _name, _share: None,
+        trace: StartTrace | None = None,
+    ) -> Flow[wire.Generation]:
+        """Start what was checked, if the open budgets allow it; see `start`.
+
+        Parameters
+        ----------
+        key : str, optional
+            The idempotency key, for starts that may be repeated after a restart of the kernel.
+        request : str, optional
+            What the journal knows the request by; its hash by default.
+        references : mapping, optional
+            Ids of files that were uploaded before.
+        """
+        made = self._call(order, key, references, on_sent)
+        request = request or order.digest()
+        return (yield from self._starts.send(order, made, request, trace or StartTrace()))
+
+    def _call(
+        self, order: CheckedRequest, key: str | None, references: References | None, on_sent: OnSent
+    ) -> Flow[calls.Call[wire.Receipt]]:
+        if references is None:
+            references = yield from self.uploaded(order, on_sent)
+        return calls.start_generation(order.body(references), key=key)
+
+    def uploaded(
+        self, order: CheckedRequest, on_sent: OnSent = lambda _name, _share: None
+    ) -> Flow[References]:
+        """Send the files of an order and return their ids."""
+        return (yield from uploads.upload_all(order.model, order.media, self._policy, on_sent))
+
+    def _note(self, generation: wire.Generation) -> None:
+        self.billing.settled(generation)
+        self._notices.try_write(partial(self._ended, generation), f"the end of {generation.id}")
+
+    def _ended(self, generation: wire.Generation) -> None:
+        if generation.id in self.journal.pending():
+            self.journal.finished(generation, shown=fingerprint(generation))

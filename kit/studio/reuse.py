@@ -1,0 +1,146 @@
+"""Earlier: what a request led to before, found again, so that the same is not paid for twice.
+
+What is no longer it, or may not be read any more, is passed over; whoever asked is told before
+anything is made anew. An error that may pass is raised instead: making it anew would pay again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kit import wire
+from kit.client import calls, downloads, flows
+from kit.client.actions import Flow
+from kit.client.flows import Policy
+from kit.client.journal import Journal
+from kit.client.waiting import SharedWait
+from kit.errors import ApiError, InsufficientScopeError, KitError, NotFoundError
+from kit.studio import outcomes
+from kit.studio.matching import fingerprint, matches_request
+from kit.studio.notices import Notices
+from kit.studio.requests import CheckedRequest
+
+#: Refusals that concern the key or the moment, and not the generation that was asked for.
+_ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
+
+
+class ReusableResults:
+    """Looks up what requests of one studio led to.
+
+    Parameters
+    ----------
+    get : callable
+        Returns the flow of a generation as it is now.
+    fetch : callable
+        Returns the flow of a completed one whose output is here.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        notices: Notices,
+        policy: Policy,
+        get: Callable[[str], Flow[wire.Generation]],
+        fetch: Callable[[wire.Generation], Flow[wire.Generation]],
+    ) -> None:
+        self._journal = journal
+        self._notices = notices
+        self._policy = policy
+        self._get = get
+        self._fetch = fetch
+
+    def found(
+        self, order: CheckedRequest, ids: Sequence[str], *, fetched: bool = True
+    ) -> Flow[wire.Generation | None]:
+        """Return the first that is usable, or None where there is none.
+
+        Parameters
+        ----------
+        fetched : bool
+            Whether the output of a completed one has to be here, too.
+
+        Raises
+        ------
+        NoAnswerError
+            It was made before and its output is gone.
+        """
+        passed: list[str] = []
+        gone: KitError | None = None
+        for known in ids:
+            facts = yield from self._looked(known, order, passed)
+            if facts is None:
+                continue
+            if facts.state != "completed" or not fetched:
+                return facts
+            try:
+                return (yield from self._fetch(facts))
+            except downloads.GoneError as error:
+                gone = gone or error
+        if gone is not None:
+            raise outcomes.suggest_again(gone)
+        if passed:
+            self._notices.notify(f"the request is made anew, because {'; '.join(passed)}")
+        return None
+
+    def all(
+        self, addresses: Mapping[str, str | None], shared_wait: SharedWait
+    ) -> Flow[dict[str, wire.Generation]]:
+        """Return generations as they are now; one that cannot be read is named and left out."""
+        try:
+            return (yield from shared_wait.look(addresses))
+        except ApiError as error:
+            if error.answered in _ANY:
+                raise
+        found = {}
+        for known, address in addresses.items():
+            call = calls.get_generation(known, status_url=address)
+            try:
+                found[known] = yield from flows.ask(call, self._policy)
+            except NotFoundError:
+                continue
+            except ApiError as error:
+                if error.answered in _ANY:
+                    raise
+                self._notices.notify(f"{known} was started from here and is left out: {error}")
+        return found
+
+    def _looked(
+        self, known: str, order: CheckedRequest, passed: list[str]
+    ) -> Flow[wire.Generation | None]:
+        try:
+            facts = yield from self._get(known)
+        except KitError as error:
+            if not (_of_one(error) or (yield from self._may_read(error))):
+                raise outcomes.suggest_again(error) from None
+            passed.append(f"{known}, which it led to before, cannot be had ({error})")
+            return None
+        if facts.state not in ("processing", "completed"):
+            return None
+        if not self._same(facts, order):
+            passed.append(f"{known}, which it led to before, is another one at this service now")
+            return None
+        return facts
+
+    def _may_read(self, error: KitError) -> Flow[bool]:
+        """Whether a refusal for want of rights is about one generation, because others are read."""
+        if not isinstance(error, InsufficientScopeError):
+            return False
+        try:
+            yield from flows.ask(calls.list_generations(), self._policy)
+        except KitError:
+            return False
+        return True
+
+    def _same(self, facts: wire.Generation, order: CheckedRequest) -> bool:
+        shown = self._journal.shown(facts.id)
+        return matches_request(facts, order.body({})) or (
+            bool(shown) and shown == fingerprint(facts)
+        )
+
+
+def _of_one(error: KitError) -> bool:
+    """Whether an error concerns the generation that was asked for, now and later."""
+    if not isinstance(error, ApiError) or isinstance(error, InsufficientScopeError):
+        return False
+    status = error.answered or 0
+    return 400 <= status < 500 and status not in _ANY

@@ -1,0 +1,108 @@
+"""The blocking costs of a studio: the functions of `kit.explore.costs` on history and ledger.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from kit.studio.cost_reports import CostReports
+from kit.studio.history_sync import ProgressLine
+from kit.studio.operations import Operations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.client.sync import Client
+    from kit.explore.asked import Moment
+    from kit.explore.costs import CostFrame
+    from kit.studio.generation import BaseGeneration
+
+When: TypeAlias = "Moment | None"
+
+
+class Costs:
+    """What was spent on what, when, and what it will come to.
+
+    Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
+    ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
+    and ledger, and shows how far it is where that takes long; later ones read only what is new.
+
+    Examples
+    --------
+    ``studio.costs.by("model", "parameters.resolution")``
+    """
+
+    def __init__(self, client: Client, operations: Operations) -> None:
+        self._client = client
+        self._reports = CostReports(operations)
+
+    def __repr__(self) -> str:
+        return "<Costs>"
+
+    def by(self, *columns: str, since: When = None, until: When = None) -> CostFrame:
+        """Return the costs of each group; see `kit.explore.costs.by`."""
+        from kit.explore import costs
+
+        costs.groups(columns)
+        return costs.by(self._spent(since, until), *columns)
+
+    def summary(self, *, since: When = None, until: When = None) -> CostFrame:
+        """Return the costs of each kind and status, with a row for all of them."""
+        from kit.explore import costs
+
+        return costs.summary(self._spent(since, until))
+
+    def trend(self, every: str = "day", *, since: When = None, until: When = None) -> CostFrame:
+        """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
+        from kit.explore import costs
+
+        return costs.trend(self._spent(since, until), every)
+
+    def top(self, count: int = 10, *, since: When = None, until: When = None) -> CostFrame:
+        """Return what cost most, the dearest first."""
+        from kit.explore import costs
+
+        return costs.top(self._spent(since, until), count)
+
+    def failed(self, *, since: When = None, until: When = None) -> CostFrame:
+        """Return what ended without a result: charged, refunded, and what was lost by it."""
+        from kit.explore import costs
+
+        return costs.failed(self._spent(since, until))
+
+    def forecast(self, days: int = 30, *, window: int = 28, level: float = 0.8) -> CostFrame:
+        """Return what the coming days will cost; see `kit.explore.costs.forecast`."""
+        with self._telling() as tell:
+            return self._client.run(self._reports.forecast(days, window, level, tell))
+
+    def reconcile(self) -> CostFrame:
+        """Hold ledger, balance, receipts and generations against each other, to the millicredit.
+
+        Raises
+        ------
+        NotFoundError
+            The service has no ledger.
+        """
+        with self._telling() as tell:
+            return self._client.run(self._reports.reconcile(tell))
+
+    def sensitivity(self, model: str) -> CostFrame:
+        """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
+        return self._client.run(self._reports.sensitivity(model))
+
+    def explain(self, generation: BaseGeneration | str) -> CostFrame:
+        """Return why a generation, or the one of an id, cost what it did."""
+        return self._client.run(self._reports.explain(_id(generation)))
+
+    def _spent(self, since: When, until: When) -> pd.DataFrame:
+        with self._telling() as tell:
+            return self._client.run(self._reports.spending(since, until, tell))
+
+    def _telling(self) -> ProgressLine:
+        return ProgressLine(self._client.settings)
+
+
+def _id(generation: BaseGeneration | str) -> str:
+    return generation if isinstance(generation, str) else generation.id

@@ -1,0 +1,117 @@
+"""The blocking generation and its output.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client.actions import Flow, map_result
+from kit.errors import KitError
+from kit.studio import previews
+from kit.studio.generation import (
+    BaseGeneration,
+    describe_output,
+    fetch_output,
+    output_address,
+    save_to,
+)
+
+if TYPE_CHECKING:
+    from kit.client.sync import Client
+
+T = TypeVar("T")
+
+
+class Generation(BaseGeneration):
+    """A generation; refreshing, waiting and canceling return a new object.
+
+    Examples
+    --------
+    ``lake = studio.generate("poster", "a lake at dawn")`` and then ``lake.output.save("lake.png")``
+    """
+
+    __slots__ = ()
+    client: Client
+
+    @property
+    def output(self) -> Output:
+        """The media that came out; fetched when first asked for."""
+        return Output(self)
+
+    def refresh(self) -> Generation:
+        """Return it as it is now."""
+        return self._new(self.operations.get(self.id))
+
+    def wait(self, timeout: float | None = None) -> Generation:
+        """Return it completed; raises `GenerationFailedError` when it ends without a result."""
+        return self._new(self.operations.wait(self.id, timeout=timeout))
+
+    def cancel(self) -> Generation:
+        """Ask the service to stop it and return it as it is then."""
+        return self._new(self.operations.cancel(self.id))
+
+    def delete_outputs(self) -> Generation:
+        """Delete its files at the service for good and return it as it is then.
+
+        The generation, what it cost and copies on this computer stay. Doing so again is fine; one
+        that is still processing is refused.
+        """
+        return self._new(self.operations.delete_outputs(self.id))
+
+    def _new(self, flow: Flow[wire.Generation]) -> Generation:
+        return Generation(self._run(flow), self.operations, self.client)
+
+    def _run(self, flow: Flow[T]) -> T:
+        """Run a flow about this generation; its errors say how to wait on."""
+        try:
+            return self.client.run(flow)
+        except KitError as error:
+            error.generation_id, error.resume = self.id, self.wait
+            raise
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Output:
+    """The media of a completed generation: a file in the cache, fetched and verified once."""
+
+    generation: Generation
+
+    def __repr__(self) -> str:
+        return describe_output(self.generation)
+
+    def _kit_file(self) -> Flow[Path]:
+        return fetch_output(self.generation)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import preview
+
+        html = preview.output(self.facts, media=previews.render_media(self.generation)[0])
+        return {"text/plain": repr(self), "text/html": html}
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves it; signed, and valid for a while only."""
+        return output_address(self.generation)
+
+    @property
+    def facts(self) -> wire.Output:
+        """Type, size, length and hash, as far as the service tells."""
+        return self.generation.facts.output or wire.Output()
+
+    def path(self) -> Path:
+        """Return the file in the cache; do not change it."""
+        return self.generation._run(fetch_output(self.generation))
+
+    def bytes(self) -> bytes:
+        """Return the content of the file."""
+        return (self.path()).read_bytes()
+
+    def save(self, file: Path | str) -> Path:
+        """Copy it to a file, or into a folder, and return where it is."""
+        flow = map_result(fetch_output(self.generation), save_to(file, self.generation))
+        return self.generation._run(flow)

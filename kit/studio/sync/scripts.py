@@ -1,0 +1,65 @@
+"""The blocking titles and scripts.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kit import wire
+from kit.studio.scripts import ScriptList, script_request
+
+if TYPE_CHECKING:
+    from kit.client.sync import Client
+    from kit.studio.billing import Billing
+
+
+class Titles:
+    """Titles for a topic."""
+
+    def __init__(self, client: Client, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    def suggest(self, topic: str) -> wire.Title:
+        """Return a title with its hook angle; 0.05 credits.
+
+        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
+        """
+        return self._client.run(self._billing.title(topic))
+
+
+class Scripts:
+    """Voice-over scripts for a title."""
+
+    def __init__(self, client: Client, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    def write(
+        self,
+        topic: str,
+        title: str | wire.Title,
+        duration: float | str = 30,
+        *,
+        hook_angle: str | None = None,
+        use_hook: bool = False,
+        use_cta: bool = False,
+        use_ragebait: bool = False,
+        variations: int = 1,
+    ) -> ScriptList:
+        """Return one script or two; 0.15 credits each.
+
+        Parameters
+        ----------
+        title : str or Title
+            A suggested title brings its hook angle along.
+        duration : int
+            Seconds that the text should take to speak.
+
+        Source: API document, operation 9.
+        """
+        order = script_request(
+            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
+        )
+        found = self._client.run(self._billing.scripts(order))
+        return ScriptList(found)

@@ -1,0 +1,260 @@
+"""The blocking studio: what a notebook user holds; usable from any loop and thread.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit import wire
+from kit.client import calls, flows
+from kit.client.actions import Flow
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.errors import KitError
+from kit.explore.json_lines import JsonLines
+from kit.explore.ratings import Ratings
+from kit.studio import accounts, forms, panel, writing
+from kit.studio.billing import records_file
+from kit.studio.catalog import Models
+from kit.studio.operations import Operations
+from kit.studio.outcomes import StartTrace
+from kit.studio.requests import merge_parameters
+from kit.studio.session import Session
+from kit.studio.sync.costs import Costs
+from kit.studio.sync.generation import Generation
+from kit.studio.sync.history import Kept, StudioHistory
+from kit.studio.sync.scripts import Scripts, Titles
+from kit.studio.sync.sweeps import Sweeps
+from kit.studio.sync.usage import Usage
+from kit.widgets import preview
+from kit.widgets.progress import progress
+
+if TYPE_CHECKING:
+    from kit.client.http import LastResponse
+    from kit.widgets.account import AccountPanel
+    from kit.widgets.form import Form
+    from kit.widgets.panel import Panel
+    from kit.widgets.writing import Writing
+
+T = TypeVar("T")
+
+
+class Studio:
+    """One account at one service: its models, generations, titles, scripts and ledger.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where the service is; `kit.aconnect` finds it.
+    client, operations : optional
+        What sends and what decides; tests pass their own.
+
+    Examples
+    --------
+    ``studio = kit.aconnect()`` and then ``studio.generate("poster", "a lake at dawn")``
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        client: Client | None = None,
+        operations: Operations | None = None,
+    ) -> None:
+        self.client = client or Client(settings)
+        self._operations = operations or Operations(settings)
+        self.titles = Titles(self.client, self._operations.billing)
+        self.scripts = Scripts(self.client, self._operations.billing)
+        self.usage = Usage(self.client)
+        self.costs = Costs(self.client, self._operations)
+        self.budget = self._operations.billing.budgets
+        self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
+        self._session = Session(self._operations, self.client, Generation)
+        self.sweep = Sweeps(self._session, self.ratings, self._run)
+        self.generate_many = self.sweep.rows
+        self.history = StudioHistory(
+            get=self._get,
+            pages=self._pages,
+            started=self._pending,
+            receipts=self._operations.journal.credits,
+            kept=Kept(self._session),
+            session=self._session,
+        )
+        preview.register()
+
+    def __repr__(self) -> str:
+        return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
+
+    def __enter__(self) -> Studio:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def account(self) -> wire.Account:
+        """Who pays, as it is now; with the balance where the service tells."""
+        return self.client.run(flows.ask(calls.get_account()))
+
+    @property
+    def models(self) -> Models:
+        """What can be asked for; ``.refresh()`` asks the service anew."""
+        return self._models(refresh=False)
+
+    def estimate(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> wire.Quote:
+        """Return what a request would cost, and check it; nothing is started.
+
+        The arguments are those of `generate`.
+
+        Raises
+        ------
+        ParameterError
+            The service would refuse the request; the message says why.
+        ConfigError
+            Nobody says what the model costs.
+        """
+        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
+        return self._run(self._operations.quote(order))
+
+    def start(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Generation:
+        """Start a generation and return it at once, still processing; see `generate`."""
+        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
+        return self._session.hold(self._run(self._operations.start(order)))
+
+    def generate(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Generation:
+        """Return a finished generation, waiting for it where it must be made.
+
+        Parameters
+        ----------
+        media : mapping, path, bytes, picture, array, or a list of them
+            Input files, by parameter name where the model takes several kinds; each may also be
+            given by itself, as in ``image="cat.png"``.
+        timeout : float or None
+            Seconds to wait; the generation goes on after them, see the error's ``resume()``.
+        again : bool
+            The same request returns what it led to before and costs nothing; True pays anew.
+        parameters : mapping, optional
+            Settings of the model by name, for names that are no keywords here or mean something
+            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+        **settings
+            All other settings of the model.
+
+        Raises
+        ------
+        ParameterError
+            The request breaks a rule of the model; nothing was sent.
+        GenerationFailedError
+            It ended without a result.
+        """
+        with progress(model, enabled=self.client.settings.progress) as on_update:
+            order = self._operations.order(
+                model, prompt, media, merge_parameters(parameters, settings)
+            )
+            trace = StartTrace(again=again)
+            flow = self._operations.generate(
+                order,
+                again=again,
+                timeout=timeout,
+                on_update=on_update,
+                on_sent=on_update.sending,
+                trace=trace,
+            )
+            try:
+                told = forms.report_waits(flow, on_update.saying)
+                return self._session.hold(self._run(told), made_before=trace.before)
+            except KeyboardInterrupt as stop:
+                stop.add_note(trace.note(awaited=self.client.awaited))
+                raise
+
+    def form(
+        self,
+        model: str,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Form:
+        """Return a form for a model, with what is given filled in; show it to use it."""
+        found = self._run(self._operations.model(model))
+        given = merge_parameters(parameters, settings)
+        return forms.build_form(self._session, found, prompt, media, given)
+
+    def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
+        """Return a panel that suggests titles and writes scripts; show it to use it."""
+        return writing.build_writing(self._session, topic)
+
+    def panel(self) -> Panel:
+        """Return the whole application as one widget; show it to use it."""
+        return panel.build_panel(self._session)
+
+    def account_panel(self) -> AccountPanel:
+        """Return a panel with balance, spending and keys or profiles; show it to use it."""
+        return accounts.account_panel(self._session)
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer of the service, with the request id that support asks for."""
+        return self.client.last_response
+
+    def close(self) -> None:
+        """Close all connections, those in use after their call; a later call opens its own."""
+        self.client.close()
+
+    def _models(self, *, refresh: bool) -> Models:
+        found = self._run(self._operations.models(refresh=refresh))
+        return Models(found, again=partial(self._models, refresh=True))
+
+    def _get(self, generation_id: str) -> Generation:
+        return self._session.hold(self._run(self._operations.get(generation_id)))
+
+    def _pages(self, query: Mapping[str, Any]) -> Iterator[list[Generation]]:
+        following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
+        while following:
+            found = self._run(flows.page(following))
+            yield [self._session.hold(facts) for facts in found.items]
+            following = found.following if found.items else None
+
+    def _pending(self) -> list[Generation]:
+        return [self._session.hold(facts) for facts in self._run(self._operations.pending())]
+
+    def _run(self, flow: Flow[T]) -> T:
+        try:
+            return self.client.run(flow)
+        except KitError as error:
+            if error.generation_id:
+                error.resume = partial(self._resume, error.generation_id)
+            raise
+
+    def _resume(self, generation_id: str) -> Generation:
+        return self._session.hold(self._run(self._operations.wait(generation_id)))

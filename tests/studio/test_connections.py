@@ -1,0 +1,309 @@
+"""Going over to another profile, against two services on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+
+import kit
+from kit.client import profiles
+from kit.client.settings import Settings
+from kit.errors import ConfigError, InvalidApiKeyError
+from kit.studio import AsyncStudio, Studio
+from kit.studio.connections import AccountConnections
+from kit.studio.panel import PanelPages
+from kit.widgets.panel import Panel
+from tests.client import third_party
+from tests.client.third_party import KEY, Server, ThirdParty
+from tests.studio.neighbors import Neighbor
+from tests.waiting import until
+from tests.widgets.authoring import found, text
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without profiles, and without variables that name a service."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("KIT_BASE_URL", "KIT_API_KEY", "KIT_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def neighbor(media: Server) -> Iterator[Server]:
+    """The second service, saved as the profile "work"."""
+    with third_party.serving(Neighbor(media.url)) as server:
+        profiles.save(server.url, KEY, name="work")
+        yield server
+
+
+@pytest.fixture
+def connections(studio: Studio, neighbor: Server) -> Iterator[AccountConnections]:
+    connections = AccountConnections(studio._session)
+    yield connections
+    connections.close()
+
+
+def test_the_own_account_comes_first_and_profiles_after_it(
+    connections: AccountConnections, other: Server, neighbor: Server
+) -> None:
+    mine, work = connections.choices()
+
+    assert (mine.name, mine.own, mine.code) == (other.url, True, "")
+    assert (work.name, work.own, work.saved) == ("work", False, "work")
+    assert work.label == f"work · {neighbor.url.removeprefix('http://')}"
+    assert work.code == "studio = kit.connect(profile='work')"
+    assert KEY not in repr(connections.choices())
+
+
+def test_a_seat_is_tried_when_it_is_opened_and_then_kept(
+    connections: AccountConnections, neighbor: Server
+) -> None:
+    neighbor.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+    with pytest.raises(InvalidApiKeyError):
+        connections.open("work")
+
+    assert connections.open("work").account().name == "Bob"
+    assert connections.open("work") is connections.open("work")
+    with pytest.raises(ConfigError, match="no saved profile 'gone'"):
+        connections.open("gone")
+
+
+def test_signing_in_saves_a_profile_and_takes_its_seat(
+    connections: AccountConnections, neighbor: Server
+) -> None:
+    connection, told = connections.enter(neighbor.url, KEY, "home")
+
+    assert told == "signed in as Bob, 7 credits; saved as 'home'"
+    assert profiles.find("home") == (neighbor.url, KEY)
+    assert connections.open("home") is connection
+    assert KEY not in told + repr(connection)
+
+
+def test_a_key_without_a_name_is_used_and_not_saved(
+    connections: AccountConnections, neighbor: Server
+) -> None:
+    connection, told = connections.enter(neighbor.url, KEY, "")
+
+    assert told.endswith("not saved")
+    assert [profile.name for profile in profiles.known()] == ["work"]
+    place = connections.describe(connection)
+    assert place.saved == ""
+    assert place.code == f"studio = kit.login('{neighbor.url}')"
+
+
+def test_a_refused_key_saves_nothing(connections: AccountConnections, neighbor: Server) -> None:
+    with pytest.raises(InvalidApiKeyError):
+        connections.enter(neighbor.url, "tp_test_wrong", "home")
+
+    assert [profile.name for profile in profiles.known()] == ["work"]
+
+
+def test_a_name_is_not_taken_from_another_service(
+    connections: AccountConnections, other: Server
+) -> None:
+    with pytest.raises(ConfigError, match=r"the profile 'work' is for http.*take another name"):
+        connections.enter(other.url, KEY, "work")
+
+
+def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, other: Server) -> None:
+    profiles.save(other.url, KEY, name="mine")
+    settings = replace(studio.client.settings, name="mine")
+    with Studio(settings) as mine:
+        connections = AccountConnections(mine._session)
+        connection, _ = connections.enter(other.url, KEY, "mine")
+
+        assert connections.open("mine") is connection
+        assert "This panel works with a new key" in connections.describe(connection).remark
+        connections.close()
+
+
+def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> None:
+    panel = studio.account_panel()
+    until(lambda: text(panel), lambda said: "Ada" in said)
+
+    panel.switch._pick.value = "work"
+
+    said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
+    assert "Only this panel works with &#x27;work&#x27;" in said
+    assert studio.account.name == "Ada"
+    assert KEY not in said
+    panel.close()
+
+
+def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, neighbor: Server) -> None:
+    connections = AccountConnections(astudio._session)
+
+    assert connections.choices()[1].code == "studio = await kit.aconnect(profile='work')"
+    assert connections.open("work").account().name == "Bob"
+    connections.close()
+    asyncio.run(astudio.close())
+
+
+def pick(panel: Panel, words: str) -> Any:
+    """The list of profiles on the account page, once it is there."""
+    panel.page = "Account"
+    (one,) = until(lambda: found(page(panel), ipywidgets.Dropdown, words), bool)
+    until(lambda: one.value)
+    return one
+
+
+def page(panel: Panel) -> Any:
+    return panel._bodies[panel._index]
+
+
+@pytest.fixture
+def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
+    panel = PanelPages(studio._session).panel()
+    until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
+    yield panel
+    panel.close()
+
+
+def test_the_whole_panel_goes_over_and_comes_back(
+    panel: Panel, studio: Studio, other: Server
+) -> None:
+    panel.page = "Create"
+    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    form.value = {"prompt": "half typed"}
+    mine = panel.book
+
+    pick(panel, "Profile").value = "work"
+    until(lambda: panel.book is not mine)
+    assert panel.page == "Account"
+    said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
+    assert "profile work" in said
+    assert "kit.connect(profile=&#x27;work&#x27;)" in said
+    panel.page = "Models"
+    until(lambda: text(panel), lambda said: "carve" in said)
+    assert "paint" not in text(page(panel))
+    panel.page = "History"
+    until(lambda: page(panel).children and text(page(panel)))
+    assert studio.account.name == "Ada", "the studio in the cells stays what it was"
+
+    pick(panel, "Profile").value = other.url
+    until(lambda: panel.book is mine)
+    panel.page = "Create"
+    assert page(panel).children[0].form is form
+    assert form.value["prompt"] == "half typed"
+    assert "kit.connect" not in panel._banner.value
+
+
+def test_what_runs_meanwhile_goes_on(panel: Panel, party: ThirdParty) -> None:
+    panel.page = "Create"
+    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    form.value = {"prompt": "a lake"}
+    party.polls = 6
+    run = form.submit()
+    until(lambda: party.orders)
+
+    pick(panel, "Profile").value = "work"
+    until(lambda: "Bob" in text(panel))
+
+    assert run.result().facts.state == "completed"
+
+
+def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, other: Server) -> None:
+    mine = panel.book
+    pick(panel, "Profile").value = "work"
+    until(lambda: panel.book is not mine)
+    panel.page = "Create"
+    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    assert form.model.id == "carve"
+
+    assert form.submit().result().model_id == "carve"
+    assert form.code() == 'kit.connect(profile="work").generate("carve")'
+
+    start = "/v1/creative-studio/generations"
+    assert [len(server.requests("POST", start)) for server in (neighbor, other)] == [1, 0]
+
+
+def test_a_profile_that_is_refused_says_so_and_nothing_changes(
+    panel: Panel, neighbor: Server
+) -> None:
+    neighbor.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+    mine, chosen = panel.book, pick(panel, "Profile")
+    before = chosen.value
+
+    chosen.value = "work"
+
+    until(lambda: text(page(panel)), lambda said: "who?" in said)
+    until(lambda: chosen.value == before)
+    assert panel.book is mine
+
+
+def test_the_awaited_panel_creates_awaited_generations_there(
+    studio: Studio, astudio: AsyncStudio, neighbor: Server
+) -> None:
+    pages = PanelPages(astudio._session)
+    there = pages.of(pages._library.connections.open("work"))
+
+    form = there._form(there._studio.models["carve"])
+    assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
+    assert isinstance(there._session.client, type(astudio.client))
+    there.close()
+    asyncio.run(astudio.close())
+
+
+def test_code_for_who_signed_in_without_saving_asks_for_the_key(
+    studio: Studio, neighbor: Server
+) -> None:
+    pages = PanelPages(studio._session)
+    there = pages.of(pages._library.connections.enter(neighbor.url, KEY, "")[0])
+
+    code = there._form(there._studio.models["carve"]).code()
+
+    assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
+    assert pages._form(pages._studio.models["paint"]).code() == 'studio.generate("paint")'
+    there.close()
+
+
+def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:
+    work = kit.connect(profile="work")
+
+    form = work.form("carve")
+
+    assert form.code() == 'kit.connect(profile="work").generate("carve")'
+    assert "kit.connect(profile=&quot;work&quot;).form(" in form._repr_mimebundle_()["text/html"]
+    work.close()
+
+
+def test_a_saved_panel_says_where_it_was_and_what_there_was(panel: Panel, other: Server) -> None:
+    html = panel._repr_mimebundle_()["text/html"]
+
+    assert other.url in html
+    assert "Paint" in html
+    assert "studio.panel()" in html
+
+
+def test_visitors_see_no_profiles_and_save_none(
+    studio: Studio, neighbor: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.13")
+    connections = AccountConnections(studio._session)
+
+    (mine,) = connections.choices()
+    assert (mine.saved, mine.remark) == ("", "This is the account of this page.")
+    with pytest.raises(ConfigError, match="there is no account 'work' on this page"):
+        connections.open("work")
+    with pytest.raises(ConfigError, match="this page saves no keys"):
+        connections.enter(neighbor.url, KEY, "home")
+    connection, _ = connections.enter(neighbor.url, KEY, "")
+    assert "You work with" in connections.describe(connection).remark
+    assert [profile.name for profile in profiles.known()] == ["work"]
+    connections.close()
+
+
+def test_settings_are_those_of_the_profile(
+    connections: AccountConnections, neighbor: Server
+) -> None:
+    settings = connections.open("work").session.operations.settings
+
+    assert isinstance(settings, Settings)
+    assert (settings.base_url, settings.name) == (neighbor.url, "work")
+    assert settings.data == connections.own.session.operations.settings.data

@@ -1,0 +1,157 @@
+"""Values of notebooks, as they are sent."""
+
+from __future__ import annotations
+
+import enum
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kit.errors import ParameterError
+from kit.studio import AsyncStudio, Studio, json_values
+from tests.client.third_party import Answer, Server
+
+START = "/v1/creative-studio/generations"
+KINDS = {"l": "number", "n": "number", "o": "object", "when": "date", "seed": "integer"}
+MODEL = {
+    "id": "any",
+    "supportsPrompt": True,
+    "settingParameters": [
+        {"name": name, "type": kind, **({"maxItems": 5} if name == "l" else {})}
+        for name, kind in KINDS.items()
+    ],
+}
+
+
+class Size(enum.Enum):
+    BIG = 2
+
+
+@pytest.fixture
+def many(studio: Studio, other: Server) -> Studio:
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [MODEL]}))
+    return studio
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"l": np.array([1.0, 2.5])}, {"l": [1.0, 2.5]}),
+        ({"l": [np.int64(2), np.float64(1.5)]}, {"l": [2, 1.5]}),
+        ({"l": pd.Series([1, 2])}, {"l": [1, 2]}),
+        ({"l": range(3)}, {"l": [0, 1, 2]}),
+        ({"n": Decimal("0.5")}, {"n": 0.5}),
+        ({"n": Decimal(7)}, {"n": 7}),
+        ({"n": Fraction(1, 4)}, {"n": 0.25}),
+        ({"n": pd.NA, "seed": np.int64(3)}, {"seed": 3}),
+        ({"n": Size.BIG}, {"n": 2}),
+        ({"o": {"a": np.float32(1), "b": [np.bool_(True), (np.str_("x"),)]}}, None),
+        ({"when": date(2026, 1, 2)}, {"when": "2026-01-02"}),
+        ({"when": pd.Timestamp("2026-01-02 03:04")}, {"when": "2026-01-02T03:04:00"}),
+        ({"when": np.datetime64("2026-01-02T03:04", "ns")}, {"when": "2026-01-02T03:04:00"}),
+        ({"when": pd.NaT}, {}),
+    ],
+)
+def test_what_notebooks_hold_is_sent(
+    many: Studio, other: Server, given: dict[str, Any], sent: dict[str, Any] | None
+) -> None:
+    many.start("any", "x", **given)
+
+    body = other.requests("POST", START)[0].json
+    wanted = {"o": {"a": 1.0, "b": [True, ["x"]]}} if sent is None else sent
+    assert body["parameters"] == wanted
+
+
+def endless() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"prompt": 5}, "prompt: must be text, not 5"),
+        ({"prompt": b"x"}, "prompt: must be text, not b'x'"),
+        ({"prompt": "a\ud800b"}, "prompt: holds half a character"),
+        ({"model": None}, "model: is required"),
+        ({"model": 5}, "model: must be text, not 5"),
+        ({"when": Path("a")}, "parameters.when: must be text, a number"),
+        ({"when": {1, 2}}, "not {1, 2}"),
+        ({"when": b"x"}, "not b'x'"),
+        ({"when": "\udfff"}, "parameters.when: holds half a character"),
+        ({"when": np.timedelta64(3, "s")}, "parameters.when: must be a number or text"),
+        ({"o": {"a": float("nan")}}, "parameters.o: holds nan"),
+        ({"o": {"a": Decimal("Infinity")}}, "parameters.o: holds inf"),
+        ({"o": {(1, 2): 3}}, "parameters.o: holds the name (1, 2): names are text"),
+        ({"o": endless()}, "parameters.o: holds lists in lists without an end"),
+        ({"n": 1j, "seed": object}, "parameters.seed: "),
+    ],
+)
+@pytest.mark.parametrize("verb", ["generate", "estimate", "form"])
+def test_what_cannot_be_sent_is_a_sentence(
+    many: Studio, other: Server, verb: str, given: dict[str, Any], sentence: str
+) -> None:
+    asked = {"model": "any", "prompt": "x", **given}
+    with pytest.raises(ParameterError) as caught:
+        getattr(many, verb)(asked.pop("model"), **asked)
+
+    assert sentence in str(caught.value)
+    assert other.requests("POST") == []
+
+
+def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, other: Server) -> None:
+    with pytest.raises(ParameterError, match=r"parameters\.n: "):
+        many.generate("any", "x", n=np.nan)
+    assert other.requests("POST") == []
+
+
+def test_the_awaited_face_says_so_too(astudio: AsyncStudio, other: Server) -> None:
+    import asyncio
+
+    async def cell() -> None:
+        async with astudio:
+            with pytest.raises(ParameterError, match="prompt: must be text, not 5"):
+                await astudio.generate("paint", 5)  # type: ignore[arg-type]
+
+    asyncio.run(cell())
+    assert other.requests("POST") == []
+
+
+def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
+    class Mute:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    with pytest.raises(ParameterError, match="not a Mute"):
+        json_values.json_parameters({"a": Mute()})
+
+
+# ── equal numbers ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("one", "two"), [(7, 7.0), (7.0, 7), (Decimal("7.0"), np.float32(7))])
+def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any, two: Any) -> None:
+    first = many.generate("any", "x", n=one, o={"deep": [one]})
+
+    assert many.generate("any", "x", n=two, o={"deep": [two]}).id == first.id
+    assert len(other.requests("POST", START)) == 1
+    assert many.generate("any", "x", n=7.5, o={"deep": [one]}).id != first.id
+
+
+def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
+    made = many.generate("any", "x", n=7.0)
+    order = many.client.run(many._operations.order("any", "x", None, {"n": 7.0}))
+    digest, before = order.digests()
+    path = many._operations.journal._path
+    path.write_text(path.read_text().replace(digest, before))
+
+    assert many.generate("any", "x", n=7.0).id == made.id
+    assert many.sweep("any", "x", n=[7.0]).credits == 0
+    assert len(other.requests("POST", START)) == 1

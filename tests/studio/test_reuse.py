@@ -1,0 +1,211 @@
+"""What a request led to before: it must be the same, and be there, or whoever asked is told."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.client.flows import Policy
+from kit.client.settings import Settings
+from kit.client.sync import Client
+from kit.errors import KitError, NoAnswerError, UnavailableError
+from kit.studio import Studio
+from kit.studio.operations import Operations
+from tests.client import third_party
+from tests.client.fixtures import Clock
+from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
+
+START = "/v1/creative-studio/generations"
+
+
+def starts(other: Server) -> int:
+    return len(other.requests("POST", START))
+
+
+def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
+    studio: Studio, other: Server, party: ThirdParty, caplog: pytest.LogCaptureFixture
+) -> None:
+    studio.generate("paint", "a lake")
+    party.orders["job-1"]["prompt"] = "somebody else's fox"
+
+    made = studio.generate("paint", "a lake")
+
+    assert (made.id, made.prompt, made.made_before) == ("job-2", "a lake", False)
+    assert "job-1, which it led to before, is another one at this service now" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "change", [{"modelId": "retouch"}, {"prompt": ""}, {"parameters": {"style": "oil"}}]
+)
+def test_model_prompt_and_settings_tell_one_from_another(
+    studio: Studio, party: ThirdParty, change: dict[str, Any]
+) -> None:
+    studio.generate("paint", "a lake", style="ink")
+    party.orders["job-1"] |= change
+
+    assert studio.generate("paint", "a lake", style="ink").id == "job-2"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"prompt": "a calm lake, highly detailed"},
+        {"parameters": {"steps": 21, "seed": 4711}},
+        {"modelId": None, "prompt": None, "parameters": None},
+    ],
+)
+def test_a_service_that_shows_requests_otherwise_is_paid_once(
+    studio: Studio, other: Server, party: ThirdParty, shown: dict[str, Any]
+) -> None:
+    real = party.start
+
+    def reworded(seen: third_party.Seen) -> Answer:
+        answer = real(seen)
+        party.orders[answer.body["id"]] |= shown
+        return answer
+
+    party.start = reworded  # type: ignore[method-assign]
+    studio.generate("paint", "a lake", steps=20)
+
+    assert studio.generate("paint", "a lake", steps=20).made_before
+    assert starts(other) == 1
+
+
+def test_a_seed_that_the_service_chooses_is_no_difference(
+    studio: Studio, other: Server, party: ThirdParty
+) -> None:
+    models = [{"id": "m", "settingParameters": [{"name": "seed", "type": "integer"}]}]
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": models}))
+    studio.start("m", seed=-1)
+    party.orders["job-1"]["parameters"] = {"seed": 4711}
+
+    assert studio.generate("m", seed=-1).id == "job-1"
+
+
+def test_files_of_ids_that_began_again_are_not_mixed_up(
+    studio: Studio, media: Server, party: ThirdParty
+) -> None:
+    lake = studio.generate("paint", "a lake").output.bytes()
+    party.orders.clear()
+    media.first("GET", "/out/job-1.png", Answer(200, png("red"), {"Content-Type": "image/png"}))
+
+    fox = studio.generate("paint", "a fox")
+
+    assert fox.id == "job-1"
+    assert fox.output.bytes() == png("red") != lake
+
+
+# ── a profile that is pointed elsewhere ──────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def second(media: Server) -> Iterator[Server]:
+    with third_party.serving(ThirdParty(media.url)) as server:
+        yield server
+
+
+def at(url: str, data: Path, clock: Clock, policy: Policy, name: str = "mine") -> Studio:
+    settings = Settings(url, KEY, data=data, name=name, progress=False)
+    client = Client(settings, sleep=clock.sleep)
+    return Studio(settings, client=client, operations=Operations(settings, policy=policy))
+
+
+def test_a_profile_that_is_pointed_elsewhere_takes_nothing_along(
+    other: Server, second: Server, tmp_path: Path, clock: Clock, policy: Policy
+) -> None:
+    with at(other.url, tmp_path, clock, policy) as studio:
+        studio.generate("paint", "a lake")
+        studio.history.sync()
+    with at(second.url, tmp_path, clock, policy) as studio:
+        assert studio.history.pending() == []
+        assert len(studio.history.frame()) == 0
+        assert studio.generate("paint", "a lake").made_before is False
+    with at(other.url, tmp_path, clock, policy) as studio:
+        assert studio.generate("paint", "a lake").made_before is True
+    assert (starts(other), starts(second)) == (1, 1)
+
+
+# ── ids that cannot be used ──────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_one_that_may_not_be_read_is_passed_over_and_named(
+    studio: Studio, other: Server, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    studio.generate("paint", "a lake")
+    refusal = third_party.problem(status, "odd", "no longer yours")
+    other.first("GET", f"{START}/job-1", *[refusal] * 2)
+
+    assert studio.generate("paint", "a lake").id == "job-2"
+    assert "the request is made anew, because job-1" in caplog.text
+    assert "no longer yours" in caplog.text
+
+
+def test_an_older_one_that_is_there_costs_nothing(studio: Studio, other: Server) -> None:
+    studio.generate("paint", "a lake")
+    studio.generate("paint", "a lake", again=True)
+    other.first("GET", f"{START}/job-2", third_party.problem(410, "odd", "deleted"))
+
+    assert studio.generate("paint", "a lake").id == "job-1"
+    assert starts(other) == 2
+
+
+def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, other: Server) -> None:
+    studio.generate("paint", "a lake")
+    refusal = third_party.problem(403, "insufficient_scope", "this key may not read")
+    for path in (START, f"{START}/job-1"):
+        other.first("GET", path, refusal)
+
+    with pytest.raises(KitError, match="may not read; again=True makes it anew, and pays for it"):
+        studio.generate("paint", "a lake")
+    assert starts(other) == 1
+
+
+def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, other: Server) -> None:
+    studio.generate("paint", "a lake")
+    busy = third_party.problem(503, "unavailable", "closed", **{"Retry-After": "900"})
+    other.first("GET", f"{START}/job-1", busy)
+
+    with pytest.raises(UnavailableError, match="again=True makes it anew"):
+        studio.generate("paint", "a lake")
+    assert starts(other) == 1
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_output_that_is_gone_says_how_to_make_it_anew(
+    studio: Studio, settings: Settings, other: Server, media: Server, status: int
+) -> None:
+    studio.generate("paint", "a lake")
+    shutil.rmtree(settings.data / "notebook" / "outputs")
+    media.first("GET", "/out/job-1.png", *[Answer(status, {})] * 2)
+
+    with pytest.raises(NoAnswerError, match="again=True makes it anew, and pays for it") as caught:
+        studio.generate("paint", "a lake")
+    assert caught.value.generation_id == "job-1"
+    assert starts(other) == 1
+
+
+@pytest.mark.parametrize("status", [403, 410, 500])
+def test_one_that_cannot_be_read_does_not_hide_what_is_pending(
+    studio: Studio, other: Server, party: ThirdParty, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    party.polls = 1000
+    studio.start("paint", "a lake")
+    studio.start("paint", "a fox")
+    other.first("GET", START, *[third_party.problem(404, "not_found", "no list")] * 2)
+    other.first("GET", f"{START}/job-1", *[third_party.problem(status, "odd", "never yours")] * 20)
+
+    assert [g.id for g in studio.history.pending()] == ["job-2"]
+    assert "job-1 was started from here and is left out: never yours" in caplog.text
+
+
+def test_a_wrong_key_is_an_error_of_all(studio: Studio, other: Server, party: ThirdParty) -> None:
+    studio.start("paint", "a lake")
+    settings = replace(studio.client.settings, api_key="tp_test_wrong")
+    with Studio(settings) as wrong, pytest.raises(KitError, match="who are you"):
+        wrong.history.pending()
