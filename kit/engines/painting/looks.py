@@ -24,56 +24,31 @@ _FILM = Film(saturation=1.08, vignette=0.40, bloom=0.25, threshold=0.9, grain=1.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """The light that a scene is seen in.
+    """The light that a scene is seen in."""
 
-    Parameters
-    ----------
-    sky : tuple of Oklch
-        From the horizon up to the zenith.
-    sun, sun_power
-        Color and strength of the light that casts shadows; by night it is the moon's.
-    shade, shade_power
-        Color and strength of the light from everywhere.
-    air, far : Oklch
-        What distance fades to under the sun, and away from it.
-    haze, mist : float
-        Density of the air, 0.4 on a clear day; how thick mist lies in low places, 0 to 1.
-    elevation : float
-        Where the sun stands, as a share of the sky above the horizon; below 0 it has set.
-    high_light : float
-        Height of the light that models the land, as a tangent.
-    clouds, stars, glow : float
-        Share of the sky that clouds cover; how well stars show; how far the sun shines around it.
-    named : bool
-        The prompt wants to see the sun or the moon itself.
-    moon, crescent, disc, aurora, milky : bool
-        The light is the moon's; little of it is lit; its disc is not behind clouds; northern
-        lights show; the Milky Way does.
-    """
-
-    sky: tuple[Oklch, ...]
-    sun: Oklch
+    sky: tuple[Oklch, ...]  # from the horizon up to the zenith
+    sun: Oklch  # light that casts shadows; by night it is the moon's
     sun_power: float
-    shade: Oklch
+    shade: Oklch  # light from everywhere
     shade_power: float
-    air: Oklch
-    far: Oklch
-    haze: float
-    elevation: float
-    high_light: float
+    air: Oklch  # what distance fades to under the sun
+    far: Oklch  # and away from it
+    haze: float  # density of the air, 0.4 on a clear day
+    elevation: float  # of the sun, as a share of the sky above the horizon; below 0 it has set
+    high_light: float  # height of the light that models the land, as a tangent
     cloud_lit: Oklch
     cloud_shade: Oklch
-    glow: float
+    glow: float  # how far the sun shines around it
     film: Film = _FILM
-    mist: float = 0.0
-    clouds: float = 0.45
-    stars: float = 0.0
-    moon: bool = False
+    mist: float = 0.0  # how thick it lies in low places, 0 to 1
+    clouds: float = 0.45  # share of the sky that they cover
+    stars: float = 0.0  # how well they show
+    moon: bool = False  # the light is the moon's
     crescent: bool = False
-    disc: bool = True
+    disc: bool = True  # sun or moon is not behind clouds
     aurora: bool = False
     milky: bool = False
-    named: bool = False
+    named: bool = False  # the prompt wants to see the sun or the moon itself
 
 
 _HOURS = {
@@ -261,7 +236,7 @@ def _closed(look: Look, *, dim: bool) -> Look:
     """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
     mean = sum(color[0] for color in look.sky) / len(look.sky)
     # The eye opens to the dark, where gray has still a hint of blue.
-    bright, share, opened = (1.05, 0.55, 1.25) if look.stars else (0.88 if dim else 1.0, 0.22, 1.0)
+    bright, share, opened = (1.05, 0.55, 1.25) if look.stars else (0.92 if dim else 1.0, 0.22, 1.0)
 
     def gray(color: Oklch) -> Oklch:
         return (color[0], share * color[1], color[2])

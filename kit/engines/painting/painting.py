@@ -28,51 +28,30 @@ _LARGEST = 2048  # pixels of the longer side, beyond which nothing is painted la
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smoke:
-    """A plume over a crater; places and lengths are pixels of the painting.
+    """A plume over a crater; places and lengths are pixels of the painting."""
 
-    Parameters
-    ----------
-    cover : ndarray of float32
-        How much of the sky it hides, 0 to 1, from the painting's upper edge down; small.
-    step : int
-        Pixels of the painting for one of the cover.
-    crater : tuple of float
-        Column and row from which it rises.
-    unit : float
-        Radius of the crater.
-    tall, lean : float
-        How high it is, and how far it goes aside for each pixel of its height.
-    start, grown : float
-        Its breadth at the crater, and what it gains on its way up, in units.
-    """
-
-    cover: Floats
-    step: int
-    crater: tuple[float, float]
-    unit: float
+    cover: Floats  # share of the sky that it hides, from the painting's upper edge down; small
+    step: int  # pixels of the painting for one of the cover
+    crater: tuple[float, float]  # column and row from which it rises
+    unit: float  # radius of the crater
     tall: float
-    lean: float
-    start: float
-    grown: float
+    lean: float  # how far it goes aside for each pixel of its height
+    start: float  # its breadth at the crater, in units
+    grown: float  # what it gains on its way up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fountain:
-    """Glowing stones that a crater throws; painted only where what falls is.
+    """Glowing stones that a crater throws; they are painted only where what falls is.
 
-    Parameters
-    ----------
-    stones : ndarray of float64, shape (n, 7)
-        Where they start, in units aside; lean; speed in units; when they are seen first and for
-        how long, see `trails`; heat; how thick.
-    power : float
-        Of their light, where 1 is white paper.
+    A row of `stones`, shape (n, 7), says where one starts, in units aside; its lean; its speed in
+    units; when it is seen first and for how long, see `trails`; heat; how thick it is.
     """
 
     crater: tuple[float, float]
     unit: float
     stones: NDArray[np.float64]
-    power: float
+    power: float  # of their light, where 1 is white paper
 
 
 def trails(
@@ -83,12 +62,7 @@ def trails(
 ) -> NDArray[np.float64]:
     """Return where stones are at times of their flight, in pixels, shape (n, moments, 2).
 
-    Parameters
-    ----------
-    times : ndarray of float64
-        Shape (n, moments), 0 where one leaves the crater, 4/3 where it is as low again.
-    spot, unit : float
-        Column and row of the crater, and its radius, in pixels.
+    Times, shape (n, moments), are 0 where a stone leaves the crater, 4/3 where it is as low again.
     """
     aside, lean, pace = (part[:, None] for part in stones.T[:3])
     speed = unit * pace
@@ -99,68 +73,36 @@ def trails(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lava:
-    """What glows on a mountain, in a window of the painting.
-
-    Parameters
-    ----------
-    heat, glow : ndarray of float32
-        Of the streams, and of the ground that they light, 0 to 1.
-    along, around : ndarray of float32
-        Distance from the crater in radii of the foot, and direction in turns.
-    """
+    """What glows on a mountain, in a window of the painting."""
 
     window: Window
-    heat: Floats
-    glow: Floats
-    along: Floats
-    around: Floats
+    heat: Floats  # of the streams, 0 to 1
+    glow: Floats  # of the ground that they light
+    along: Floats  # distance from the crater, in radii of the foot
+    around: Floats  # direction, in turns
     crater: tuple[float, float]
     unit: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fall:
-    """Water that drops, in a window of the painting.
-
-    Parameters
-    ----------
-    across, down : ndarray of float32
-        Place in the fall: -1 to 1 from side to side, 0 to 1 from lip to foot.
-    noise : ndarray of float32
-        Tile that its threads are made of, and `shift` where in the tile it begins.
-    seconds : float
-        That a drop takes from the lip to the foot.
-    away : float
-        Meters to it.
-    """
+    """Water that drops, in a window of the painting."""
 
     window: Window
-    across: Floats
-    down: Floats
-    noise: Floats
-    shift: float
-    seconds: float
-    away: float
+    across: Floats  # -1 to 1 from side to side
+    down: Floats  # 0 to 1 from lip to foot
+    seconds: float  # that a drop takes
+    away: float  # meters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spray:
-    """Mist over the foot of a fall, in a window of the painting.
-
-    Parameters
-    ----------
-    across, up : ndarray of float32
-        Place in it, in its own breadths.
-    thick : ndarray of float32
-        How much it covers where its noise is even, 0 to 1.
-    """
+    """Mist over the foot of a fall, in a window of the painting."""
 
     window: Window
-    across: Floats
+    across: Floats  # place in it, in its own breadths
     up: Floats
-    thick: Floats
-    noise: Floats
-    shift: float
+    thick: Floats  # how much it covers where its noise is even, 0 to 1
     away: float
 
 
@@ -173,25 +115,13 @@ class Curtains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirrored:
-    """Still water, and which place of a painting each of its pixels mirrors.
+    """Still water, and which place of a painting each of its pixels mirrors."""
 
-    Parameters
-    ----------
-    rows : slice
-        Where it is in the painting; all else has their shape.
-    columns, lines : ndarray of float32
-        What is mirrored, in pixels of the painting.
-    share : ndarray of float32
-        How much of its light is seen, 0 to 1.
-    level : ndarray of float32
-        Meters to the water in each pixel.
-    """
-
-    rows: slice
-    columns: Floats
+    rows: slice  # where it is in the painting; all else has their shape
+    columns: Floats  # what is mirrored, in pixels of the painting
     lines: Floats
-    share: Floats
-    level: Floats
+    share: Floats  # how much of its light is seen, 0 to 1
+    level: Floats  # meters to the water in each pixel
 
 
 #: Anything that moves by itself, or shows what does.
@@ -255,13 +185,7 @@ class Painting:
 def paint_in_detail(
     brief: Brief, progress: Progress, painter: Callable[[Brief, Progress], Painting]
 ) -> Painting:
-    """Return a painting in the brief's size, painted smaller or larger as its detail asks for.
-
-    Parameters
-    ----------
-    painter : callable
-        Paints a brief at its width and height; it must show the same scene at every size.
-    """
+    """Return a painting in the brief's size, painted smaller or larger as its detail asks for."""
     scale = min(_SCALES[brief.detail], max(1.0, _LARGEST / max(brief.width, brief.height)))
     width, height = max(48, round(brief.width * scale)), max(48, round(brief.height * scale))
     painting = painter(replace(brief, width=width, height=height), progress)

@@ -20,18 +20,10 @@ SPAN = 1024
 
 @dataclass(frozen=True, slots=True)
 class Relief:
-    """A map of the world in front of the camera.
-
-    Parameters
-    ----------
-    heights : ndarray of float32, shape (n, n)
-        By z (down) and x (right).
-    traits : ndarray of float32, shape (n, n, 4)
-        Slope to the right, slope along z, openness to the sky (about 0.4 to 1.3), sunlight
-        (0 shadow to 1).
-    """
+    """A map of the world in front of the camera, by z (down) and x (right)."""
 
     heights: Floats
+    #: Slope to the right, slope along z, openness to the sky (about 0.4 to 1.3), sunlight (0 to 1).
     traits: Floats
 
     def height(self, x: Plane, z: Plane) -> Floats:

@@ -20,13 +20,7 @@ _SIDE = 1024  # of the tiles of clouds and gas
 
 @dataclass(frozen=True, slots=True)
 class Sun:
-    """The sun or moon in the frame, in pixels.
-
-    Parameters
-    ----------
-    named : bool
-        The prompt wants to see it: nothing is to hide it.
-    """
+    """The sun or moon in the frame, in pixels."""
 
     x: float
     y: float
@@ -34,36 +28,20 @@ class Sun:
     moon: bool
     shown: bool
     crescent: bool
-    named: bool
+    named: bool  # the prompt wants to see it: nothing is to hide it
 
 
 @dataclass(frozen=True, slots=True)
 class Sky:
-    """A painted sky.
+    """A painted sky."""
 
-    Parameters
-    ----------
-    light : ndarray of float32, shape (3, rows, columns)
-        Over the whole frame; below the horizon it goes on.
-    stars, curtains : ndarray of float32 or None
-        Of stars and of northern lights, the strongest of three planes, from the upper edge down.
-    """
-
-    light: Floats
-    stars: Floats | None
-    curtains: Floats | None
+    light: Floats  # planes over the whole frame; below the horizon they go on
+    stars: Floats | None  # their light alone, one plane from the upper edge down
+    curtains: Floats | None  # the same of northern lights
 
 
 def sun_of(look: Look, camera: Camera, across: float, size: float = 1.0) -> Sun:
-    """Return where the light of a look stands.
-
-    Parameters
-    ----------
-    across : float
-        0 to 1, from the left to the right side.
-    size : float
-        Factor on its disc.
-    """
+    """Return where the light of a look stands, `across` from 0 left to 1 right."""
     shown = look.named or 0.0 < look.elevation < (0.95 if look.moon else 0.5)
     shown = shown and look.disc
     return Sun(

@@ -30,38 +30,18 @@ _MIDDLE, _PALE = 0.45, 0.72  # tones around which contrast grows and shrinks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """How light becomes a picture.
-
-    Parameters
-    ----------
-    exposure : float
-        Factor on the light.
-    contrast, saturation : float
-        1 leaves the curve and the colors as they are.
-    lift : float
-        How much darkness is lightened, 0 to 1.
-    vignette : float
-        Share of the light that the corners lose.
-    bloom, threshold : float
-        How strongly what is brighter than the threshold shines over its surroundings.
-    grain : float
-        In steps of 8 bits.
-    filmic : bool
-        Highlights roll off; else light is shown as it is, and what is brighter than 1 is white.
-    seed : int
-        Of the grain.
-    """
+    """How light becomes a picture."""
 
     exposure: float = 1.0
     contrast: float = 1.0
     saturation: float = 1.0
-    lift: float = 0.0
-    vignette: float = 0.25
-    bloom: float = 0.0
+    lift: float = 0.0  # how much darkness is lightened, 0 to 1
+    vignette: float = 0.25  # share of the light that the corners lose
+    bloom: float = 0.0  # how strongly what is brighter than the threshold shines around it
     threshold: float = 0.8
-    grain: float = 1.2
-    filmic: bool = True
-    seed: int = 0
+    grain: float = 1.2  # in steps of 8 bits
+    filmic: bool = True  # highlights roll off; else light brighter than 1 is white
+    seed: int = 0  # of the grain
 
     def graded(self, brief: Brief) -> Film:
         """Return the film as a brief's moods and tones change it, with a grain of its seed."""

@@ -26,6 +26,7 @@ from kit.engines.painting.land.volcano import (
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
@@ -121,7 +122,7 @@ def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
 def _dunes(scene: Landscape) -> Floats:
     """Return long waves of sand: each rises gently and falls off steeply behind its crest."""
     rng, points, words = scene.dice(4), scene.points, scene.words
-    x, z = scene.grid()
+    x, z = grid(scene.points)
     bend = octave(rng, points, 5) + 0.6 * octave(rng, points, 3)
     turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
     way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
@@ -141,7 +142,7 @@ def _dunes(scene: Landscape) -> Floats:
 
 def _main_dune(scene: Landscape) -> Floats:
     """Return the one dune that a picture with a place for its subject has there."""
-    x, z = scene.grid()
+    x, z = grid(scene.points)
     part = scene.framing.part
     side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * 1.25
     away = (z * scene.framing.near - 330.0) * (1 / 240)
@@ -166,7 +167,7 @@ def _wave(way: Plane, length: float, windward: float) -> Floats:
 def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
     rng, points, framing = scene.dice(4), scene.points, scene.framing
-    x, z = scene.grid()
+    x, z = grid(scene.points)
     worn, cracked = eroded(rng, points, cells=7.0), ridged(rng, points, cells=9.0)
     side, far = scene.side(), z * np.float32(framing.near)
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
@@ -210,19 +211,29 @@ def _strew(scene: Landscape, own: Ground) -> None:
     def dusty(one: Oklch) -> Oklch:
         return (0.5 * (one[0] + own.low[0]), 0.5 * (one[1] + own.low[1]), one[2])
 
-    def strew(colors: Mix, count: float, tall: float, near: float, even: float) -> Plants:
-        between, lowest = (near, 120.0 if even == 1.5 else 240.0), 0.5 if even == 1.5 else -9.0
-        kept = {"between": between, "even": even, "lowest": lowest}
-        return planting.strew(scene, colors, rng, count=round(count), tall=tall, **kept)  # type: ignore[arg-type]
+    def strew(
+        kind: str, colors: Mix, count: float, tall: float, near: float, even: float, end: float
+    ) -> None:
+        plants = planting.strew(
+            scene,
+            colors,
+            rng,
+            count=count * few,
+            tall=tall,
+            between=(near, 240.0),
+            even=even,
+            lowest=-9.0,
+        )
+        planting.plant(scene, plants, kind, end)
 
     stones: Mix = ((dusty(own.rock), 0.6), (dusty(own.rock_other), 0.4))
-    planting.plant(scene, strew(stones, 420 * few, 1.15, 0.4, 4.5), "stone", 0.77)
+    strew("stone", stones, 420, 1.15, 0.4, 4.5, 0.77)
     if not scene.has("mars"):
         scrub: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
-        planting.plant(scene, strew(scrub, 300 * few, 0.9, 0.22, 1.5), "tuft", 0.8)
+        strew("tuft", scrub, 300, 0.9, 0.22, 1.5, 0.8)
     if scene.has("cacti"):
         green: Mix = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
-        planting.plant(scene, strew(green, max(3, 46 * few), 6.0, 1.9, 0.8), "cactus", 0.82)
+        strew("cactus", green, max(3 / few, 46), 6.0, 1.9, 0.8, 0.82)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +281,7 @@ def _pool_of(scene: Landscape) -> _Pool | None:
 
 def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     """Return heights with the hollow of a pool, whose shore is no circle."""
-    x, z = scene.grid()
+    x, z = grid(scene.points)
     eye, shore = scene.camera.height, pool.z - 0.95 * pool.reach
     bend = octave(scene.dice(51), scene.points, 34)
     off = pool.off((x - pool.x) / 1.25 + pool.x, z) + 0.22 * bend
@@ -300,20 +311,15 @@ def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
 def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:
     """Plant what grows around a pool and let the water mirror what stands behind it."""
     rng, view, few = scene.dice(52), scene.view, 0.3 if "minimal" in scene.words else 1.0
-    shrubs: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
     reeds: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
     behind = palms.z >= pool.z - 0.3 * pool.reach
-    for kind, colors, count, tall in (
-        ("broadleaf", shrubs, round(110 * few), (0.9, 3.2)),
-        ("tuft", reeds, 520, (0.6, 2.0)),
-    ):
-        x, z = pool.ring(rng, (1.02, 1.8), count)
-        keep = np.abs(scene.land.height(x, z) - pool.level - 2.0) < 2.0
-        high = rng.uniform(*tall, count)
-        plants = planting.stand(scene, rng, x, z, high, colors, keep=keep, least=0.85)
-        if kind == "broadleaf":  # a shrub has no stem
-            plants = replace(plants, foot=plants.foot - 0.36 * plants.tall)
-        planting.plant(scene, plants, kind, 0.82)
+    ring = pool.ring(rng, (1.02, 1.8), round(110 * few))
+    shrubs = planting.shrubs(scene, rng, *ring, (pool.level, pool.level + 4.0))
+    planting.plant(scene, shrubs, "broadleaf", 0.8)
+    tufts = planting.stand(
+        scene, rng, *pool.ring(rng, (1.0, 1.5), 520), rng.uniform(0.6, 2.0, 520), reeds
+    )
+    planting.plant(scene, tufts.kept(tufts.foot > pool.level + 0.05), "tuft", 0.82)
     planting.plant(scene, palms.kept(behind), "palm", 0.86)
     land = scene.land.height(view.x, view.z)
     wet = ~view.sky & (land < pool.level) & (scene.depth > view.z * 0.999)

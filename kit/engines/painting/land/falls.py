@@ -11,43 +11,27 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import eroded, octave, ridged, sample, tile
-from kit.engines.painting.painting import Fall, Spray
+from kit.engines.painting.painting import Fall, Spray, Window
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import light
 
-#: Terraces of the cliff: share of its height, how far behind the front.
-_TERRACES = ((0.46, 0.0), (0.32, 9.0), (0.22, 21.0))
 _POOL = -3.0  # height of the bottom below the falls
-#: What is nearer than this share of the distance of falling water hides it; the same for its mist.
-NEAR, BEFORE = 0.94, 0.9
-#: Units of a tile across half a fall and on the way down: of broad threads, of fine ones.
-GRAINS = ((9.0, 26.0), (34.0, 44.0))
-CLOUD = 26.0  # the same of mist, in its breadth
 
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """A cliff with falls: where the main one is, height and width of the cliff, in meters.
+    """A cliff with falls, in meters."""
 
-    Parameters
-    ----------
-    streams : tuple of (x, width)
-        Of each fall, the main one first.
-    """
-
-    x: float
+    x: float  # of the main fall
     z: float
     tall: float
     wide: float
-    streams: tuple[tuple[float, float], ...]
+    streams: tuple[tuple[float, float], ...]  # x and width of each, the main one first
 
     def near(self, x: Floats, reach: float, least: float) -> Floats:
         """Return how near places are to a stream, 0 to 1."""
-        return np.asarray(
-            np.maximum.reduce([
-                np.exp(-(((x - np.float32(at)) / np.float32(reach * wide + least)) ** 2))
-                for at, wide in self.streams
-            ])
-        )  # fmt: skip
+        offs = [((x - at) / np.float32(reach * wide + least)) ** 2 for at, wide in self.streams]
+        return np.asarray(np.exp(-np.minimum.reduce(offs)), np.float32)
 
 
 def falls_of(scene: Landscape) -> Falls | None:
@@ -72,28 +56,24 @@ def falls_of(scene: Landscape) -> Falls | None:
 def carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
     """Return heights with a cliff across them, notched where water runs, and a pool at its foot."""
     rng, points = scene.dice(61), scene.points
-    x, z = scene.grid()
+    x, z = grid(points)
     broad, bend, fine = (octave(rng, points, cells) for cells in (13, 30, 75))
     worn, cracks = eroded(rng, points, cells=20.0), ridged(rng, points, cells=34.0, gain=0.62)
-    aside = (x - np.float32(falls.x)) / np.float32(falls.wide)
+    aside = (x - falls.x) / falls.wide
     # Near the water all is worn back to one edge; away from it the cliff climbs in terraces.
     near = falls.near(x, 1.1, 3.0)
     front = z - falls.z + 22.0 * np.minimum(aside * aside, 1.6) * (1.0 - near)
     jagged = 11.0 * broad + 6.0 * bend + 3.0 * fine + 26.0 * (cracks - 0.5)
     edges = front + jagged * (1.0 - 0.85 * near)
-    total = np.zeros((points, points), np.float32)
-    for number, (share, back) in enumerate(_TERRACES):
-        off = edges - (back + 7.0 * (octave(rng, points, 17) - 0.2 * number)) * (1.0 - near)
-        wall = 0.88 * smooth_step(-4.5, 4.0, off) + 0.12 * smooth_step(-8.0, 16.0, off)
-        total += np.float32(share) * wall
+    total = 0.12 * smooth_step(-8.0, 24.0, edges)
+    for share, back in ((0.42, 0.0), (0.28, 9.0), (0.18, 21.0)):
+        shift = (back + 7.0 * octave(rng, points, 17)) * (1.0 - near)
+        total += share * smooth_step(-4.5, 4.0, edges - shift)
     top = falls.tall * (0.90 + 0.16 * broad) + 0.14 * np.clip(front, 0.0, 160.0)
     top = top * smooth_step(1.75, 0.75, np.abs(aside) + 0.40 * broad) + 5.0 * (worn - 0.5)
     top = top - 4.5 * falls.near(x, 0.8, 1.0) * smooth_step(-3.0, 0.0, front)  # the river's bed
     pool = np.exp(-((aside / 0.8) ** 2)) * smooth_step(-90.0, -25.0, front)
     low = heights + np.minimum(_POOL - heights, 0.0) * np.clip(1.6 * pool, 0.0, 1.0)
-    # Blocks that have broken off lie at the foot, but where the water falls.
-    blocks = (7.0 * np.maximum(fine, 0.0) + 5.0 * (worn - 0.4)) * smooth_step(-20.0, -4.0, edges)
-    low = low + np.maximum(blocks, 0.0) * (1.0 - near) * (np.abs(aside) < 1.3)
     return np.asarray(np.maximum(low, top * total + _POOL * (1.0 - total)), np.float32)
 
 
@@ -101,101 +81,52 @@ def pour(scene: Landscape, falls: Falls) -> None:
     """Let water drop over the cliff: threads that start together and fray on their way down."""
     noise = tile(scene.dice(62), cells=16, octaves=6, gain=0.66)
     camera, z = scene.camera, falls.z - 3.0
-    white = _white(scene, z)
+    white = scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, z)
     for number, (x, wide) in enumerate(falls.streams):
         lip, foot = _ends(scene, x, falls.z)
         middle, top, bottom = camera.column(x, z), camera.row(lip + 0.4, z), camera.row(foot, z)
         tall, half = max(bottom - top, 2.0), 0.5 * wide * camera.focal / z
-        at = (middle, 0.5 * (top + bottom))
-        window = _window(scene, at, 1.8 * half + 2.0, 0.5 * tall)
-        if window is None:
+        window = _window(scene, (middle, 0.5 * (top + bottom)), 1.8 * half + 2.0, 0.5 * tall)
+        rows, columns = np.mgrid[window].astype(np.float32)
+        down, shift = (rows - np.float32(top)) / np.float32(tall), 90.0 * number
+        if not down.size:
             continue
-        rows, columns = window
-        below = (np.arange(rows.start, rows.stop, dtype=np.float32)[:, None] - top) / tall
-        down, shift = np.asarray(below, np.float32), 90.0 * number
         sway = sample(noise, np.full_like(down, shift), down * 60.0)
-        right = (np.arange(columns.start, columns.stop, dtype=np.float32) - middle)[None] / half
-        right = right - 0.16 * sway * smooth_step(0.0, 0.4, down)
-        u = np.asarray(right / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
+        u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
+        u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
         seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
-        scene.motions.append(
-            Fall(
-                window=window,
-                across=u,
-                down=down,
-                noise=noise,
-                shift=shift,
-                seconds=seconds,
-                away=z,
-            )
-        )
-        long = fallen(u, down)
-        grains = (sample(noise, u * across + shift, long * steps) for across, steps in GRAINS)
-        cover, bright = threads(u, down, *grains)
-        cover *= scene.depth[window] > NEAR * z
-        patch = scene.light[:, rows, columns]
-        patch += (white * bright - patch) * cover
+        scene.motions.append(Fall(window=window, across=u, down=down, seconds=seconds, away=z))
+        # Water speeds up: its threads are drawn out the more, the farther it has fallen.
+        long = np.sqrt(np.clip(down, 0.0, 1.0))
+        broad = sample(noise, u * 9.0 + shift, long * 26.0)
+        fine = sample(noise, u * 34.0 + shift, long * 44.0)
+        cover = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
+        cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
+        cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
+        bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
+        patch = scene.light[:, *window]
+        patch += (white * bright - patch) * (cover * (scene.depth[window] > 0.94 * z))
 
 
 def raise_mist(scene: Landscape, falls: Falls) -> None:
     """Let mist rise from the foot of the falls, and spread over the water."""
     noise = tile(scene.dice(63), cells=8, octaves=5, gain=0.6)
-    camera, z, white = scene.camera, falls.z - 5.0, _white(scene, falls.z)
-    for number, (x, wide) in enumerate(falls.streams):
-        at = (camera.column(x, z), camera.row(_ends(scene, x, falls.z)[1], z))
+    camera, z, away = scene.camera, falls.z - 5.0, falls.z - 60.0
+    white = scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, falls.z)
+    for x, wide in falls.streams:
+        at = camera.column(x, z), camera.row(_ends(scene, x, falls.z)[1], z)
         reach = (2.0 + 1.5 * wide) * camera.focal / z
         window = _window(scene, at, 4.0 * reach, 3.2 * reach)
-        if window is None:
+        rows, columns = np.mgrid[window].astype(np.float32)
+        if not rows.size:
             continue
-        rows, columns = window
-        up, across = np.mgrid[rows, columns].astype(np.float32)
-        across, up = (across - np.float32(at[0])) / reach, (np.float32(at[1]) - up) / reach
+        across, up = (columns - np.float32(at[0])) / reach, (np.float32(at[1]) - rows) / reach
         off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
         thick = np.asarray(np.exp(-1.8 * off * off) * (0.78 if wide > 4 else 0.55), np.float32)
-        spray = Spray(
-            window=window,
-            across=across,
-            up=up,
-            thick=thick,
-            noise=noise,
-            shift=70.0 * number,
-            away=falls.z - 60.0,
-        )
-        scene.motions.append(spray)
-        mist = thick * billows(sample(noise, across * CLOUD + spray.shift, up * CLOUD))
-        mist *= scene.depth[window] > spray.away * BEFORE
-        patch = scene.light[:, rows, columns]
-        patch += (white - patch) * mist
-
-
-def billows(cloud: Floats) -> Floats:
-    """Return how dense mist is where it has some noise, about 0.6."""
-    return np.asarray(np.clip(0.62 + 0.28 * cloud, 0.1, 1.0), np.float32)
-
-
-def fallen(u: Floats, down: Floats) -> Floats:
-    """Return how long water of each place has been falling, 0 at the lip to 1 at the foot.
-
-    Water speeds up: its threads are drawn out the more, the farther it has fallen.
-    """
-    return np.asarray(np.sqrt(np.clip(down, 0.0, 1.0)) + np.zeros_like(u), np.float32)
-
-
-def threads(u: Floats, down: Floats, broad: Floats, fine: Floats) -> tuple[Floats, Floats]:
-    """Return how much falling water covers, 0 to 1, and how bright it is, about 1.
-
-    Parameters
-    ----------
-    u, down : ndarray of float32
-        Place in the fall: -1 to 1 from side to side, 0 to 1 from lip to foot.
-    broad, fine : ndarray of float32
-        Noise at these places, see `GRAINS`.
-    """
-    body = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
-    cover = body * np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
-    cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
-    bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
-    return np.asarray(cover, np.float32), np.asarray(bright, np.float32)
+        scene.motions.append(Spray(window=window, across=across, up=up, thick=thick, away=away))
+        mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
+        patch = scene.light[:, *window]
+        patch += (white - patch) * (thick * mist * (scene.depth[window] > 0.9 * away))
 
 
 def _ends(scene: Landscape, x: float, z: float) -> tuple[float, float]:
@@ -204,15 +135,12 @@ def _ends(scene: Landscape, x: float, z: float) -> tuple[float, float]:
     return float(lip), max(float(foot), 0.0)
 
 
-def _white(scene: Landscape, z: float) -> Floats:
-    return scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, z)
-
-
-def _window(
-    scene: Landscape, middle: tuple[float, float], aside: float, high: float
-) -> tuple[slice, slice] | None:
-    """Return the rows and columns of the frame around a place, None where it is outside."""
-    height, width = scene.camera.rows, scene.camera.columns
-    rows = slice(max(0, int(middle[1] - high)), min(height, int(middle[1] + high) + 2))
-    columns = slice(max(0, int(middle[0] - aside)), min(width, int(middle[0] + aside) + 2))
-    return (rows, columns) if rows.start < rows.stop and columns.start < columns.stop else None
+def _window(scene: Landscape, at: tuple[float, float], aside: float, high: float) -> Window:
+    """Return the rows and columns of the frame around a place; there may be none."""
+    ends = (at[1] - high, at[1] + high), (at[0] - aside, at[0] + aside)
+    most = scene.camera.rows, scene.camera.columns
+    rows, columns = (
+        slice(min(max(0, int(first)), end), max(0, min(end, int(last) + 2)))
+        for (first, last), end in zip(ends, most, strict=True)
+    )
+    return rows, columns

@@ -14,9 +14,9 @@ from kit.engines.painting.land import ground, planting
 from kit.engines.painting.land.ground import FOLIAGE, Ground, Mix
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.land.planting import Plants
-from kit.engines.painting.land.plants import sprites
-from kit.engines.painting.noise import SIDE, Plane, eroded, octave, sample, tile
+from kit.engines.painting.noise import Plane, eroded, octave
 from kit.engines.painting.painting import Painting
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land, turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
@@ -41,11 +41,11 @@ _COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees that are seen f
 
 @dataclass(frozen=True, slots=True)
 class Wood:
-    """What kind of forest it is; bare are leafless trees in winter."""
+    """What kind of forest it is."""
 
     needles: bool
     birch: bool
-    bare: bool
+    bare: bool  # leafless trees in winter
     leaves: Mix
 
 
@@ -58,7 +58,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if "high" in brief.composition:
         return _paint_canopy(brief, wood, progress)
     scene = Landscape(brief, progress, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
-    scene.mist, scene.clear = 0.12, 7.0  # the air begins here
+    scene.mist, scene.clear = 0.12, 7.0
     look = scene.look
     green = (look.air[0] + 0.02, 0.045, 150.0)  # air that is lit through leaves
     scene.look = look = replace(
@@ -77,11 +77,17 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         away = scene.camera.away((scene.sun.x, scene.sun.y), len(dim)) / scene.sun.radius
         dim *= smooth_step(0.2, 3.0, away)
     scene.light = blend(scene.light, scene.air, dim)
-    _lay_floor(scene)
+    rng, points = scene.dice(4), scene.points
+    x, z = grid(points)
+    heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
+    heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
+    heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
+    scene.lay_out(np.asarray(np.minimum(heights, 0.5 + 0.045 * z), np.float32))
+    # Sunlight falls through leaves in patches.
+    gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
+    scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
     scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
-    deep, other = _FLOORS[brief.season]
-    own = Ground(deep, other, other, deep, deep, other, rough=0.6, fine=1.6)
-    ground.cover(scene, own, ground.grain(scene.dice(5)), 0.5)
+    _cover(scene, *_FLOORS[brief.season], 0.6, 0.5)
     _plant(scene, wood)
     rays = "rays" in brief.things or "dramatic" in scene.words
     shine = light(look.sun)
@@ -105,16 +111,10 @@ def _wood_of(brief: Brief) -> Wood:
     return Wood(needles, "birches" in brief.things, winter and not needles, leaves)
 
 
-def _lay_floor(scene: Landscape) -> None:
-    """Lay out gentle ground with sunlight that falls through leaves in patches."""
-    rng, points = scene.dice(4), scene.points
-    x, z = scene.grid()
-    heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
-    heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
-    heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
-    scene.lay_out(np.asarray(np.minimum(heights, 0.5 + 0.045 * z), np.float32))
-    gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
-    scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
+def _cover(scene: Landscape, low: Oklch, other: Oklch, rough: float, end: float) -> None:
+    """Paint a ground of two colors all over."""
+    own = Ground(low, other, other, low, low, other, rough=rough, fine=1.6)
+    ground.cover(scene, own, ground.grain(scene.dice(5)), end)
 
 
 def _plant(scene: Landscape, wood: Wood) -> None:
@@ -131,25 +131,28 @@ def _plant(scene: Landscape, wood: Wood) -> None:
         planting.plant(scene, back, far, 0.56)
     between, tall = (11.5 * nearer, 160.0), (26 * large, 38 * large)
     boles = _scatter(scene, rng, bark, 110 * few, between, tall, clear=0.24 * nearer)
+    trunk = "birch" if wood.birch else "trunk"
+    planting.plant(scene, boles, trunk, 0.68)
     if {"centered", "thirds"}.intersection(words) and not scene.sun.named:
-        spot = np.array([13.0])
-        x = scene.subject * scene.camera.widest * spot
-        boles = boles.joined(_grown(scene, scene.dice(12), bark, x, spot, (40.0, 46.0)))
-    planting.plant(scene, boles, "birch" if wood.birch else "trunk", 0.68)
-    if not wood.bare:
-        crowns = _boughs(scene, boles, rng, wood.leaves, 3 if minimal else 7)
+        x, z = np.array([scene.subject * scene.camera.widest * 13.0]), np.array([13.0])
+        planting.plant(scene, _grown(scene, scene.dice(12), bark, x, z, (40, 46)), trunk, 0.7)
+    if not wood.bare:  # boughs and leaves around the upper parts of trunks
+        which = np.repeat(np.arange(len(boles.z)), 3 if minimal else 7)
+        z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
+        x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
+        crowns = _grown(scene, rng, wood.leaves, x, z, (2.4, 5.2), least=0.5)
+        foot = crowns.foot + rng.uniform(5.5, 20.0, len(z)).astype(np.float32)
+        crowns = replace(crowns, foot=foot).kept(_beside_sun(scene, x, z))
         planting.plant(scene, crowns, "bough" if wood.needles else "leaves", 0.76)
     count = 26 * min(few, 1.0)
     young = _scatter(scene, rng, wood.leaves, count, (14, 60), (1.6, 5.0), clear=0.35)
     planting.plant(scene, young, far, 0.78)
-    green: tuple[Oklch, ...] = ((0.50, 0.095, 124), (0.44, 0.080, 130))
-    green = _LEAVES[season] if season in ("autumn", "winter") else green
-    fronds: Mix = tuple((turned(one, of_land(scene.brief), 0.6), 1.0) for one in green)
-    winter = season == "winter"
+    winter, green = season == "winter", ((0.50, 0.095, 124.0), (0.44, 0.080, 130.0))
+    colors = _LEAVES[season] if season in ("autumn", "winter") else green
+    fronds: Mix = tuple((turned(one, of_land(scene.brief), 0.6), 1.0) for one in colors)
     count = min(few, plants) * (160 if winter else 620)
     low = _scatter(scene, rng, fronds, count, (2.6, 70), (0.25, 0.95), clear=0.10)
-    kinds = sprites("tuft") if winter else (*sprites("fern"), *sprites("tuft")[:2])
-    planting.plant(scene, low, kinds, 0.85)
+    planting.plant(scene, low, "tuft" if winter else "undergrowth", 0.85)
 
 
 def _scatter(
@@ -179,32 +182,18 @@ def _grown(
     x: Plane,
     z: Plane,
     tall: tuple[float, float],
+    least: float = 0.0,
 ) -> Plants:
-    high = rng.uniform(*tall, len(z))
-    plants = planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95))
+    high, shares = rng.uniform(*tall, len(z)), (0.34, 0.95)
+    plants = planting.stand(scene, rng, x, z, high, colors, light_of=shares, least=least)
     return replace(plants, foot=plants.foot - np.float32(0.15))
 
 
 def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
     """Return which plants do not stand before a sun or moon that is asked for."""
     column = scene.camera.columns / 2 + x * scene.camera.focal / z
-    return np.asarray(
-        (np.abs(column - scene.sun.x) > 2.2 * scene.sun.radius) | (not scene.sun.named)
-    )
-
-
-def _boughs(
-    scene: Landscape, boles: Plants, rng: np.random.Generator, colors: Mix, per: int
-) -> Plants:
-    """Return boughs and leaves around the upper parts of trunks."""
-    which = np.repeat(np.arange(len(boles.z)), per)
-    z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
-    x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
-    boughs = planting.stand(
-        scene, rng, x, z, rng.uniform(2.4, 5.2, len(z)), colors, light_of=(0.34, 0.95), least=0.5
-    )
-    foot = boles.foot[which] + rng.uniform(5.5, 20.0, len(which)).astype(np.float32)
-    return replace(boughs, foot=foot).kept(_beside_sun(scene, x, z))
+    away = np.abs(column - scene.sun.x) > 2.2 * scene.sun.radius
+    return np.asarray(away | (not scene.sun.named))
 
 
 def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
@@ -214,7 +203,7 @@ def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
     scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # less of it is high up
     scene.paint_sky(0.15)
     rng, points = scene.dice(4), scene.points
-    _, z = scene.grid()
+    _, z = grid(points)
     worn = eroded(rng, points, cells=6.0)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
     heights = 26.0 * (worn - 0.5) + 15.0 * swell
@@ -227,40 +216,30 @@ def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
     progress.report(0.35)
     scene.see(scene.land.height, 0.45)
     # Between crowns show other leaves in their shadow, or snow.
-    deep, other = (0.80, 0.014, 245.0), (0.88, 0.010, 245.0)
-    if brief.season != "winter":
-        (low, *_), (high, *_) = wood.leaves[0], wood.leaves[-1]
-        deep = (0.72 * low[0], 0.8 * low[1], low[2])
-        other = (0.72 * high[0] + 0.10, 1.04 * high[1], high[2] - 18.0)
-    own = Ground(deep, other, other, deep, deep, other, rough=1.6, fine=1.2)
-    ground.cover(scene, own, ground.grain(scene.dice(5)), 0.6)
-    _plant_canopy(scene, wood)
-    return scene.finish()
-
-
-def _plant_canopy(scene: Landscape, wood: Wood) -> None:
-    """Plant the hills all over, with gaps here and there, in stands of their own kind and age."""
-    rng = scene.dice(6)
+    (light_, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
+    deep, other = (0.72 * light_, 0.8 * chroma, hue), (0.72 * light_ + 0.1, chroma, hue - 18.0)
+    snow = (0.80, 0.014, 245.0), (0.88, 0.010, 245.0)
+    _cover(scene, *(snow if winter else (deep, other)), 1.6, 0.6)
+    gaps = np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32)
     trees = planting.forest(
         scene,
         wood.leaves,
         rng,
-        count=_COUNTS[scene.brief.detail],
+        count=_COUNTS[brief.detail],
         tall=(8.5, 15.0),
         line=1e3,
         lowest=-1e3,
         nearest=0.45 * scene.camera.nearest,
         clearing=-9.0,
-        density=np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32),
+        density=gaps,
     )
-    if scene.brief.season != "winter":  # snow is alike on all of them
-        across, along = (part * np.float32(SIDE / 700.0) for part in (trees.x, trees.z))
-        noises = [tile(rng, cells=cells, octaves=3) for cells in (16, 64)]
-        kind, age = (sample(noise, across[None], along[None])[0] for noise in noises)
-        pale = smooth_step(-0.25, 0.55, kind + 0.35 * age)
-        one, other = (np.array(tone)[:, None] for tone in ((0.54, 0.74, 0.80), (1.7, 1.5, 0.95)))
-        tone = (one * (1 - pale) + other * pale) * (1.0 + 0.22 * np.clip(age, -1.0, 1.0))
-        trees = replace(trees, color=np.asarray(trees.color * tone, np.float32))
+    if not winter:  # stands of their own kind and age; snow is alike on all of them
+        age = np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)) + 0.4 * rng.standard_normal(
+            len(trees.z)
+        )
+        pale, dark = np.array([[1.5], [1.36], [0.95]]), np.array([[0.58], [0.77], [0.82]])
+        share = smooth_step(-0.6, 0.9, age)
+        trees = replace(trees, color=(trees.color * (dark + (pale - dark) * share)).astype("f4"))
     # Only crowns show: their feet are in the ground, which stands for what is under them.
-    trees = replace(trees, foot=trees.foot - np.float32(0.32) * trees.tall)
-    planting.plant(scene, trees, "spruce" if wood.needles else "broadleaf", 0.88)
+    planting.plant(scene, trees.sunk(0.32), "spruce" if wood.needles else "broadleaf", 0.88)
+    return scene.finish()

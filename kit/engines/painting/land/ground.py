@@ -10,7 +10,7 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import Heights
+from kit.engines.painting.camera import Heights, soften_edges
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import SIDE, sample, slopes, tile
 from kit.engines.painting.tints import turned
@@ -23,36 +23,18 @@ Mix: TypeAlias = tuple[tuple[Oklch, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The colors of a ground, and where each lies.
+    """The colors of a ground, and where each lies."""
 
-    Parameters
-    ----------
-    low, low_other : Oklch
-        What covers gentle slopes, in patches.
-    rock, rock_other : Oklch
-        What steep slopes show.
-    top : Oklch
-        Snow, or whatever lies on high and gentle ground from the height `top_line`.
-    shore : Oklch
-        A strip above the water.
-    steep : float
-        Slope (1 - cosine) at which rock shows.
-    bands : float
-        Strength of layers in the rock.
-    rough, fine : float
-        Depth of large and of small bumps, 1 is stony.
-    """
-
-    low: Oklch
+    low: Oklch  # what covers gentle slopes, in patches
     low_other: Oklch
-    rock: Oklch = (0.42, 0.016, 62)
+    rock: Oklch = (0.42, 0.016, 62)  # what steep slopes show
     rock_other: Oklch = (0.62, 0.018, 72)
-    top: Oklch = (0.97, 0.010, 250)
-    shore: Oklch = (0.55, 0.025, 80)
-    top_line: float = 1e4
-    steep: float = 0.17
-    bands: float = 0.0
-    rough: float = 1.0
+    top: Oklch = (0.97, 0.010, 250)  # snow, or whatever lies on high and gentle ground
+    shore: Oklch = (0.55, 0.025, 80)  # a strip above the water
+    top_line: float = 1e4  # height from which the top lies
+    steep: float = 0.17  # slope (1 - cosine) at which rock shows
+    bands: float = 0.0  # strength of layers in the rock
+    rough: float = 1.0  # depth of large and of small bumps, 1 is stony
     fine: float = 1.0
 
     def tinted(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
@@ -108,13 +90,7 @@ def ripples(rng: np.random.Generator) -> Floats:
 
 
 def rough(scene: Landscape, grains: Floats, *, lowest: float = -1e6) -> Heights:
-    """Return the land to look at: near by with tussocks and here and there a stone.
-
-    Parameters
-    ----------
-    lowest : float
-        Level of the water that lies over it.
-    """
+    """Return the land to look at, or the water over it: near by with tussocks and stones."""
     bumps = np.ascontiguousarray(grains[..., 0])
 
     def heights(x: Floats, z: Floats) -> Floats:
@@ -140,14 +116,14 @@ def cover(
     end : float
         Share of the whole progress when it is done.
     water : float
-        Height of the water, whose shore has a color of its own.
+        Height of the water, for the shore above it.
     """
     view = scene.view
     for rows in scene.progress.part(end - 0.12, end).over(scene.bands()):
         own = _shaded(scene, rows, ground, grains, water)
         own = blend(own, scene.air, scene.haze(view.z[rows], view.height[rows]))
         scene.light[:, rows] = np.where(view.sky[rows], scene.light[:, rows], own)
-    scene.soften()
+    soften_edges(scene.light, view.edge)
 
 
 def _shaded(scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float) -> Floats:
@@ -186,10 +162,7 @@ def _bumps(
 ) -> Floats:
     """Return bumps and their slopes, shape (3, ...), fading where a pixel covers too many.
 
-    Parameters
-    ----------
-    scale, deep : float
-        Points of the tile in a meter; meters that a deviation of 1 rises.
+    There are `scale` points of the tile in a meter; a deviation of 1 is `deep` meters.
     """
     x, z, down = places
     out = np.zeros((3, *z.shape), np.float32)

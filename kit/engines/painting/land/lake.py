@@ -24,6 +24,7 @@ from kit.engines.painting.land.volcano import (
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import eroded, octave, ridged, stretched, warp
 from kit.engines.painting.painting import Painting
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
@@ -86,7 +87,7 @@ def _ground_of(season: str, peak: float) -> Ground:
 def _heights(scene: Landscape, peaks: float, *, flooded: bool) -> Floats:
     """Return a near bank, a basin, walls to both sides, and a range with one main peak."""
     points, rng, framing = scene.points, scene.dice(4), scene.framing
-    x, z = scene.grid()
+    x, z = grid(scene.points)
     bend_x, bend_z = octave(rng, points, 6), octave(rng, points, 6)
     worn = eroded(rng, points, cells=5.0)
     # Branching crests over worn slopes, bent so that no line is straight.
@@ -125,7 +126,7 @@ def _floor(
     flooded: bool,
 ) -> Floats:
     """Return a basin for the water or a meadow, and a bank on one side in front."""
-    _, z = scene.grid()
+    _, z = grid(scene.points)
     bend_x, bend_z, worn = fields
     camera = scene.camera
     floor = 6.0 * (worn - 0.5) + 1.5

@@ -7,7 +7,7 @@ sky, ground as the camera sees it, haze, what stands there, and at the end beams
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import cv2
@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import (
-    FAR,
-    Camera,
-    Heights,
-    View,
-    soften_edges,
-    spread_slices,
-    trace,
-)
+from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
 from kit.engines.painting.looks import look_for
 from kit.engines.painting.noise import octave
 from kit.engines.painting.painting import Curtains, Motion, Painting
@@ -50,27 +42,15 @@ HORIZON = 940.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framing:
-    """What the words of composition make of a land, factors, 1 where none changes it.
+    """What the words of composition make of a land, factors."""
 
-    Parameters
-    ----------
-    part, main, others : float
-        Height of the subject in the frame, how far it stands out, height of all else.
-    near : float
-        How much nearer the land lies.
-    plants, grown : float
-        Number and size of trees, ferns and stones.
-    swell : float
-        Height of the waves.
-    """
-
-    part: float = 1.0
-    main: float = 1.0
-    others: float = 1.0
-    near: float = 1.0
-    plants: float = 1.0
-    grown: float = 1.0
-    swell: float = 1.0
+    part: float = 1.0  # height of the subject in the frame
+    main: float = 1.0  # how far it stands out
+    others: float = 1.0  # height of all else
+    near: float = 1.0  # how much nearer the land lies
+    plants: float = 1.0  # number of trees, ferns and stones
+    grown: float = 1.0  # their size
+    swell: float = 1.0  # height of the waves
 
 
 _FRAMINGS = {
@@ -95,32 +75,18 @@ class Landscape:
         In widths of a square frame.
     raised, lowered : float
         Factors on the height of a camera that looks from high up, or from low down.
-
-    Attributes
-    ----------
-    toward : tuple of float
-        Direction to the light that models the land.
-    subject : float
-        Where the main thing stands, -1 left to 1 right; the sun keeps to the other side.
-    light, depth : ndarray of float32
-        Light of what is painted so far, shape (3, rows, columns), and meters to it.
-    behind : ndarray of float32
-        Light of the sky and all that hangs in it, of the whole frame.
-    water : ndarray of float32 or None
-        Share of each pixel that is water.
-    mist, clear : float
-        How much mist lies in low places, 0 to 1; meters up to which the air is clear.
     """
 
     sky: Sky
     land: Relief
     view: View
-    behind: Floats
-    light: Floats
-    depth: Floats
-    water: Floats | None = None
-    mist, clear = 0.3, 25.0
-    planted = 0
+    behind: Floats  # light of the sky and all that hangs in it, of the whole frame
+    light: Floats  # of what is painted so far, shape (3, rows, columns)
+    depth: Floats  # meters to it
+    water: Floats | None = None  # share of each pixel that is water
+    mist = 0.3  # how much of it lies in low places, 0 to 1
+    clear = 25.0  # meters up to which there is no haze
+    planted = 0  # kinds of plants so far
 
     def __init__(
         self,
@@ -157,13 +123,9 @@ class Landscape:
         """Return randomness of its own for a part of the picture."""
         return np.random.default_rng([self.brief.seed, stream])
 
-    def grid(self) -> tuple[Floats, Floats]:
-        """Return x and z of the map, shapes (1, n) and (n, 1)."""
-        return grid(self.points)
-
     def side(self, beyond: float = 60.0) -> Floats:
         """Return how far aside each point of the map is: 1 at the edge of the frame."""
-        x, z = self.grid()
+        x, z = grid(self.points)
         return np.asarray(x / (self.camera.widest * (z + beyond)), np.float32)
 
     def has(self, *things: str) -> bool:
@@ -187,7 +149,7 @@ class Landscape:
         """Let clouds lay their shadows over the land: pools of light lead the eye."""
         rng = self.dice(9)
         gaps = octave(rng, self.points, cells[0]) + 0.5 * octave(rng, self.points, cells[1])
-        reach = smooth_step(50, 150, self.grid()[1])  # what is near is lit
+        reach = smooth_step(50, 150, grid(self.points)[1])  # what is near is lit
         self.land.traits[..., 3] *= 1.0 - np.float32(strength) * smooth_step(0, -0.5, gaps) * reach
 
     def see(
@@ -253,7 +215,7 @@ class Landscape:
         sun, camera = self.sun, self.camera
         if not sun.named:
             return heights
-        x, z = self.grid()
+        x, z = grid(self.points)
         column = camera.columns / 2 + x * camera.focal / np.maximum(z, 1.0)
         beside = np.maximum(np.abs(column - sun.x) - 1.7 * sun.radius, 0.0) * np.float32(0.75)
         row = np.minimum(sun.y + 1.25 * sun.radius, camera.horizon) - beside
@@ -262,12 +224,10 @@ class Landscape:
         return np.asarray(np.where(z > 60.0, lower, heights), np.float32)
 
     def add_beams(self, behind: NDArray[np.bool_], color: Floats, floor: float) -> None:
-        """Let light stream away from the sun past whatever stands before it.
+        """Let light stream away from the sun past whatever stands before some pixels.
 
         Parameters
         ----------
-        behind : ndarray of bool
-            Which pixels shine.
         color : ndarray, 3 numbers
             Strength of the beams in each plane.
         floor : float
@@ -311,14 +271,6 @@ class Landscape:
             emitters=emitters,
             motions=tuple(self.motions),
         )
-
-    def soften(self) -> None:
-        """Smooth the edges of ridges."""
-        soften_edges(self.light, self.view.edge)
-
-    def dim_haze(self, share: float) -> None:
-        """Thin the air out."""
-        self.look = replace(self.look, haze=share * self.look.haze)
 
     def _places(self, dice: np.random.Generator) -> tuple[float, float]:
         """Return where the subject stands, -1 to 1, and where the light does, 0 to 1.

@@ -359,11 +359,15 @@ _DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
     "cactus": (_cactus, 4),
     "palm": (_palm, 5),
 }
+#: What grows on the floor of a forest.
+_MIXED = {"undergrowth": (("fern", 3), ("tuft", 2))}
 
 
 @cache
 def sprites(kind: str) -> tuple[Sprite, ...]:
     """Return the sprites of a kind, a key of the table above."""
+    if kind in _MIXED:
+        return tuple(one for part, count in _MIXED[kind] for one in sprites(part)[:count])
     draw, count = _DRAWN[kind]
     number = list(_DRAWN).index(kind)
     return tuple(draw(np.random.default_rng([number, one])) for one in range(count))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -14,9 +14,9 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting
-from kit.engines.painting.land.ground import FOLIAGE, GROUNDS, Ground, Mix
+from kit.engines.painting.land.ground import FOLIAGE, GROUNDS, Ground
 from kit.engines.painting.land.lake import mixed_to
-from kit.engines.painting.land.landscape import HORIZON, Framing, Landscape
+from kit.engines.painting.land.landscape import HORIZON, Landscape
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.volcano import (
     Cone,
@@ -29,6 +29,7 @@ from kit.engines.painting.land.volcano import (
 from kit.engines.painting.land.water import Sea, light_sea, sea_of
 from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
@@ -40,56 +41,39 @@ _BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
 _TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
-@dataclass(frozen=True, slots=True)
-class Coast:
-    """What besides water there is.
-
-    Parameters
-    ----------
-    land : str
-        none, isles, cliffs or beach.
-    palms, isles : bool
-        Palms stand on the land; islands lie off a beach.
-    """
-
-    land: str
-    palms: bool
-    isles: bool
-
-
 def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
-    coast = _coast_of(brief)
-    open_ = coast.land == "none"
+    land = _land_of(brief)
+    open_ = land == "none"
     near = open_ and "close" in brief.composition  # of waves there is nothing nearer than waves
-    height = (6.5 if coast.land == "cliffs" else 4.6) * (0.45 if near else 1.0)
+    height = (6.5 if land == "cliffs" else 4.6) * (0.45 if near else 1.0)
     horizon = 0.47 - 0.40 * near
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
     scene.mist = 0.2
     scene.paint_sky(0.2)
     cone = cone_of(scene, away=430.0, foot=_BOTTOM)
     paint_smoke(scene, cone)
-    heights = scene.part_for_sun(_heights(scene, coast, cone))
+    heights = scene.part_for_sun(_heights(scene, land, cone))
     scene.lay_out(raise_cone(scene, heights, cone) if cone else heights)
-    land, water = scene.land, sea_of(scene.dice(8), _swell_of(scene))
-    palms = _palms(scene) if coast.palms and coast.land == "beach" else None
+    water = sea_of(scene.dice(8), _swell_of(scene))
+    palms = _palms(scene) if land == "beach" and scene.has("palms") else None
     progress.report(0.4)
     scene.see(
-        lambda x, z: np.maximum(land.height(x, z), water.height(x, z)),
+        lambda x, z: np.maximum(scene.land.height(x, z), water.height(x, z)),
         0.55,
         far=4 * HORIZON if open_ else 1.6 * HORIZON,
         near=0.55,
         even=0.02 if open_ else 0.2,
     )
     if not open_:
-        ground.cover(scene, _ground_of(scene, coast, cone), ground.grain(scene.dice(5)), 0.63)
-    if coast.land in ("isles", "cliffs"):
+        ground.cover(scene, _ground_of(scene, land, cone), ground.grain(scene.dice(5)), 0.63)
+    if land in ("islands", "cliffs"):
         _plant_woods(scene)
     if palms:
         _plant_shrubs(scene)
         planting.plant(scene, palms, "palm", 0.68)
     paint_lava(scene, cone)
-    _flood(scene, water, _colors_of(brief, coast))
+    _flood(scene, water, _colors_of(brief))
     if "lighthouse" in brief.things:
         _draw_lighthouse(scene)
     if "sailboat" in brief.things:
@@ -97,20 +81,19 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     return scene.finish()
 
 
-def _coast_of(brief: Brief) -> Coast:
-    """Return the coast that a brief's words name, else what its seed draws."""
+def _land_of(brief: Brief) -> str:
+    """Return the land that a brief's words name, else what its seed draws, or none."""
+    things, words = brief.things, brief.composition
+    named = [land for land in ("cliffs", "islands", "beach") if land in things]
+    if "palms" in things and "lighthouse" not in things:  # one wants to stand among them
+        return "beach"
+    if named:
+        return named[0]
     dice = np.random.default_rng([brief.seed, 2])
-    drawn = str(dice.choice(["none", "none", "isles", "cliffs"]))
-    named = [thing for thing in ("cliffs", "islands", "beach") if thing in brief.things]
-    land = {"islands": "isles"}.get(named[0], named[0]) if named else drawn
-    if "minimal" in brief.composition and not named:
-        land = "none" if "sailboat" in brief.things else "isles"
-    palms = "palms" in brief.things
-    if palms and "lighthouse" not in brief.things:  # one wants to stand among them
-        land = "beach"
-    if land == "none" and ("volcano" in brief.things or "dramatic" in brief.composition):
-        land = "isles"
-    return Coast(land, palms, land == "beach" and "islands" in brief.things)
+    land = str(dice.choice(["none", "none", "islands", "cliffs"]))
+    if "minimal" in words:
+        land = "none" if "sailboat" in things else "islands"
+    return "islands" if land == "none" and ("volcano" in things or "dramatic" in words) else land
 
 
 def _swell_of(scene: Landscape) -> float:
@@ -121,10 +104,10 @@ def _swell_of(scene: Landscape) -> float:
     return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing.swell * rough)
 
 
-def _ground_of(scene: Landscape, coast: Coast, cone: Cone | None) -> Ground:
+def _ground_of(scene: Landscape, land: str, cone: Cone | None) -> Ground:
     brief = scene.brief
     own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
-    if coast.land != "beach":
+    if land != "beach":
         own = replace(
             own,
             top_line=20.0 if winter else 1e4,
@@ -136,60 +119,52 @@ def _ground_of(scene: Landscape, coast: Coast, cone: Cone | None) -> Ground:
             steep=0.24,
         )
         return ashen(scene, own, cone) if cone else own
-    low: Oklch = (0.77, 0.045, 82) if coast.palms else (0.72, 0.055, 80)  # the sand of corals
-    sand: Oklch = (0.80, 0.045, 84) if coast.palms else (0.74, 0.055, 82)
+    low: Oklch = (
+        (0.77, 0.045, 82) if scene.has("palms") else (0.72, 0.055, 80)
+    )  # the sand of corals
+    sand: Oklch = (0.80, 0.045, 84) if scene.has("palms") else (0.74, 0.055, 82)
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
-    if cone:
-        beach = ashen(scene, beach, cone)
-    # Its steep land, far off, is overgrown.
-    green = replace(beach, rock=own.low, rock_other=own.rock if cone else own.low_other, steep=0.07)
-    return green if cone or coast.isles else beach
+    if cone:  # its flanks, far off, are overgrown
+        beach = replace(ashen(scene, beach, cone), rock=own.low, rock_other=own.rock, steep=0.07)
+    return beach
 
 
-def _heights(scene: Landscape, coast: Coast, cone: Cone | None) -> Floats:
+def _heights(scene: Landscape, land: str, cone: Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 where the sea lies over it."""
     points, rng = scene.points, scene.dice(4)
-    _, z = scene.grid()
-    if coast.land == "none":
+    _, z = grid(scene.points)
+    if land == "none":
         return np.full((points, points), _BOTTOM, np.float32)
     side, bend = scene.side(40.0), octave(rng, points, 7)
     worn = eroded(rng, points, cells=8.0)
-    if coast.land == "beach":
+    if land == "beach":
         hand = np.float32(-np.sign(scene.subject or 1.0))
         reach = 20.0 + 62.0 * hand * side + 9.0 * bend
-        if coast.palms:  # a grove wants ground that runs off along the shore
+        if scene.has("palms"):  # a grove wants ground that runs off along the shore
             reach += 150.0 * smooth_step(0.22, 0.95, hand * side)
         heights = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
         dunes = 9.0 * smooth_step(0.55, 1.15, hand * side) * smooth_step(20, 130, z)
         beach = np.minimum(heights, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
-        if coast.isles and not cone:
-            beach = np.maximum(beach, _isles(scene, scene.dice(14), side, bend, worn, 520.0))
         return np.asarray(beach, np.float32)
     rock = 0.55 * ridged(rng, points, cells=8.0) + 0.6 * worn
-    if coast.land == "isles":  # what lies around a volcano is low
-        return _isles(scene, rng, side, bend, rock * np.float32(0.35 if cone else 1.0), 420.0)
+    if land == "islands":  # what lies around a volcano is low
+        return _islands(scene, rng, side, bend, rock * np.float32(0.35 if cone else 1.0))
     return _cliffs(scene, side, bend, rock)
 
 
-def _isles(
-    scene: Landscape,
-    rng: np.random.Generator,
-    side: Floats,
-    bend: Floats,
-    rock: Floats,
-    away: float,
+def _islands(
+    scene: Landscape, rng: np.random.Generator, side: Floats, bend: Floats, rock: Floats
 ) -> Floats:
-    _, z = scene.grid()
-    framing: Framing = scene.framing
+    framing, (_, z) = scene.framing, grid(scene.points)
     far, few = z * np.float32(framing.near), framing.others <= 0.5
     mass = octave(rng, scene.points, 8) + 0.32 * bend
     if framing.others < 1.0:  # fewer of the others come out of the water
         mass = mass * (0.3 + 0.7 * framing.others) - 0.5 * (1.0 - framing.others)
     main = (side - scene.subject) ** 2
     bulk = 0.9 * framing.main ** (1.25 if few else 0.9)
-    mass = mass + bulk * np.exp(-main / (0.035 if few else 0.05) - ((far - away) / 120) ** 2)
-    lift = smooth_step(0.45, 1.1, mass) * smooth_step(away - 290.0, away - 160.0, far)
+    mass = mass + bulk * np.exp(-main / (0.035 if few else 0.05) - ((far - 420.0) / 120) ** 2)
+    lift = smooth_step(0.45, 1.1, mass) * smooth_step(130.0, 260.0, far)
     power = 3.2 if "dramatic" in scene.words else 1.0 - 0.7 * (framing.near > 1.0)
     stature = 1.0 + (framing.part**power - 1.0) * np.exp(-main / 0.03)
     return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
@@ -197,7 +172,7 @@ def _isles(
 
 def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Floats:
     """Return a headland on one side that runs back into the distance, with a stack before it."""
-    _, z = scene.grid()
+    _, z = grid(scene.points)
     framing, tower = scene.framing, scene.has("lighthouse")
     own = side * np.float32(np.sign(scene.subject or 1.0))
     back = 0.34 * (framing.others < 0.5 and not tower)  # of the headland, beyond the side
@@ -215,9 +190,9 @@ def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Float
     return np.asarray(np.minimum(heights, steep * np.maximum(z, 10.0)), np.float32)
 
 
-def _colors_of(brief: Brief, coast: Coast) -> tuple[Oklch, Oklch]:
+def _colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
     """Return the colors of deep and of shallow water."""
-    if coast.palms or "tropical" in brief.things:
+    if not brief.things.isdisjoint(("palms", "tropical")):
         deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
     elif brief.covered:
         deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
@@ -265,15 +240,10 @@ def _palms(scene: Landscape) -> Plants:
 def _plant_shrubs(scene: Landscape) -> None:
     """Plant shrubs below the palms of a beach."""
     rng, count = scene.dice(37), 0 if "minimal" in scene.words else 420
-    colors: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
     z = 26.0 + 224.0 * rng.random(count) ** 1.5
     side = -float(np.sign(scene.subject or 1.0)) * (0.35 + 0.9 * rng.random(count))
     x = side * scene.camera.widest * (z + 4.0)
-    keep = scene.land.height(x, z) > 2.2
-    tall = rng.uniform(0.9, 2.6, count)
-    shrubs = planting.stand(scene, rng, x, z, tall, colors, keep=keep, least=0.85)
-    shrubs = replace(shrubs, foot=shrubs.foot - 0.36 * shrubs.tall)  # they have no stem
-    planting.plant(scene, shrubs, "broadleaf", 0.65)
+    planting.plant(scene, planting.shrubs(scene, rng, x, z, (2.2, 90.0)), "broadleaf", 0.65)
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:

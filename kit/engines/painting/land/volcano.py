@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
@@ -14,6 +14,7 @@ from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import blur, octave, sample, slopes, tile
 from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
+from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import Brief
 
@@ -30,22 +31,14 @@ _HALF = 2  # smoke is drawn at half the size
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """Where a volcano stands and how large it is, in meters.
-
-    Parameters
-    ----------
-    foot, rise : float
-        Height of the ground that it stands on, and of the crater's rim over it.
-    radius, crater : float
-        Of the foot and of the crater.
-    """
+    """Where a volcano stands and how large it is, in meters."""
 
     x: float
     z: float
-    foot: float
-    rise: float
-    radius: float
-    crater: float
+    foot: float  # height of the ground that it stands on
+    rise: float  # of the crater's rim over it
+    radius: float  # of the foot
+    crater: float  # radius of it
 
     def seen(self, scene: Landscape) -> tuple[tuple[float, float], float]:
         """Return column and row of the crater, and its radius in pixels."""
@@ -101,28 +94,21 @@ def cone_of(scene: Landscape, *, away: float, foot: float = 0.0) -> Cone | None:
 def raise_cone(scene: Landscape, heights: Floats, cone: Cone) -> Floats:
     """Return heights with a volcano among them; mountains around it are lowered."""
     rng, points = scene.dice(31), scene.points
-    x, z = scene.grid()
+    x, z = grid(points)
     eye = scene.camera.height
     off_x, off_z = x - np.float32(cone.x), z - np.float32(cone.z)
     away = np.hypot(off_x, off_z) * np.float32(1 / cone.radius)
-    angle = np.arctan2(off_z, off_x + np.zeros_like(off_z))
-    turn = angle * np.float32(512 / np.pi)  # twice around a tile, without a seam
+    turn = np.arctan2(off_z, off_x + 0 * off_z) * np.float32(512 / np.pi)  # twice around a tile
     # Flanks are steeper upward, cut by gullies that branch downward: some deeply, others hardly.
-    bend, fine = octave(rng, points, 22), octave(rng, points, 60)
-    noise = tile(rng, cells=16, octaves=4, gain=0.6)
-    bent = turn + 9.0 * bend + 3.0 * fine
-    broad = np.minimum(np.abs(sample(noise, bent, 40.0 * away)), 1.2)
-    narrow = np.minimum(np.abs(sample(noise, 2.0 * bent + 90.0, 90.0 * away)), 1.2)
-    cut = 0.055 * np.clip(0.55 + 0.9 * bend, 0.15, 1.2) * broad
-    cut += 0.030 * narrow * smooth_step(0.1, 0.4, away)
+    bend, noise = octave(rng, points, 22), tile(rng, cells=16, octaves=4, gain=0.6)
+    bent = turn + 9.0 * bend + 3.0 * octave(rng, points, 60)
+    cut = 0.055 * np.clip(0.55 + 0.9 * bend, 0.15, 1.2) * np.abs(sample(noise, bent, 40.0 * away))
+    cut += 0.030 * np.abs(sample(noise, 2.0 * bent + 90.0, 90.0 * away))
     cut *= smooth_step(0.05, 0.22, away) * smooth_step(1.0, 0.55, away)
     flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0) ** _STEEP
-    slope = flank + 0.04 - cut - 0.04 * smooth_step(0.1, 0.5, away)
     rim = cone.crater / cone.radius
-    uneven = sample(tile(rng, cells=8, octaves=4), turn, np.full_like(turn, 7.0))
-    breach = np.exp(-(((np.cos(angle + 1.9) - 1.0) / 0.12) ** 2))
-    edge = 1.0 + 0.022 * np.clip(uneven, -1.3, 1.3) - 0.05 * breach
-    own = np.minimum(slope / (1.0 - rim) ** _STEEP, edge)
+    edge = 1.0 + 0.022 * np.clip(sample(noise, 0.5 * turn, np.full_like(turn, 7.0)), -1.3, 1.3)
+    own = np.minimum((flank - cut + 0.04 * smooth_step(0.5, 0.1, away)) / (1 - rim) ** _STEEP, edge)
     own -= 0.30 * smooth_step(1.02 * rim, 0.45 * rim, away)
     rise = cone.rise * own - 6.0 * smooth_step(0.92, 1.05, away)
     # Gullies finer than a map's points would turn into stairs.
@@ -131,9 +117,8 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone) -> Floats:
     # Nothing hides more than its foot; beside it the land may rise.
     share = z * np.float32(1 / cone.z)
     sight = eye + (cone.foot + 0.22 * cone.rise - eye) * share
-    beside = np.abs(x - cone.x * share) - 0.8 * cone.radius * share
-    sight = np.maximum(sight + 0.35 * np.maximum(beside, 0.0), 0.5 * eye)
-    heights = np.minimum(heights, sight)
+    beside = np.maximum(np.abs(x - cone.x * share) - 0.8 * cone.radius * share, 0.0)
+    heights = np.minimum(heights, np.maximum(sight + 0.35 * beside, 0.5 * eye))
     apart = heights - rise  # the higher of both, without a crease where they meet
     return np.asarray(0.5 * (heights + rise + np.sqrt(apart * apart + 36.0)), np.float32)
 
@@ -172,9 +157,7 @@ def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
 
 def paint_lava(scene: Landscape, cone: Cone | None) -> None:
     """Let lava shine in the crater and run down the flank, after land is painted."""
-    does = _activity(scene.brief)
-    erupts = does == "erupting"
-    if cone is None or not (erupts or (does == "smoking" and scene.brief.dark)):
+    if cone is None or _activity(scene.brief) != "erupting":
         return
     camera, view, dark = scene.camera, scene.view, scene.brief.dark
     top, bottom = (
@@ -182,7 +165,7 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
         for height, part in ((cone.foot + 1.06 * cone.rise, 0.0), (cone.foot, 0.9))
     )
     rows = slice(top, max(bottom, top + 1))
-    hot, around = _streams(scene, cone) if erupts else _embers()
+    hot, around = _streams(scene, cone)
     x, z, middle = view.x[rows], view.z[rows], np.float32(_SIDE / 2)
     u, v = ((x - np.float32(cone.x)) / cone.radius, (z - np.float32(cone.z)) / cone.radius)
     places = [np.asarray((1.0 + part) * middle, np.float32) for part in (u, v)]
@@ -323,53 +306,33 @@ def _throw_stones(scene: Landscape, spot: tuple[float, float], unit: float) -> N
     if not scene.brief.falling:
         return
     layer = np.zeros(scene.light.shape[1:], np.float32)
-    size = max(layer.shape) / 1024
-    first, long, heat, thick = stones.T[3:]
+    first, long, heat = stones.T[3:6]
     times = np.linspace(first, first + long, 6, axis=1)
     points = np.round(trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
-    for way, shine, wide in zip(points, heat * (1.1 - 0.6 * first), thick, strict=True):
-        broad = 2 if wide < 0.2 * size else 1
-        cv2.polylines(layer, [way], False, float(shine), broad, cv2.LINE_AA, shift=4)
-    glow = cv2.GaussianBlur(layer, (0, 0), max(0.4, 0.55 * size))
+    for way, shine in zip(points, heat * (1.1 - 0.6 * first), strict=True):
+        cv2.polylines(layer, [way], False, float(shine), 1, cv2.LINE_AA, shift=4)
+    glow = cv2.GaussianBlur(layer, (0, 0), max(0.4, 0.55 * max(layer.shape) / 1024))
     scene.light += light((0.72, 0.18, 48), power) * glow
 
 
 def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
     """Return the heat of lava on a map of the cone, and the light that it throws around."""
-    rng = scene.dice(35)
+    rng, rim = scene.dice(35), cone.crater / cone.radius
     hot = np.zeros((_SIDE, _SIDE), np.float32)
-    rim = cone.crater / cone.radius
     cv2.circle(hot, (_SIDE // 2, _SIDE // 2), round(0.42 * rim * _SIDE), 1.0, -1)
-    toward = float(np.arctan2(-cone.z, -cone.x))
-    spread = np.linspace(-0.95, 0.95, int(rng.integers(4, 7)))
-    for turn in spread + rng.uniform(-0.16, 0.16, len(spread)):
-        end = float(rng.uniform(0.34, 0.88))
-        _stream(rng, hot, toward + float(turn), rim, end, float(rng.uniform(0.6, 1.25)))
-    wide = 0.7 * blur(hot, 6.0) + 0.9 * blur(hot, 22.0)
-    return cv2.GaussianBlur(hot, (0, 0), 0.9), np.asarray(wide)
-
-
-def _stream(
-    rng: np.random.Generator, hot: Floats, turn: float, rim: float, end: float, wide: float
-) -> None:
-    """Draw one stream, in place; half way down a part of it goes its own way."""
-    along = np.linspace(0.5 * rim, end, 60)
-    sway = np.cumsum(rng.standard_normal(60)) * 0.012 + 0.06 * line(rng, along, 0.12, octaves=3)
-    angle = turn + sway * smooth_step(0.0, 0.3, along)
-    points = _SIDE / 2 * (1.0 + along * np.stack([np.cos(angle), np.sin(angle)]))
-    steps: NDArray[np.int32] = np.round(points.T * 16).astype(np.int32)
-    for number in range(59):
-        share = number / 59
-        heat = max(1.0 - 0.72 * share**1.2, 0.2)
-        thick = max(1, round(wide * (7.5 * (1.0 - share) ** 1.4 + 1.3)))
-        cv2.polylines(hot, [steps[number : number + 2]], False, heat, thick, cv2.LINE_AA, 4)
-    if wide > 0.75 and end > 0.45:
-        branch = turn + float(sway[24]) + float(rng.choice([-1, 1])) * 0.22
-        _stream(rng, hot, branch, 0.7 * end, min(0.92, end * 1.15), 0.35)
-
-
-def _embers() -> tuple[Floats, Floats]:
-    """Return the heat of a crater that only glows: none is seen but its light."""
-    glow = np.zeros((_SIDE, _SIDE), np.float32)
-    cv2.circle(glow, (_SIDE // 2, _SIDE // 2), round(0.05 * _SIDE), 0.8, -1)
-    return np.zeros_like(glow), blur(glow, 16.0)
+    spread = np.linspace(-0.95, 0.95, int(rng.integers(6, 9)))
+    spread = spread + math.atan2(-cone.z, -cone.x) + rng.uniform(-0.16, 0.16, len(spread))
+    for turn in spread:
+        wide = rng.uniform(0.35, 1.25)
+        along = np.linspace(0.5 * rim, rng.uniform(0.34, 0.88), 60)
+        sway = np.cumsum(rng.standard_normal(60)) * 0.012
+        sway += 0.06 * line(rng, along, 0.12, octaves=3)
+        angle = turn + sway * smooth_step(0.0, 0.3, along)
+        points = _SIDE / 2 * (1.0 + along * np.stack([np.cos(angle), np.sin(angle)]))
+        steps = np.round(points.T * 16).astype(np.int32)
+        for number, share in enumerate(np.linspace(0.0, 1.0, 59)):
+            heat = max(1.0 - 0.72 * float(share) ** 1.2, 0.2)
+            thick = max(1, round(wide * (7.5 * (1.0 - share) ** 1.4 + 1.3)))
+            cv2.polylines(hot, [steps[number : number + 2]], False, heat, thick, cv2.LINE_AA, 4)
+    wide_glow = 0.7 * blur(hot, 6.0) + 0.9 * blur(hot, 22.0)
+    return cv2.GaussianBlur(hot, (0, 0), 0.9), np.asarray(wide_glow)
