@@ -9,9 +9,9 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.land.landscape import Landscape, window
 from kit.engines.painting.noise import eroded, octave, ridged, sample, tile
-from kit.engines.painting.painting import Fall, Spray, Window
+from kit.engines.painting.painting import Fall, Spray
 from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import light
 
@@ -86,8 +86,9 @@ def pour(scene: Landscape, falls: Falls) -> None:
         lip, foot = _ends(scene, x, falls.z)
         middle, top, bottom = camera.column(x, z), camera.row(lip + 0.4, z), camera.row(foot, z)
         tall, half = max(bottom - top, 2.0), 0.5 * wide * camera.focal / z
-        window = _window(scene, (middle, 0.5 * (top + bottom)), 1.8 * half + 2.0, 0.5 * tall)
-        rows, columns = np.mgrid[window].astype(np.float32)
+        at = np.array([middle, 0.5 * (top + bottom)])
+        box = window(scene.light.shape, at, 1.8 * half + 2.0, 0.5 * tall)
+        rows, columns = np.mgrid[box].astype(np.float32)
         down, shift = (rows - np.float32(top)) / np.float32(tall), 90.0 * number
         if not down.size:
             continue
@@ -95,7 +96,7 @@ def pour(scene: Landscape, falls: Falls) -> None:
         u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
         u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
         seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
-        scene.motions.append(Fall(window=window, across=u, down=down, seconds=seconds, away=z))
+        scene.motions.append(Fall(window=box, across=u, down=down, seconds=seconds, away=z))
         # Water speeds up: its threads are drawn out the more, the farther it has fallen.
         long = np.sqrt(np.clip(down, 0.0, 1.0))
         broad = sample(noise, u * 9.0 + shift, long * 26.0)
@@ -104,8 +105,8 @@ def pour(scene: Landscape, falls: Falls) -> None:
         cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
         cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
         bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
-        patch = scene.light[:, *window]
-        patch += (white * bright - patch) * (cover * (scene.depth[window] > 0.94 * z))
+        patch = scene.light[:, *box]
+        patch += (white * bright - patch) * (cover * (scene.depth[box] > 0.94 * z))
 
 
 def raise_mist(scene: Landscape, falls: Falls) -> None:
@@ -114,33 +115,22 @@ def raise_mist(scene: Landscape, falls: Falls) -> None:
     camera, z, away = scene.camera, falls.z - 5.0, falls.z - 60.0
     white = scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, falls.z)
     for x, wide in falls.streams:
-        at = camera.column(x, z), camera.row(_ends(scene, x, falls.z)[1], z)
+        at = np.array([camera.column(x, z), camera.row(_ends(scene, x, falls.z)[1], z)])
         reach = (2.0 + 1.5 * wide) * camera.focal / z
-        window = _window(scene, at, 4.0 * reach, 3.2 * reach)
-        rows, columns = np.mgrid[window].astype(np.float32)
+        box = window(scene.light.shape, at, 4.0 * reach, 3.2 * reach)
+        rows, columns = np.mgrid[box].astype(np.float32)
         if not rows.size:
             continue
         across, up = (columns - np.float32(at[0])) / reach, (np.float32(at[1]) - rows) / reach
         off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
         thick = np.asarray(np.exp(-1.8 * off * off) * (0.78 if wide > 4 else 0.55), np.float32)
-        scene.motions.append(Spray(window=window, across=across, up=up, thick=thick, away=away))
+        scene.motions.append(Spray(window=box, across=across, up=up, thick=thick, away=away))
         mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
-        patch = scene.light[:, *window]
-        patch += (white - patch) * (thick * mist * (scene.depth[window] > 0.9 * away))
+        patch = scene.light[:, *box]
+        patch += (white - patch) * (thick * mist * (scene.depth[box] > 0.9 * away))
 
 
 def _ends(scene: Landscape, x: float, z: float) -> tuple[float, float]:
     """Return the heights at which a fall begins and ends."""
     lip, foot = scene.land.height(np.array([x, x]), np.array([z + 9.0, z - 9.0]))
     return float(lip), max(float(foot), 0.0)
-
-
-def _window(scene: Landscape, at: tuple[float, float], aside: float, high: float) -> Window:
-    """Return the rows and columns of the frame around a place; there may be none."""
-    ends = (at[1] - high, at[1] + high), (at[0] - aside, at[0] + aside)
-    most = scene.camera.rows, scene.camera.columns
-    rows, columns = (
-        slice(min(max(0, int(first)), end), max(0, min(end, int(last) + 2)))
-        for (first, last), end in zip(ends, most, strict=True)
-    )
-    return rows, columns

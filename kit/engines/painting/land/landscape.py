@@ -19,12 +19,11 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
 from kit.engines.painting.looks import look_for
-from kit.engines.painting.noise import octave
-from kit.engines.painting.painting import Curtains, Motion, Painting
+from kit.engines.painting.noise import Plane, octave
+from kit.engines.painting.painting import Curtains, Motion, Painting, Window
 from kit.engines.painting.relief import Direction, Relief, grid, relief_of
-from kit.engines.painting.sky import Sky, paint_sky, sun_of
+from kit.engines.painting.sky import Sky, draw_weather, paint_sky, sun_of
 from kit.engines.painting.tone import blend, light
-from kit.engines.painting.weather import draw_weather
 from kit.engines.prompt.brief import Brief
 
 #: Detail -> points of a map a side, slices of the ground.
@@ -294,6 +293,15 @@ class Landscape:
         right = side * 1.6 + float(np.sign(side)) * 0.8
         along = 0.55 if self.look.elevation < 0.5 else 0.05
         return unit((right, along, self.look.high_light * 1.2))
+
+
+def window(shape: tuple[int, ...], middle: Plane, aside: float, high: float) -> Window:
+    """Return the rows and columns of a plane around a column and a row; there may be none."""
+    rows, columns = (
+        slice(min(max(0, int(at - reach)), end), max(0, min(end, int(at + reach) + 2)))
+        for at, reach, end in zip(middle[::-1], (high, aside), shape[-2:], strict=True)
+    )
+    return rows, columns
 
 
 def unit(way: Direction) -> Direction:

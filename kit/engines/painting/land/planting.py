@@ -236,15 +236,12 @@ def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
             continue
         size = (across.stop - across.start, rows.stop - rows.start)
         planes = shape.cut(tall, across.start - left, rows.start - top, size, flip=flip)
-        planes *= (behind > z * _NEARER)[..., None]
-        cover, leaf, bark = cv2.split(planes)
+        free = behind > z * _NEARER
+        cover, *parts = (part * free for part in cv2.split(planes))
         patch = scene.light[:, rows, across]
         patch *= 1.0 - cover
-        for plane, own, stem, air in zip(
-            patch, leaves[:, number], barks[:, number], airs[:, number], strict=True
-        ):
-            plane += leaf * own
-            plane += cover * air
-            if shape.woody:
-                plane += bark * stem
+        colors = (leaves[:, number], barks[:, number])
+        for part, color in ((cover, airs[:, number]), *zip(parts, colors, strict=False)):
+            for plane, own in zip(patch, color.tolist(), strict=True):
+                cv2.scaleAdd(part, own, plane, dst=plane)
         behind[cover > 0.5] = z

@@ -27,17 +27,11 @@ Box: TypeAlias = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """A plant at halving sizes, lit from the left.
+    """A plant at halving sizes, lit from the left."""
 
-    Parameters
-    ----------
-    levels : tuple of ndarray of float32, shape (rows, columns, 3)
-        Cover, 0 to 1, and the brightness of foliage and of bark, each times its cover.
-    """
-
+    #: Cover, 0 to 1, and the brightness of foliage and of bark, if any, times their covers.
     levels: tuple[Floats, ...]
     box: Box
-    woody: bool
 
     def cut(
         self, tall: float, left: float, top: float, size: tuple[int, int], flip: bool
@@ -92,7 +86,7 @@ def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
     rows, columns = (np.flatnonzero(cover.max(axis=axis) > 0.004) for axis in (1, 0))
     top, bottom = int(rows[0]), int(rows[-1]) + 1
     left, right = int(columns[0]), int(columns[-1]) + 1
-    planes = [cover, leaf, np.zeros_like(cover) if bark is None else bark]
+    planes = [cover, leaf] if bark is None or not bark.any() else [cover, leaf, bark]
     level = np.asarray(cv2.merge([np.asarray(plane, np.float32) for plane in planes]))
     level = np.ascontiguousarray(level[top:bottom, left:right])
     levels = [level]
@@ -101,7 +95,7 @@ def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
         level = np.asarray(cv2.resize(level, size, interpolation=cv2.INTER_AREA))
         levels.append(level)
     box = ((left - wide / 2) / high, top / high - 1.0, (right - left) / high, (bottom - top) / high)
-    return Sprite(tuple(levels), box, bool(planes[2].any()))
+    return Sprite(tuple(levels), box)
 
 
 def _spruce(rng: np.random.Generator) -> Sprite:
@@ -170,19 +164,12 @@ def _tuft(rng: np.random.Generator) -> Sprite:
 
 
 def _fern(rng: np.random.Generator) -> Sprite:
-    """Return arching fronds with leaflets to both sides."""
+    """Return fronds that arch to all sides from one root."""
     pad = Drawing(180, 1.9)
-    along = np.linspace(0.0, 1.0, 30)
-    for number in range(11):
-        way = np.clip((number - 5) / 5 + 0.15 * rng.standard_normal(), -1.1, 1.1)
-        tone = np.clip(110 + 34 * rng.standard_normal() - 30 * way, 45, 220)
-        arch = rng.uniform(0.65, 0.95) * (along * 1.75 - (0.75 + 0.55 * abs(way)) * along**2)
-        x, y = pad.wide * (0.5 + way * 0.46 * along), pad.high * (1.0 - arch)
-        for step in range(2, 30):
-            leaf = pad.high * rng.uniform(0.08, 0.13) * (1 - along[step] ** 2) + 1
-            for side in (-1, 1):
-                tip = (x[step] + way * leaf * 0.5, y[step] + (side + 0.25) * leaf)
-                pad.stroke(np.array([(x[step], y[step]), tip]), tone * (1.15 if side < 0 else 0.7))
+    root = np.array([pad.wide / 2, 0.98 * pad.high])
+    for turn in np.linspace(0.12, np.pi - 0.12, 11) + 0.15 * rng.standard_normal(11):
+        long = pad.high * rng.uniform(0.75, 0.98)
+        _frond(rng, pad, root, float(turn), long, rng.uniform(0.2, 1.0), hang=0.35)
     return pad.sprite(0.35, 1.3)
 
 
@@ -191,22 +178,17 @@ def _spray(rng: np.random.Generator, *, needles: bool) -> Sprite:
     pad = Drawing(280, 1.5)
     high, wide = pad.high, pad.wide
     for _ in range(7):
-        start = np.array([rng.uniform(0.3, 0.7) * wide, rng.uniform(0.02, 0.25) * high])
-        way = rng.uniform(-1, 1)
+        start, way = (rng.uniform(0.3, 0.7), rng.uniform(0.02, 0.25)), rng.uniform(-1, 1)
         for share in np.linspace(0.0, 1.0, 80):
-            droop = (0.62 * share**1.6 + 0.05) * 0.75 * high * abs(way)
-            spot = start + np.array([way * 0.42 * wide * share, droop])
-            tone = np.clip(96 + 34 * rng.standard_normal(), 25, 230)
-            if needles:
-                for _ in range(2):
-                    drop = (0.05 * rng.standard_normal(), rng.uniform(0.02, 0.085))
-                    pad.stroke(np.array([spot, spot + high * np.array(drop)]), tone)
-            else:
-                turn = rng.uniform(0, np.pi) + np.linspace(0, 2 * np.pi, 7)[:-1]
-                way_ = np.array([np.cos(turn[0]), np.sin(turn[0])])
-                leaf = np.cos(turn - turn[0])[:, None] * 0.022 * way_
-                leaf = leaf + np.sin(turn - turn[0])[:, None] * 0.012 * way_[::-1] * (-1, 1)
-                pad.fill(spot + high * (leaf + 0.055 * rng.standard_normal(2)), tone)
+            droop = (0.62 * share**1.6 + 0.05) * 0.75 * abs(way)
+            spot = np.array([start[0] + way * 0.42 * share, start[1] + droop]) * (wide, high)
+            for _ in range(2):
+                tone = np.clip(96 + 34 * rng.standard_normal(), 25, 230)
+                end = high * np.array([0.05 * rng.standard_normal(), rng.uniform(0.02, 0.085)])
+                if needles:
+                    pad.stroke(np.array([spot, spot + end]), tone)
+                else:
+                    pad.dot(spot + end * (1.0, rng.choice([-1.0, 1.0])), 0.015 * high, tone)
     return pad.sprite(0.6, 1.3)
 
 
@@ -229,18 +211,9 @@ def _trunk(rng: np.random.Generator, *, birch: bool) -> Sprite:
     furrows = cv2.resize(bark[:105], (wide, high), interpolation=cv2.INTER_CUBIC)
     if birch:
         marks = cv2.resize(bark.T[:, :96], (wide, high), interpolation=cv2.INTER_LINEAR)
-        shade *= np.where(marks > 1.15, 0.25, 1.0 + 0.08 * furrows)
+        shade *= 1.0 + 0.08 * furrows - 0.75 * smooth_step(0.95, 1.3, marks)
         return _sprite(cover, shade * cover)
-    shade *= np.clip(1.0 + 0.30 * furrows, 0.35, 1.7)
-    pad = Drawing(high, wide / high)
-    for _ in range(26):
-        spot, way = rng.uniform(0.02, 0.72) * high, float(rng.choice([-1, 1]))
-        reach, along = rng.uniform(12, wide * 0.44), np.linspace(0, 1, 6)
-        drop = spot + along**1.5 * reach * rng.uniform(-0.2, 0.5) + rng.normal(0, 1.2, 6)
-        pad.stroke(np.stack([wide / 2 + way * reach * along, drop], 1), 66, 1 if reach > 40 else 2)
-    stub = pad.planes[..., 0].astype(np.float32) / 255
-    shade = shade * cover * (1 - stub) + 0.55 * stub
-    return _sprite(np.maximum(cover, stub), shade)
+    return _sprite(cover, shade * cover * np.clip(1.0 + 0.30 * furrows, 0.35, 1.7))
 
 
 def _stone(rng: np.random.Generator) -> Sprite:
@@ -318,7 +291,13 @@ def _palm(rng: np.random.Generator) -> Sprite:
 
 
 def _frond(
-    rng: np.random.Generator, pad: Drawing, root: Plane, turn: float, long: float, front: float
+    rng: np.random.Generator,
+    pad: Drawing,
+    root: Plane,
+    turn: float,
+    long: float,
+    front: float,
+    hang: float = 1.0,
 ) -> None:
     """Draw a rib that its own weight bends, and leaflets that hang from both its sides."""
     share = np.linspace(0.0, 1.0, 40)
@@ -337,7 +316,7 @@ def _frond(
         reach = 0.27 * np.sin(np.pi * np.minimum(1.0, 0.08 + 0.95 * share)) ** 0.7
         reach = (long * reach * rng.uniform(0.75, 1.15, 40))[:, None]
         middle = rib + 0.55 * reach * out + (0.0, 0.07) * reach
-        tip = rib + reach * out + (0.0, 0.34) * reach
+        tip = rib + reach * out + (0.0, 0.34 * hang) * reach
         thick = 0.022 * reach * np.stack([out[:, 1], -out[:, 0]], axis=1) + (0.35, 0.0)
         blades = np.stack([rib - thick, middle - thick, tip, middle + thick, rib + thick], axis=1)
         tones = base * np.where(side * normal[:, 1] < 0, 1.15, 0.76) + 12 * rng.standard_normal(40)

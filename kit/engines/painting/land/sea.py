@@ -16,7 +16,7 @@ from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting
 from kit.engines.painting.land.ground import FOLIAGE, GROUNDS, Ground
 from kit.engines.painting.land.lake import mixed_to
-from kit.engines.painting.land.landscape import HORIZON, Landscape
+from kit.engines.painting.land.landscape import HORIZON, Landscape, window
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.volcano import (
     Cone,
@@ -365,15 +365,15 @@ def _shine(scene: Landscape, lamp: Plane, unit: float) -> None:
 
 def _fill(scene: Landscape, outline: Plane, color: Plane, share: float, away: float | None) -> None:
     """Fill an outline with a color, smooth at its edges; it stands so far away."""
-    _, height, width = scene.light.shape
-    left, top = np.maximum(np.floor(outline.min(axis=0)).astype(int) - 1, 0)
-    right, bottom = np.minimum(np.ceil(outline.max(axis=0)).astype(int) + 2, (width, height))
-    if left >= right or top >= bottom:
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    box = window(scene.light.shape, (low + high) / 2, *((high - low) / 2 + 2))
+    rows, columns = box
+    if rows.start >= rows.stop or columns.start >= columns.stop:
         return
-    mask = np.zeros((bottom - top, right - left), np.uint8)
-    points = np.round((outline - (left, top)) * 16).astype(np.int32)
+    mask = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+    points = np.round((outline - (columns.start, rows.start)) * 16).astype(np.int32)
     cv2.fillPoly(mask, [points], 255, cv2.LINE_AA, 4)
-    patch = scene.light[:, top:bottom, left:right]
+    patch = scene.light[:, *box]
     patch += (color - patch) * (mask * np.float32(share / 255))
     if away is not None:
-        scene.depth[top:bottom, left:right][mask > 127] = away
+        scene.depth[box][mask > 127] = away

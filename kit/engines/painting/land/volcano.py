@@ -11,8 +11,8 @@ import numpy as np
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.land.ground import Ground
-from kit.engines.painting.land.landscape import Landscape
-from kit.engines.painting.noise import blur, octave, sample, slopes, tile
+from kit.engines.painting.land.landscape import Landscape, window
+from kit.engines.painting.noise import Plane, blur, octave, sample, slopes, tile
 from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
 from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import blend, evenly, gradient, light
@@ -209,22 +209,16 @@ def _paint_plume(
     for share, bent in zip(shares, line(rng, shares, 0.35, octaves=2), strict=True):
         size = small * (plume.start + plume.grown * share**0.85)
         aside = tall * lean * share**1.6 + 0.5 * size * bent * share
-        at = (
-            x + aside + 0.62 * size * rng.standard_normal(),
-            y + 0.3 * small - tall * share + 0.3 * size * rng.standard_normal(),
-        )
+        at = np.array([x + aside, y + 0.3 * small - tall * share])
+        at += size * np.array([0.62, 0.3]) * rng.standard_normal(2)
         thick = plume.cover * (1.0 - plume.thin * float(smooth_step(0.45, 1.0, np.array(share))))
-        _puff(depth, cover, at, size * rng.uniform(0.30, 0.66), rng.uniform(-0.4, 0.8), thick)
+        _add_puff(depth, cover, at, size * rng.uniform(0.30, 0.66), rng.uniform(-0.4, 0.8), thick)
     rise, across = (np.asarray(part, np.float32) for part in np.indices(shape))
-    noise, other = (tile(rng, cells=8, octaves=6, gain=0.55) for _ in range(2))
+    noise = tile(rng, cells=8, octaves=6, gain=0.55)
     fine, reach = np.float32(40.0 / max(small, 2.0)), np.float32(0.13 * small)
-    moved = [
-        place + reach * sample(bends, across * fine, rise * fine)
-        for place, bends in ((across, noise), (rise, other))
-    ]
-    depth, cover = (
-        cv2.remap(part, moved[0], moved[1], cv2.INTER_LINEAR) for part in (depth, cover)
-    )
+    moved_x = across + reach * sample(noise, across * fine, rise * fine)
+    moved_y = rise + reach * sample(noise, rise * fine + 200.0, across * fine)
+    depth, cover = (cv2.remap(part, moved_x, moved_y, cv2.INTER_LINEAR) for part in (depth, cover))
     billows = 1.0 - np.abs(sample(noise, across * 2.3 * fine, rise * 2.3 * fine))
     surface = depth + np.float32(0.085 * small) * billows * (cover > 0.02)
     scene.motions.append(
@@ -261,29 +255,16 @@ def _paint_plume(
         plane[:rows] += (own - plane[:rows]) * share
 
 
-def _puff(
-    depth: Floats,
-    cover: Floats,
-    at: tuple[float, float],
-    radius: float,
-    near: float,
-    thick: float,
+def _add_puff(
+    depth: Floats, cover: Floats, at: Plane, radius: float, near: float, thick: float
 ) -> None:
     """Add a sphere to a heap, in place; `near` is how far toward the viewer, in radii."""
-    spans = [
-        slice(max(0, int(middle - radius)), min(length, int(middle + radius) + 2))
-        for middle, length in zip(at, depth.shape[::-1], strict=True)
-    ]
-    columns, rows = spans
-    if columns.start >= columns.stop or rows.start >= rows.stop:
-        return
-    x = (np.arange(columns.start, columns.stop, dtype=np.float32) - np.float32(at[0]))[None]
-    y = (np.arange(rows.start, rows.stop, dtype=np.float32) - np.float32(at[1]))[:, None]
-    bulge = np.sqrt(np.maximum(np.float32(radius * radius) - x * x - y * y, 0.0))
-    shown = (bulge + np.float32(near * radius)) * (bulge > 0.0)
-    depth[rows, columns] = np.maximum(depth[rows, columns], shown)
-    soft = smooth_step(0.0, 0.75, bulge / np.float32(radius)) * np.float32(0.8 * thick)
-    cover[rows, columns] += (1.0 - cover[rows, columns]) * soft
+    box = window(depth.shape, at, radius, radius)
+    y, x = np.ogrid[box]
+    off = ((x - at[0]) ** 2 + (y - at[1]) ** 2).astype(np.float32) / np.float32(radius * radius)
+    bulge = np.sqrt(np.maximum(1.0 - off, 0.0))
+    depth[box] = np.maximum(depth[box], np.float32(radius) * (bulge + near) * (bulge > 0.0))
+    cover[box] += (1.0 - cover[box]) * smooth_step(0.0, 0.75, bulge) * np.float32(0.8 * thick)
 
 
 def _throw_stones(scene: Landscape, spot: tuple[float, float], unit: float) -> None:
