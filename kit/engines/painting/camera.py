@@ -27,26 +27,14 @@ _TREES, _FEWER = 300.0, 150.0  # meters up to which trees can be told apart, and
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """A level camera above the origin that looks along z.
-
-    Parameters
-    ----------
-    focal : float
-        Pixels that a length of 1 covers at a distance of 1.
-    horizon : float
-        Row of the horizon.
-    height : float
-        Above the level of the water.
-    lean : float
-        Tangent by which the horizon falls to the left.
-    """
+    """A level camera above the origin that looks along z."""
 
     columns: int
     rows: int
-    focal: float
-    horizon: float
-    height: float
-    lean: float = 0.0
+    focal: float  # pixels that a length of 1 covers at a distance of 1
+    horizon: float  # row
+    height: float  # above the level of the water
+    lean: float = 0.0  # tangent by which the horizon falls to the left
 
     @property
     def across(self) -> Floats:
@@ -92,26 +80,14 @@ class Camera:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What each pixel shows, by rows and columns.
+    """What each pixel shows, by rows and columns."""
 
-    Parameters
-    ----------
-    z, x, height : ndarray of float32
-        Where the point lies; z is `FAR` where nothing is.
-    sky : ndarray of bool
-        Nothing but sky.
-    edge : ndarray of float32
-        How much of a pixel is covered by what the next row shows, where that is nearer; else 0.
-    first : int
-        Row above which there is only sky.
-    """
-
-    z: Floats
+    z: Floats  # where the point lies; `FAR` where nothing is
     x: Floats
     height: Floats
     sky: NDArray[np.bool_]
-    edge: Floats
-    first: int
+    edge: Floats  # cover by what the next row shows, where that is nearer; else 0
+    first: int  # row above which there is only sky
 
 
 def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) -> View:
