@@ -7,12 +7,16 @@ after like those that browsers show.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 #: What services give out.
 SHOWN = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
-#: What people have on their disks; the last one where a package teaches it to Pillow.
+#: What phones write; it is read where the optional package for it is installed.
+HEIC = "image/heic"
+NO_HEIC = "HEIC pictures are read by an optional package: pip install 'creative-studio-kit[heic]'"
+#: What people have on their disks, HEIC among them.
 OWNED = (*SHOWN, "JPEG2000", "PPM", "TGA", "QOI", "ICO", "HEIF")
 
 
@@ -36,5 +40,19 @@ def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
     """
     from PIL import Image
 
-    known = [name for name in formats if name != "HEIF" or name in Image.OPEN]
+    known = [name for name in formats if name != "HEIF" or _reads_heic()]
     return Image.open(file, formats=known)
+
+
+def has_heic() -> bool:
+    """Whether the package that reads HEIC is installed; it is not loaded."""
+    return find_spec("pillow_heif") is not None
+
+
+def _reads_heic() -> bool:
+    """Have Pillow know HEIC, where the package for it is installed."""
+    if has_heic():
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    return has_heic()

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from kit import wire
 from kit.errors import ParameterError
-from kit.pictures import OWNED, open_picture
+from kit.pictures import HEIC, NO_HEIC, OWNED, open_picture
 
 #: (offset, bytes) that a file has, and its content type.
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
@@ -229,6 +229,8 @@ def check_type(name: str, content_type: str) -> None:
     """
     if content_type in wire.CONTENT_TYPES:
         return
+    if content_type == HEIC:
+        raise ParameterError(f"{name!r} is of type {content_type}. {NO_HEIC}, or save it as PNG")
     if content_type.startswith("image/"):
         raise ParameterError(
             f"{name!r} is of type {content_type}, which no model takes and nothing installed here "

@@ -357,7 +357,9 @@ def test_a_picture_that_nothing_can_read_is_no_video(tmp_path: Path, brand: byte
     path = tmp_path / "a.heic"
     path.write_bytes(b"\0\0\0\x18ftyp" + brand + b"0" * 100)
 
-    with pytest.raises(ParameterError, match=r"'a.heic' is of type image/heic.*save it as PNG"):
+    with pytest.raises(
+        ParameterError, match=r"'a.heic' is of type image/heic.*pip install.*save it"
+    ):
         uploads.source(path)
 
 

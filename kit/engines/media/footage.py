@@ -17,8 +17,9 @@ import cv2
 import numpy as np
 
 from kit.containers import measure_film, open_media, shown_stream
+from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import boxed, decoder, quick, unreadable
+from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick, unreadable
 from kit.engines.media.hdr import Tones
 from kit.engines.media.inspection import bounded, undecodable
 from kit.engines.media.lengths import check_priced, complete, unbroken
@@ -93,11 +94,12 @@ class Footage:
         start: float = 0.0,
         end: float | None = None,
         size: tuple[int, int] | None = None,
+        i420: bool = False,
         check: Callable[[], None] | None = None,
     ) -> Iterator[Bytes]:
         """Yield the pictures on show at ``start``, ``start + 1 / fps`` and so on, before `end`.
 
-        A picture may be yielded more than once where the video has fewer of them; it must not be
+        A picture may be yielded more than once where the video has fewer of them; RGB must not be
         written to.
 
         Parameters
@@ -108,13 +110,16 @@ class Footage:
             Seconds; an end past the video's is the video's.
         size : (width, height), optional
             Scale to this size; its shape is not kept.
+        i420 : bool
+            Yield I420 frames as `kit.engines.media.clip.Clip` takes them, which costs half as much;
+            the size has to be given, and even.
         check : callable, optional
             In place of the video's own: a start far from any key frame takes a while to get to.
 
         Yields
         ------
         ndarray of uint8
-            Shape (height, width, 3), RGB, contiguous; at least one.
+            Shape (height, width, 3), RGB, or (height * 3 / 2, width), contiguous; at least one.
 
         Raises
         ------
@@ -129,17 +134,17 @@ class Footage:
         number, last = 0, None
         for moment, frame in self._timed(start, check or self._check):
             while number < count and last is not None and moment > start + number / fps + early:
-                last = self._pixels(last, size, tones)
-                yield last
+                last = self._pixels(last, size, tones, i420)
+                yield last.copy() if i420 else last
                 number += 1
             if number >= count:
                 return
             last = frame
         if last is None:
             raise undecodable()
-        last = self._pixels(last, size, tones)
+        last = self._pixels(last, size, tones, i420)
         for _ in range(number, count):
-            yield last
+            yield last.copy() if i420 else last
 
     def _look(self, container: Any) -> None:
         stream = shown_stream(container)
@@ -224,15 +229,23 @@ class Footage:
                 if faults > _FAULTS:
                     raise undecodable() from None
 
-    def _pixels(self, frame: Any, size: tuple[int, int] | None, tones: Tones | None) -> Bytes:
+    def _pixels(
+        self, frame: Any, size: tuple[int, int] | None, tones: Tones | None, i420: bool
+    ) -> Bytes:
         if isinstance(frame, np.ndarray):
             return frame
         width, height = size or (self.width, self.height)
         if self._turn in (90, 270):
             width, height = height, width
+        whole = inner_size(frame, width, height, self._shape) == (width, height)
+        if i420 and whole and tones is None and not self._turn:
+            ready = planes(frame, width, height)
+            if ready is not None:
+                return ready
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
             pixels = tones.applied(pixels)
         if self._turn:
             pixels = np.asarray(cv2.rotate(pixels, _TURNS[self._turn]))
-        return np.ascontiguousarray(pixels)
+        pixels = np.ascontiguousarray(pixels)
+        return rgb_frame(pixels) if i420 else pixels

@@ -17,7 +17,7 @@ from kit.containers import heard_stream, measure, measure_film, open_media, show
 from kit.engines.media.lengths import accounted, complete, unbroken
 from kit.engines.media.structure import FRAMES, check_structure
 from kit.errors import EngineError
-from kit.pictures import open_picture
+from kit.pictures import HEIC, NO_HEIC, has_heic, open_picture
 
 #: Bounds of an input file.
 PIXELS = 50_000_000
@@ -40,7 +40,11 @@ MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
     "audio/ogg": ((0, b"OggS"),),
     "audio/flac": ((0, b"fLaC"), (0, b"ID3")),
 }
+#: First bytes of HEIC: the container of MP4, and the brand that comes first.
+_HEIC = tuple((4, b"ftyp" + brand) for brand in (b"hei", b"hev", b"mif1", b"msf1"))
 IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
+#: Also what is read of pictures, but not given out.
+PICTURES = {**IMAGES, HEIC: "HEIF"}
 
 
 def inspect(path: Path, content_type: str) -> dict[str, Any]:
@@ -55,15 +59,17 @@ def inspect(path: Path, content_type: str) -> dict[str, Any]:
     """
     with path.open("rb") as file:
         head = file.read(32)
-    if not any(head[at : at + len(mark)] == mark for at, mark in MAGIC[content_type]):
+    if not any(head[at : at + len(mark)] == mark for at, mark in MAGIC.get(content_type, _HEIC)):
         raise EngineError(f"the content is not {content_type}", code="wrong_type")
     look = _INSPECTORS[content_type.partition("/")[0]]
     return look(path, content_type)
 
 
 def _image(path: Path, content_type: str) -> dict[str, Any]:
+    if content_type == HEIC and not has_heic():
+        raise EngineError(NO_HEIC, code="wrong_type")
     try:
-        with picture_in(path, [IMAGES[content_type]]) as image:
+        with picture_in(path, [PICTURES[content_type]]) as image:
             if getattr(image, "n_frames", 1) > FRAMES:
                 raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
             with warnings.catch_warnings():

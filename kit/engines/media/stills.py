@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image, ImageCms, ImageOps
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.inspection import IMAGES, MAGIC, picture_in, undecodable
+from kit.engines.media.inspection import MAGIC, PICTURES, picture_in, undecodable
 from kit.errors import EngineError
 
 _OPAQUE = 255
@@ -55,7 +55,7 @@ def opened(path: Path, *, most: int | None = None) -> Still:
     Parameters
     ----------
     path : Path
-        PNG, JPEG, WebP or GIF; its name is not looked at.
+        PNG, JPEG, WebP, GIF or HEIC; its name is not looked at.
     most : int, optional
         Pixels that no side may pass: a larger picture is scaled down by area, never up.
 
@@ -73,7 +73,7 @@ def _decoded(path: Path, most: int | None) -> Still:
         # Pillow warns of oddities that it then decodes.
         warnings.simplefilter("ignore")
         try:
-            with picture_in(path, list(IMAGES.values())) as image:
+            with picture_in(path, list(PICTURES.values())) as image:
                 if most is not None:
                     # JPEG halves while it decodes: less work, and never below what is asked for.
                     image.draft(None, (most, most))
@@ -112,7 +112,7 @@ def origin(path: Path) -> Origin:
 
 
 def _origin(path: Path) -> Origin:
-    with picture_in(path, list(IMAGES.values())) as image:
+    with picture_in(path, list(PICTURES.values())) as image:
         # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
         ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
         turned = ask(image).get(_ORIENTATION, 1) in _SIDEWAYS

@@ -19,6 +19,7 @@ from kit.errors import (
     RateLimitError,
 )
 from kit.parameters import file_name_problems, shown
+from kit.pictures import HEIC, NO_HEIC, has_heic
 from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
@@ -207,6 +208,10 @@ def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
 def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
     problems = list(file_name_problems(order.file_name))
     kind = CONTENT_TYPES.get(order.content_type)
+    if order.content_type == HEIC:
+        kind = "image"
+        if not has_heic():
+            problems.append(("contentType", f"{NO_HEIC} where the service runs, or send a JPEG"))
     taken = sorted({p.type for p in model.media_parameters})
     if kind is None:
         allowed = ", ".join(CONTENT_TYPES)

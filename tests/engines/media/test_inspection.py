@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kit.engines.media import stills
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import inspect
@@ -51,6 +52,22 @@ def test_a_picture_that_is_too_large_is_told_in_our_words_alone(tmp_path: Path, 
         inspect(path, "image/png")
     assert caught.value.code == "too_large"
     assert theirs == Image.MAX_IMAGE_PIXELS
+
+
+def test_a_picture_of_a_phone_is_read_and_bounded_where_the_package_for_it_is_installed(
+    tmp_path: Path,
+) -> None:
+    heif = pytest.importorskip("pillow_heif")
+    path, pixels = tmp_path / "a.heic", np.full((48, 64, 3), (200, 60, 40), np.uint8)
+    heif.from_pillow(Image.fromarray(pixels)).save(path, quality=95)
+
+    assert inspect(path, "image/heic") == {"width": 64, "height": 48}
+    assert np.abs(stills.opened(path).pixels.astype(int) - pixels).max() < 8
+    path.write_bytes(path.read_bytes()[:-200])
+    assert told(path, "image/heic") == "the file is cut off or damaged"
+    heif.from_pillow(Image.new("L", (8000, 8000))).save(path, quality=10)
+    with pytest.raises(EngineError, match="megapixels"):
+        inspect(path, "image/heic")
 
 
 def recorded(path: Path, count: int) -> Path:

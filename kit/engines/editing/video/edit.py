@@ -95,11 +95,16 @@ def _frames(
     fade_in, fade_out = fades(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
-        plan.reading, start=plan.start, end=plan.end, size=frame.read, check=check
+        plan.reading,
+        start=plan.start,
+        end=plan.end,
+        size=frame.read,
+        i420=grade.plain,
+        check=check,
     )
     for number, pixels in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
-        planes = rgb_frame(grade.colored(pixels))
+        planes = pixels if grade.plain else rgb_frame(grade.colored(pixels))
         shown = grade.shaded(framed(planes, frame, motion(number) if motion else None))
         captions.draw(shown, moment)
         rise = moment / fade_in if fade_in else 1.0
@@ -130,6 +135,11 @@ class Grade:
             columns = np.linspace(-1, 1, wide, dtype=np.float32)
             share = 1 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2)
             self._shades.append((share, 1 - share, np.full((high, wide), zero, np.uint8)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether colors stay as they are."""
+        return self._look is None
 
     def colored(self, pixels: Bytes) -> Bytes:
         """Return an RGB picture in the look's colors."""

@@ -23,7 +23,7 @@ from kit.engines.editing.video.edit import faded
 from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
 from kit.engines.editing.video.output import check_media, sound_in_order, with_music, write_film
 from kit.engines.editing.video.plan import check_work, common_rate, frame_size, smooth_rate
-from kit.engines.media.clip import rgb_frame, views
+from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound, fitted
@@ -95,10 +95,10 @@ class Piece:
             fps=rate,
             frames=self.frames,
         )
-        read = self.footage.frames(rate, end=end, size=self.frame.read)
+        read = self.footage.frames(rate, end=end, size=self.frame.read, i420=True)
         pixels = next(read)
         for number in range(self.frames):
-            yield framed(rgb_frame(pixels), self.frame, motion(number) if motion else None)
+            yield framed(pixels, self.frame, motion(number) if motion else None)
             pixels = next(read, pixels)
 
 
