@@ -7,9 +7,9 @@ into the picture, so that a move knows nothing of pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -23,6 +23,7 @@ from kit.engines.sizes import frame_size
 
 _MOST = 4096  # pixels a side that are read of a picture
 _SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
+_LONG = 0.72  # share of a picture that the frame shows at most, where the camera goes along it
 _LONGEST = 4.0  # frames side by side that a camera travels along
 _BORDER = 64  # pixels around each plane, so that a part can start a little early wherever it lies
 _EARLIEST = 40  # pixels of a frame that may be cut off
@@ -118,19 +119,35 @@ def travel(job: Job, progress: Progress) -> Asset:
     height, width = pixels.shape[:2]
     progress.report(0.0)
     take = take_of(values, frame_size(values, (width, height)))
-    # Strips are cut to what is worth a journey.
-    shape = take.width / take.height
-    aspect = min(max(width / height, shape / _LONGEST), shape * _LONGEST)
-    if not math.isclose(aspect, width / height):
-        pixels = subject.crop(pixels, aspect)
-    progress.report(0.0)
-    room = _room(pixels, values, take)
-    camera = values["camera"]
+    shape, camera = take.width / take.height, values["camera"]
     if camera == "auto":  # along a picture where it is long
-        camera = "pan_right" if room.across < 0.72 else "pan_up" if room.down < 0.72 else "zoom_in"
+        long = shape * height / width
+        camera = "pan_right" if long < _LONG else "pan_up" if long > 1 / _LONG else "zoom_in"
+    # A pan goes along what is worth a journey; all others stay within what a crop would keep.
+    limit = _LONGEST if camera.startswith("pan") else 1.0
+    aspect = min(max(width / height, shape / limit), shape * limit)
+    found = subject.find(pixels)
+    progress.report(0.0)
+    x, y, wide, high = found.window(aspect)
+    asked = (values.get("focus_x"), values.get("focus_y"))
+    focus = tuple(
+        own if at is None else float(at) for at, own in zip(asked, found.center, strict=True)
+    )
+    if asked[0] is not None:
+        x = round(min(max(focus[0] * width - wide / 2, 0), width - wide))
+    if asked[1] is not None:
+        y = round(min(max(focus[1] * height - high / 2, 0), height - high))
+    pixels = pixels[y : y + high, x : x + wide]
+    largest = _largest(wide, high, take)
+    room = Room(
+        min(1.0, largest / wide),
+        min(1.0, largest / shape / high),
+        ((focus[0] * width - x) / wide, (focus[1] * height - y) / high),
+        take.motion,
+    )
     progress.report(0.0)
     rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
-    facts = {"camera": camera, "focus": [round(share, 3) for share in room.focus]}
+    facts = {"camera": camera, "focus": [round(share, 3) for share in focus]}
     return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
 
 
@@ -210,16 +227,6 @@ def flattened(still: stills.Still) -> Bytes:
     cover = cv2.merge([still.alpha] * 3)
     white = cv2.bitwise_not(cover)
     return np.asarray(cv2.add(cv2.multiply(still.pixels, cover, scale=1 / 255), white))
-
-
-def _room(pixels: Bytes, values: Mapping[str, Any], take: Take) -> Room:
-    height, width = pixels.shape[:2]
-    wide = _largest(width, height, take)
-    found = subject.find(pixels).center
-    asked = (values.get("focus_x"), values.get("focus_y"))
-    x, y = (own if share is None else float(share) for share, own in zip(asked, found, strict=True))
-    tall = wide * take.height / take.width
-    return Room(min(1.0, wide / width), min(1.0, tall / height), (x, y), take.motion)
 
 
 def _largest(width: int, height: int, take: Take) -> float:

@@ -10,7 +10,7 @@ import pytest
 from kit.engines.media import sound
 from kit.engines.media.faces import find
 from tests.engines.drawn import face
-from tests.engines.rendering import frames_of, recorded, render, saved, tone
+from tests.engines.rendering import edit, frames_of, pixels_of, recorded, render, saved, tone
 
 
 def textured(width: int = 480, height: int = 360) -> np.ndarray:
@@ -124,6 +124,20 @@ def test_a_portrait_animated_in_a_wide_frame_keeps_its_head(tmp_path: Path, tech
         (found,) = find(np.ascontiguousarray(frame, np.uint8))
         assert found.y - 0.15 * found.height > 0
         assert found.y + found.height < frame.shape[0]
+
+
+@pytest.mark.parametrize("top", [20, 620])
+def test_a_zoom_shows_from_its_first_frame_on_what_a_crop_keeps(tmp_path: Path, top: int) -> None:
+    pixels = np.full((1000, 400, 3), (150, 165, 180), np.uint8)
+    pixels[top : top + 360, 40:360] = face()
+
+    def skin(frame: np.ndarray) -> float:
+        return float((np.abs(frame - (224, 178, 152)).max(axis=2) < 40).mean())
+
+    kept = pixels_of(edit("reframe", tmp_path, pixels, aspect_ratio="1:1", size=400)).astype(int)
+    first = clip("ken-burns", tmp_path, pixels, aspect_ratio="1:1", camera="zoom_in")[0]
+
+    assert skin(first) > 0.95 * skin(kept)
 
 
 @pytest.mark.parametrize("seconds", [0.4, 5.0])
