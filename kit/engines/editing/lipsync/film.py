@@ -35,6 +35,7 @@ from kit.engines.editing.lipsync.face import (
 from kit.engines.editing.lipsync.lips import Lips, find_lips
 from kit.engines.editing.lipsync.mouth import Shape, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
+from kit.engines.editing.picture.files import flat
 from kit.engines.editing.video.output import write_film
 from kit.engines.media import sound, stills
 from kit.engines.media.clip import rgb_frame
@@ -55,7 +56,6 @@ _POSTER = 0.4
 #: The longer side at which faces are tracked, seconds between looks for the face, how much each
 #: counts, for how long it may be missing, and points to carry it along by.
 _SIDE, _EVERY, _PULL, _PATIENCE, _LEAST_POINTS = 480, 0.24, 0.3, 0.8, 8
-_SMOOTH = 1.2  # frames
 _FLOW: dict[str, Any] = {
     "winSize": (17, 17),
     "maxLevel": 3,
@@ -67,8 +67,8 @@ def film_speech(job: Job, progress: Progress) -> Asset:
     """Render a job of the lip-sync model."""
     values = job.parameters
     progress.report(0.0)
-    kind, path = _source(job.media)
-    voice = _voice(job.media)
+    kind = "portrait" if job.media.get("portrait") else "video"
+    path, voice = job.media[kind][0], _voice(job.media["audio"][0])
     progress.report(0.02)
     speech = hear(voice, values["fps"], progress.part(0.02, 0.06))
 
@@ -102,20 +102,9 @@ def frame_size(width: int, height: int, resolution: str) -> tuple[int, int]:
     return across, along
 
 
-def _source(media: Mapping[str, Any]) -> tuple[str, Path]:
-    given = [(kind, media[kind][0]) for kind in ("portrait", "video") if media.get(kind)]
-    if len(given) != 1:
-        many = "both were" if given else "neither was"
-        sentence = f"give either a portrait or a video; {many} given"
-        raise EngineError(sentence, code="wrong_media")
-    return given[0]
-
-
-def _voice(media: Mapping[str, Any]) -> sound.Sound:
-    if not media.get("audio"):
-        raise EngineError("the audio that is to be spoken is missing", code="wrong_media")
+def _voice(path: Path) -> sound.Sound:
     # A little more than what is taken tells whether there is more.
-    voice = sound.opened(media["audio"][0], seconds=LONGEST + 1)
+    voice = sound.opened(path, seconds=LONGEST + 1)
     if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
         raise EngineError(sentence, code="too_long")
@@ -134,11 +123,7 @@ def _portrait(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a picture that speaks, their size, and what is known of it."""
     values = job.parameters
-    still = stills.opened(path, most=_LARGEST)
-    pixels = still.pixels
-    if still.alpha is not None:
-        share = still.alpha[:, :, None].astype(np.float32) / 255
-        pixels = (_BEHIND + (pixels.astype(np.float32) - _BEHIND) * share + 0.5).astype(np.uint8)
+    pixels = flat(stills.opened(path, most=_LARGEST), _BEHIND)
     height, width = pixels.shape[:2]
     size = frame_size(width, height, values["resolution"])
     way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC
@@ -223,16 +208,14 @@ def _spoken(
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Poses by frame, in pixels of the frames that were looked at, and the mouth they share.
+    """Poses by frame, in pixels of what was looked at, None where the face is not in sight.
 
     Parameters
     ----------
-    poses : list of Pose or None
-        None where the face is not in sight.
     lips : Lips
-        The mouth as it mostly is.
+        The mouth as it mostly is, in face units.
     levels : ndarray of float32
-        How far the mouth is lower than that in each frame, in face units.
+        How far the mouth is lower than that in each frame.
     """
 
     poses: list[Pose | None]
@@ -281,32 +264,26 @@ def _sought(
         kept = pose if points is None or alone else None
         return alone if first and alone else (kept, None)
     found = pose_of(points)
-    pose = found if pose is None else _between(pose, found)
-    return pose, given.corrected(mouth_of(points, pose), pose, size)
+    if pose is not None:
+        # It is pulled a little toward where the face was found.
+        way = np.array(astuple(pose)), np.array(astuple(found))
+        found = Pose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
+    return found, given.corrected(mouth_of(points, found), found, size)
 
 
 def _track(poses: Sequence[Pose | None], mouths: Mapping[int, Lips], stride: int) -> Track:
     """Return poses without their tremble, and the mouth that stands for all that were found."""
     toothy = 2 * sum(lips.toothy for lips in mouths.values()) > len(mouths)
     alike = [lips for lips in mouths.values() if lips.toothy == toothy]
-    x, half = (float(np.median([getattr(lips, name) for lips in alike])) for name in ("x", "half"))
-    upper, lower = (
-        tuple(np.median([getattr(lips, name) for lips in alike], axis=0).tolist())
-        for name in ("upper", "lower")
-    )
-    usual = replace(alike[0], x=x, half=half, upper=upper, lower=lower)
+    rows = np.array([(lips.x, lips.half, *lips.upper, *lips.lower) for lips in alike])
+    usual = alike[int(np.abs(rows[:, None] - rows).sum(axis=(1, 2)).argmin())]
     lower_by = np.clip([lips.y - usual.y for lips in mouths.values()], -8, 8)
     levels = np.interp(np.arange(len(poses)), list(mouths), lower_by).astype(np.float32)
     levels = cv2.GaussianBlur(levels[None], (0, 0), stride * 0.7)[0]
-    steady = list(poses)
-    for seen, group in itertools.groupby(enumerate(poses), lambda each: each[1] is not None):
-        stretch = [(number, astuple(pose)) for number, pose in group if pose is not None]
-        if seen and len(stretch) > 2:
-            values = np.array([row for _, row in stretch], np.float32)
-            edge = cv2.BORDER_REPLICATE
-            soft = cv2.GaussianBlur(values, (0, 0), sigmaX=1e-3, sigmaY=_SMOOTH, borderType=edge)
-            for (number, _), row in zip(stretch, soft.tolist(), strict=True):
-                steady[number] = Pose(*row)
+    steady: list[Pose | None] = []
+    for number, pose in enumerate(poses):
+        near = [astuple(p) for p in poses[max(0, number - 1) : number + 2] if p is not None]
+        steady.append(None if pose is None else Pose(*np.mean(near, axis=0).tolist()))
     return Track(steady, usual, np.asarray(levels))
 
 
@@ -336,9 +313,3 @@ def _marks(gray: Bytes, pose: Pose) -> Any:
     axes = (max(1, round(85 * pose.unit)), max(1, round(62 * pose.unit)))
     cv2.ellipse(mask, center, axes, math.degrees(pose.angle), 0, 360, 255, -1)
     return cv2.goodFeaturesToTrack(gray, 60, 0.01, max(2.0, 6 * pose.unit), mask=mask)
-
-
-def _between(one: Pose, other: Pose) -> Pose:
-    """Return a pose pulled a little toward another one."""
-    mixed = (a + (b - a) * _PULL for a, b in zip(astuple(one), astuple(other), strict=True))
-    return Pose(*mixed)
