@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -38,7 +39,9 @@ class Style:
 
 
 def read_style(prompt: str) -> Style:
-    """Return what a sentence asks for; the first word that names a look decides.
+    """Return what a sentence asks for.
+
+    The name of a look decides, else the first word that stands for one; ways to redraw likewise.
 
     Examples
     --------
@@ -48,8 +51,6 @@ def read_style(prompt: str) -> Style:
     """
     table, colors = _table(), vocabulary().colors
     words = _words(prompt)
-    looks = [table.looks[word] for word, _ in words if word in table.looks]
-    redrawn = [table.redrawn[word] for word, _ in words if word in table.redrawn]
     nudges = {table.nudges[word] for word, _ in words if word in table.nudges}
     tints = [colors[word] for word, _ in words if word in colors and word not in table.looks]
     light, contrast = 0.0, 1.0
@@ -62,14 +63,20 @@ def read_style(prompt: str) -> Style:
         typed for word, typed in words if word not in known and typed not in silent
     )
     return Style(
-        look=next(iter(looks), "none"),
-        redrawn=next(iter(redrawn), "none"),
+        look=_chosen(table.looks, words),
+        redrawn=_chosen(table.redrawn, words),
         light=light,
         contrast=contrast,
         tint=next(iter(tints), None),
         used=tuple(used)[:40],
         unused=tuple(unused)[:40],
     )
+
+
+def _chosen(choices: Mapping[str, str], words: Sequence[tuple[str, str]]) -> str:
+    found = [word for word, _ in words if word in choices]
+    named = [word for word in found if word == choices[word]]
+    return next((choices[word] for word in (*named, *found)), "none")
 
 
 def look_words() -> list[str]:
@@ -102,10 +109,20 @@ def _table() -> _Table:
 
 
 def _words(prompt: str) -> list[tuple[str, str]]:
-    """Return the words of a sentence, phrases as one, each with what was typed for it."""
-    text, typed = " ".join(prompt.lower().split()), {}
+    """Return the words of a sentence, phrases as one, each with what was typed for it.
+
+    Of a word that is not known its stem is taken: warmer, sketches, cartoonish.
+    """
+    text, typed = " ".join(prompt.lower().replace("-", " ").split()), {}
     for phrase, word in _table().phrases.items():
         text, count = re.subn(rf"\b{phrase}\b", word, text)
         if count:
             typed[word] = phrase
-    return [(word, typed.get(word, word)) for word in re.findall(r"\w[\w-]*", text)]
+    return [(_stem(word), typed.get(word, word)) for word in re.findall(r"\w[\w-]*", text)]
+
+
+def _stem(word: str) -> str:
+    table = _table()
+    known = {**table.looks, **table.redrawn, **table.nudges, **vocabulary().colors}
+    stems = (word.removesuffix(end) for end in ("", "s", "es", "er", "r", "ish", "istic", "y"))
+    return next((stem for stem in stems if stem in known), word)

@@ -1,7 +1,8 @@
 import pytest
 
-from kit.engines.editing.picture.looks import LOOKS, is_idle, look_of, manner_of
+from kit.engines.editing.picture.looks import is_idle, look_of, manner_of
 from kit.engines.prompt.styles import read_style
+from kit.engines.registry import engine_for
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,50 @@ def test_a_sentence_chooses_look_and_manner(prompt: str, look: str, redrawn: str
     assert (style.look, style.redrawn) == (look, redrawn)
 
 
-def test_every_look_can_be_asked_for() -> None:
-    assert {read_style(name).look for name in LOOKS} == set(LOOKS)
+#: A choice of the settings, and how somebody might ask for it.
+ASKED = {
+    "painting": (
+        *("like a Van Gogh painting", "In the style of Monet's water lilies", "as an oil-painting"),
+        *("a water-color of this", "paint it with thick brush strokes", "an impressionistic view"),
+    ),
+    "sketch": (
+        *("as a pencil sketch", "like a pencil-drawing", "charcoal sketches, please", "hand-drawn"),
+        *("as if drawn by hand", "black line-art on white paper", "a copper etching"),
+    ),
+    "poster": (
+        *("as a flat poster", "a screen-print in five inks", "pop-art", "in Warhol's manner"),
+        *("like a comic-book", "a bit cartoonish", "a vector illustration", "painted posters"),
+    ),
+    "cinematic": ("make it cinematic", "like a still from a movie", "more dramatic"),
+    "warm": ("make it warmer", "a cozy evening"),
+    "cold": ("colder, please", "cooler tones"),
+    "vintage": ("an old-fashioned photo", "vintage", "like an old polaroid"),
+    "noir": ("film noir", "in b&w", "black-and-white", "an old greyscale photo in noir"),
+    "neon": ("neon lights", "a cyber-punk look"),
+    "sepia": ("an old sepia photograph", "in sepia tones"),
+    "matte": ("a matte finish", "low contrast and muted"),
+    "vivid": ("the old man in vivid colors", "more vibrant", "punchier? no: bolder"),
+    "pastel": ("pastels", "softer and lighter"),
+    "golden": ("in the golden hour", "a glowing sunset"),
+    "dreamy": ("dreamy", "like in a dream"),
+}
+
+
+@pytest.mark.parametrize("choice", ASKED)
+def test_every_choice_is_found_in_sentences_that_ask_for_it(choice: str) -> None:
+    manner = choice in ("painting", "sketch", "poster")
+    styles = {prompt: read_style(prompt) for prompt in (choice, *ASKED[choice])}
+
+    found = {prompt: s.redrawn if manner else s.look for prompt, s in styles.items()}
+    assert found == dict.fromkeys(styles, choice)
+    assert not is_idle(ASKED[choice][0], {"look": "auto", "stylize": "auto"})
+
+
+def test_sentences_are_known_for_every_choice() -> None:
+    settings = {p.name: p.enum for p in engine_for("restyle").definition.settings}
+
+    for name in ("look", "stylize"):
+        assert {*settings[name]} - {"auto", "none"} <= {*ASKED}
 
 
 def test_settings_go_before_words() -> None:
