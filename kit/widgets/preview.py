@@ -159,6 +159,7 @@ def generation(
         f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
         faint(f"not painted: {', '.join(item.unused_words)}") if item.unused_words else "",
         warning(problem) if problem else "",
+        warning(item.note) if item.note else "",
         f"<div>{faint(copy)}</div>" if copy else "",
     ]
     return card("", "".join(parts))

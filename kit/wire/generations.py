@@ -110,6 +110,18 @@ class Generation(Shape):
         return [str(word) for word in unused] if isinstance(unused, list) else []
 
     @property
+    def note(self) -> str:
+        """What the model warns of in its result, e.g. that traces may be seen; empty for nothing.
+
+        Examples
+        --------
+        >>> Generation(id="gen_1", output={"metadata": {"note": "look twice"}}).note
+        'look twice'
+        """
+        found = ((self.output and self.output.metadata) or {}).get("note")
+        return found if isinstance(found, str) else ""
+
+    @property
     def state(self) -> str:
         """``processing``, ``completed``, ``failed`` or ``canceled``, whatever the service calls it.
 

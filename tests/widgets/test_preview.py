@@ -213,6 +213,19 @@ def test_words_that_are_not_in_the_picture_are_said() -> None:
     assert "not painted" not in preview.generation(wire.Generation(id="g"), None)
 
 
+def test_what_a_model_warns_of_is_said() -> None:
+    rough, other = ({"metadata": {"note": note}} for note in ("a <rough> outline", 7))
+    done, odd = (
+        wire.Generation(id="g", status="completed", output=wire.Output(**told))
+        for told in (rough, other)
+    )
+
+    assert "a &lt;rough&gt; outline" in preview.generation(done, None)
+    assert preview.generation(odd, None) == preview.generation(
+        wire.Generation(id="g", status="completed", output=wire.Output()), None
+    )
+
+
 @pytest.mark.parametrize("told", [{"words": 7}, {"words": {"unused": "cat"}}, {"words": {}}, {}])
 def test_words_of_another_service_are_left_alone(told: dict[str, Any]) -> None:
     assert "not painted" not in preview.generation(wire.Generation(id="g", metadata=told), None)
