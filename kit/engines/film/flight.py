@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Take, filmed, take_of
 from kit.engines.film.weather import Weather
-from kit.engines.media.clip import views
+from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting import tone
-from kit.engines.painting.camera import soften_edges, spread_slices
+from kit.engines.painting.camera import Camera, soften_edges, spread_slices
 from kit.engines.painting.heightfield.air import SkyStrip, fog_of
 from kit.engines.painting.heightfield.covers import cover_of
 from kit.engines.painting.heightfield.detail import make_grain, make_rock
@@ -26,6 +26,7 @@ from kit.engines.painting.heightfield.levels import (
     END,
     NEAR,
     ColorLevels,
+    Hits,
     Pose,
     box_of,
     height_levels,
@@ -34,6 +35,7 @@ from kit.engines.painting.heightfield.levels import (
 from kit.engines.painting.heightfield.relief import SIDE, Terrain, make_terrain
 from kit.engines.painting.heightfield.water import SWING, Water, dry_shores
 from kit.engines.painting.looks import look_for
+from kit.engines.painting.painting import Painting
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -47,6 +49,7 @@ _FAMILIES = {"lake": "alps", "desert": "desert", "forest": "forest", "sea": "isl
 #: From the fourth channel of a land's colors to how much is under water.
 _WET = np.clip((np.arange(256) - OPEN - SWING) * (255 / (127 - SWING)), 0, 255).astype(np.uint8)
 
+_METERS = 4.0  # of a unit
 _SPEED = 44.0  # units a second at full motion
 _AHEAD = 80.0  # units that the pilot looks ahead
 _LEAST = 6.0  # units: words bring a flight no closer to what it flies over
@@ -61,22 +64,13 @@ _OVER = {"forest": 7.0, "islands": 10.0, "canyon": 8.0}
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """How a camera flies.
+    """How a camera flies."""
 
-    Parameters
-    ----------
-    pace, swing : float
-        Factor on its speed, and radians to which it swings to both sides.
-    height, horizon : float
-        Units above the ground nearby, and share of the frame.
-    climb, tilt : float
-        What is added to these at full motion, at the end or, of one that descends, at the start.
-    """
-
-    pace: float = 1.0
-    swing: float = 0.0
-    height: float = 17.0
-    horizon: float = 0.40
+    pace: float = 1.0  # factor on its speed
+    swing: float = 0.0  # radians to both sides
+    height: float = 17.0  # units above the ground nearby
+    horizon: float = 0.40  # share of the frame
+    #: What is added to these at full motion, at the end or, of one that descends, at the start.
     climb: float = 0.0
     tilt: float = 0.0
     descends: bool = False
@@ -127,7 +121,7 @@ class Flight:
     def __init__(self, brief: Brief, kind: str, take: Take, progress: Progress) -> None:
         self._take = take
         rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(8)]
-        self._light = look = look_for(brief)
+        self._look = look = look_for(brief)
         terrain = make_terrain(kind, rng[0], progress.part(0.0, 0.5))
         self._lead = min(round(_DISSOLVE * take.fps) if take.loop else 0, take.frames // 3)
         words = (*brief.composition, *brief.tones)
@@ -190,9 +184,27 @@ class Flight:
             self._weather.draw(views(out, take.width, take.height), number / take.frames)
         return out
 
+    def paint(self, number: int = 0) -> Painting:
+        """Return a frame as a painting, as bright as it is shown: a still is the first one."""
+        size = (self._take.width, self._take.height)
+        picture, hits, wet = self._compose(self._poses[number], 0.0)
+        sky, water = hits.view.sky.astype(np.float32), np.zeros_like(hits.view.z)
+        water[hits.first :] = wet * np.float32(1 / 255)
+        depth = np.where(hits.view.sky, np.float32(np.inf), _METERS * hits.view.z)
+        return Painting(
+            light=tone.decoded(rgb_of(self._enlarge(picture))),
+            film=tone.Film(filmic=False, vignette=0.0, grain=0.0),
+            depth=np.asarray(cv2.resize(depth, size, interpolation=cv2.INTER_NEAREST)),
+            sky=np.asarray(cv2.resize(sky, size, interpolation=cv2.INTER_LINEAR)),
+            water=np.asarray(cv2.resize(water, size, interpolation=cv2.INTER_LINEAR)),
+        )
+
     def _draw(self, number: int, seconds: float) -> Bytes:
+        return self._enlarge(self._compose(self._poses[number], seconds)[0])
+
+    def _enlarge(self, picture: Bytes) -> Bytes:
         width, height = self._take.width, self._take.height
-        luma, red, blue = cv2.split(self._compose(self._poses[number], seconds))
+        luma, red, blue = cv2.split(picture)
         out = np.empty((height * 3 // 2, width), np.uint8)
         planes = zip((luma, blue, red), views(out, width, height), RANGES, strict=True)
         for source, target, (scale, start) in planes:
@@ -200,28 +212,29 @@ class Flight:
             cv2.resize(limited, target.shape[::-1], dst=target, interpolation=cv2.INTER_CUBIC)
         return out
 
-    def _compose(self, at: Pose, seconds: float) -> Bytes:
-        """Return land, sky and water, shape (rows, columns, 3), see `ground.develop`."""
-        hits = trace_land(at, self._size, self._focal, self._slices, self._heights)
-        camera, first = hits.camera, hits.first
+    def _compose(self, at: Pose, seconds: float) -> tuple[Bytes, Hits, Bytes]:
+        """Return land, sky and water, see `ground.develop`; what is hit, and where it is wet."""
+        columns, rows = self._size
+        level, lean = at.horizon * rows, math.tan(at.bank)
+        camera = Camera(columns, rows, self._focal, level, at.height, lean)
+        hits = trace_land(at, camera, self._slices, self._heights)
+        first, sea = hits.first, 0.0 if self._water is None else self._water.level
         land = self._colors.look_up(hits.x, hits.y, hits.inverse)
         if self._water is not None:
-            dry_shores(land, self._colors, hits, at, self._water.level)
-        wet = cv2.LUT(cv2.extractChannel(land, 3), _WET)
+            dry_shores(land, self._colors, hits, at, sea)
+        wet = np.asarray(cv2.LUT(cv2.extractChannel(land, 3), _WET))
         wet[hits.sky] = 0
         self._roughen(land, wet, hits)
-        low = min(camera.rows, first + _last_row(hits.sky) + 2)
-        picture = np.empty((camera.rows, camera.columns, 3), np.uint8)
-        picture[:low] = self._sky.look_up(at.heading, camera, low)
-        fog = fog_of(
-            hits, at.height, self._light, 0.0 if self._water is None else self._water.level
-        )
-        air = np.empty((len(land), camera.columns, 3), np.uint8)
+        fog = fog_of(hits, at.height, self._look, sea)
+        air = np.empty((len(land), columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
         land = cv2.blendLinear(cv2.cvtColor(land, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
+        low = min(rows, first + _last_row(hits.sky) + 2)
+        picture = np.empty((rows, columns, 3), np.uint8)
+        picture[:low] = self._sky.look_up(at.heading, camera, low)
         cv2.copyTo(picture[first:low], hits.sky[: low - first].view(np.uint8), land[: low - first])
         picture[first:] = land
-        soften_edges(picture.transpose(2, 0, 1), hits.edge)
+        soften_edges(picture.transpose(2, 0, 1), hits.view.edge)
         top = len(wet) - 1 - _last_row(wet[::-1])
         if self._water is not None and top < len(wet) - 2:
             small = _half(picture)
@@ -233,7 +246,7 @@ class Flight:
             thin = np.float32(0.45) * fog[rest]
             water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
             picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
-        return picture
+        return picture, hits, wet
 
 
 def _half(plane: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.painting.camera import Camera, trace
+from kit.engines.painting.camera import Camera, View, trace
 from kit.engines.painting.heightfield.relief import TEXEL
 
 NEAR, END = 5.0, 1300.0  # units; where the world ends, it is long lost in the air
@@ -62,28 +62,26 @@ class Hits:
 
     first: int
     camera: Camera
+    view: View
     distance: Floats
     inverse: Floats
     x: Floats
     y: Floats
     height: Floats
     sky: NDArray[np.bool_]
-    edge: Floats
 
 
-def trace_land(
-    at: Pose, size: tuple[int, int], focal: float, slices: Floats, land: WorldHeights
-) -> Hits:
-    """Return what is seen from a place in a frame of so many columns and rows."""
-    columns, rows = size
-    camera = Camera(columns, rows, focal, at.horizon * rows, at.height, math.tan(at.bank))
+def trace_land(at: Pose, camera: Camera, slices: Floats, land: WorldHeights) -> Hits:
+    """Return what a camera sees from a place, looking for ground at rising distances."""
 
     def heights(x: Floats, z: Floats) -> Floats:
         return land(*at.to_world(x, np.ascontiguousarray(z)), slices)
 
     view = trace(heights, camera, slices, Progress())
-    x, z, height, sky = (plane[view.first :] for plane in (view.x, view.z, view.height, view.sky))
-    return Hits(view.first, camera, z, 1 / z, *at.to_world(x, z), height, sky, view.edge)
+    part = slice(view.first, None)
+    z, (x, y) = view.z[part], at.to_world(view.x[part], view.z[part])
+    inverse = np.asarray(np.float32(1) / z)
+    return Hits(view.first, camera, view, z, inverse, x, y, view.height[part], view.sky[part])
 
 
 def bands(rows: int) -> Iterator[slice]:
@@ -140,10 +138,6 @@ class ColorLevels:
 
     Parameters
     ----------
-    colors : ndarray of uint8
-        Of the land, shape (GRID, GRID, 4), repeating at its edges.
-    focal : float
-        Pixels that a unit covers at a distance of one unit.
     roughen : callable
         Changes a level in place, before it is joined to the others.
     turned : bool

@@ -38,29 +38,16 @@ _CREEP = 0.45  # cells to which ridges are rounded in each step
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """A square of land.
-
-    Parameters
-    ----------
-    heights : ndarray of float32
-        Shape (GRID, GRID), in units of the world, trees included; under water the bottom.
-    water : float or None
-        Height of the water's surface; None where there is none.
-    woods : ndarray of uint8
-        How much of a place is under trees, 0 to 255.
-    crowns : ndarray of uint8
-        Shape (CROWNS, CROWNS, 2), repeating: where in its crown each place would be under trees, 0
-        between them to 255 at their tips, and the number of the tree.
-    fields : ndarray of uint8 or None
-        Number of the field that a place belongs to.
-    """
+    """A square of land; planes of shape (GRID, GRID) if not said otherwise."""
 
     kind: str
-    heights: Floats
-    water: float | None
-    woods: Bytes
+    heights: Floats  # in units of the world, trees included; under water the bottom
+    water: float | None  # height of its surface; None where there is none
+    woods: Bytes  # how much of a place is under trees
+    #: Shape (CROWNS, CROWNS, 2), repeating: where in its crown each place would be under trees, 0
+    #: between them to 255 at their tips, and the number of the tree.
     crowns: Bytes
-    fields: Bytes | None = None
+    fields: Bytes | None = None  # number of the field that a place belongs to
 
     @property
     def surface(self) -> Floats:
