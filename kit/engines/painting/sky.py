@@ -231,19 +231,27 @@ def draw_weather(
     planes: Floats, brief: Brief, look: Look, horizon: float, rng: np.random.Generator
 ) -> None:
     """Draw what falls or flies in a brief, in place; `horizon` is its row."""
-    _, height, width = planes.shape
-    kind = kind_of(brief)
-    if kind == "fireflies" or (kind and brief.falling):
-        cover = fallen(kind, rng, (width, height)).astype(np.float32) * np.float32(1 / 255)
-        # Drops bend light of all directions: hardly more than a hint of a color is left.
-        lightness, chroma, hue = look.shade
-        bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * look.shade_power)
-        if kind == "fireflies":
-            planes += light((0.90, 0.17, 105), 2.4) * (cover * cover)
-        else:
-            planes += (bright - planes) * (0.8 * cover)
+    # Drops bend light of all directions: hardly more than a hint of a color is left.
+    lightness, chroma, hue = look.shade
+    bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * look.shade_power)
+    draw_falling(planes, brief, bright, rng)
     if "birds" in brief.things:
         _draw_birds(planes, horizon, rng)
+
+
+def draw_falling(
+    planes: Floats, brief: Brief, bright: Floats, rng: np.random.Generator, share: float = 0.8
+) -> None:
+    """Draw rain or snow in a light, or fireflies, in place."""
+    kind = kind_of(brief)
+    if kind != "fireflies" and not (kind and brief.falling):
+        return
+    cover = fallen(kind, rng, (planes.shape[2], planes.shape[1])).astype(np.float32)
+    cover *= np.float32(1 / 255)
+    if kind == "fireflies":
+        planes += light((0.90, 0.17, 105), 2.4) * (cover * cover)
+    else:
+        planes += (bright - planes) * (np.float32(share) * cover)
 
 
 def _draw_birds(planes: Floats, horizon: float, rng: np.random.Generator) -> None:

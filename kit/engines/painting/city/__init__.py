@@ -12,9 +12,9 @@ from kit.engines.painting.city.things import things_of
 from kit.engines.painting.city.walls import Walls
 from kit.engines.painting.noise import blur
 from kit.engines.painting.painting import Painting, paint_in_detail
+from kit.engines.painting.sky import draw_falling
 from kit.engines.painting.tints import drained
 from kit.engines.painting.tone import Film
-from kit.engines.painting.weather import draw_rain, draw_snow
 from kit.engines.prompt.brief import Brief
 
 #: By how much what falls is brighter than what is behind and around it.
@@ -46,8 +46,8 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         size = max(canvas.depth.shape)
         around = np.stack([blur(np.minimum(it, 1.6), 0.035 * size) for it in canvas.light])
         amount = 0.3 if "minimal" in brief.composition else 0.8
-        falling = draw_rain if brief.weather == "rain" else draw_snow
-        falling(canvas.light, around * _BRIGHT[brief.weather] + 0.03, rng, amount)
+        bright = around * np.float32(_BRIGHT[brief.weather]) + np.float32(0.03)
+        draw_falling(canvas.light, brief, bright, rng, amount)
     progress.report(1.0)
     halo = 0.45 if brief.weather == "fog" and brief.dark else 0.0  # lamps shine into fog
     film = Film(
