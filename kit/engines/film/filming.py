@@ -73,11 +73,7 @@ def filmed(
 ) -> Asset:
     """Draw and encode all frames of a take, and return the clip.
 
-    Parameters
-    ----------
-    light : bool
-        Whether frames are drawn much faster than they are encoded, so that the encoder is left
-        the other cores.
+    Frames that are `light`, drawn much faster than encoded, leave the encoder the other cores.
     """
     values = job.parameters
     content_type, ending, codec = FORMATS[values["format"]]

@@ -43,22 +43,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a move can use.
+    """What a move can use."""
 
-    Parameters
-    ----------
-    across, down : float
-        Width and height of the largest window, in shares of the picture; one of them is 1.
-    focus : tuple of float
-        Where a zoom leads, in shares of the picture.
-    motion : float
-        0 to 1.
-    """
-
-    across: float
+    across: float  # width and height of the largest window, in shares of the picture
     down: float
-    focus: tuple[float, float]
-    motion: float
+    focus: tuple[float, float]  # where a zoom leads, likewise
+    motion: float  # 0 to 1
 
     def window(self, x: float, y: float, size: float) -> Window:
         """Return a window that lies inside the picture, near a place."""
@@ -152,15 +142,7 @@ def travel(job: Job, progress: Progress) -> Asset:
 
 
 class Rostrum:
-    """A picture under a camera that moves from one window to another.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), sRGB.
-    path : tuple of Window
-        Where the camera starts and where it ends.
-    """
+    """An sRGB picture under a camera that moves along a path, from one window to another."""
 
     def __init__(
         self, pixels: Bytes, path: tuple[Window, Window], take: Take, *, easing: str = "smooth"
@@ -249,15 +231,7 @@ def _scaled(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
 def _fill(
     target: Bytes, source: Bytes, step: float, corner: tuple[float, float], error: float
 ) -> None:
-    """Fill a plane from a part of another one, off by some pixels at most.
-
-    Parameters
-    ----------
-    step : float
-        Pixels of the source to a pixel of the target.
-    corner : tuple of float
-        Where the target's left and upper edges lie in the source.
-    """
+    """Fill a plane from a part of another one, `step` pixels for each, off by `error` at most."""
     size = target.shape[::-1]
     if step == 1.0:
         center = [place + (length - 1) / 2 for place, length in zip(corner, size, strict=True)]

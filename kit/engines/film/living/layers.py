@@ -178,15 +178,7 @@ class Shimmer:
 
 
 class Flicker:
-    """Lights that waver, in groups that each go their own way.
-
-    Parameters
-    ----------
-    lights : ndarray of float32
-        Where lamps, windows, signs or stars are, 0 to 1.
-    stars : bool
-        Whether they are stars: air is never still, so that nearly all glimmer, and quickly.
-    """
+    """Lights that waver, in groups that each go their own way; of stars nearly all, and quickly."""
 
     night = True
 
@@ -218,15 +210,7 @@ class Flicker:
 
 
 class Clouds:
-    """Thin clouds that drift over the sky, and take the light that is there.
-
-    Parameters
-    ----------
-    sky : ndarray of float32
-        Where there is sky, 0 to 1.
-    dense : float
-        Share of their light that is left.
-    """
+    """Thin clouds that drift over the sky, and take a share of the light that is there."""
 
     night = False
 
@@ -260,15 +244,7 @@ class Clouds:
 
 
 class Mirror:
-    """Still water under something that moves.
-
-    Parameters
-    ----------
-    free : ndarray of float32
-        Where nothing stands before the water, of the rows of `water`.
-    rows : int
-        Row of the luma below which nothing moves by itself.
-    """
+    """Still water under what moves above a row of the luma, where nothing stands before it."""
 
     def __init__(self, water: Mirrored, free: Floats, canvas: Canvas, rows: int) -> None:
         window = (water.rows, slice(0, canvas.painted[1]))
