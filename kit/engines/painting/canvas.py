@@ -8,32 +8,30 @@ from typing import Self
 import numpy as np
 
 from kit.engines.painting.noise import Plane
+from kit.engines.painting.painting import Painting
+from kit.engines.painting.tone import Film
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Planes that painters add to, in place.
+    """Planes that painters add to, in place."""
 
-    Parameters
-    ----------
-    light : ndarray of float32
-        Shape (3, height, width).
-    depth : ndarray of float32
-        Meters from the camera; infinite in the sky.
-    sky, emitters : ndarray of float32
-        Share of each pixel that is sky, and that shines by itself.
-    """
-
-    light: Plane
-    depth: Plane
-    sky: Plane
-    emitters: Plane
+    light: Plane  # shape (3, height, width)
+    depth: Plane  # meters from the camera, infinite in the sky
+    sky: Plane  # share of each pixel that is sky
+    emitters: Plane  # share that shines by itself
 
     @classmethod
     def over(cls, light: Plane) -> Self:
         """Return a canvas on which there is a sky alone."""
         depth = np.full(light.shape[1:], np.inf, np.float32)
         return cls(light, depth, np.ones_like(depth), np.zeros_like(depth))
+
+    def painting(self, film: Film) -> Painting:
+        """Return it as a painting."""
+        return Painting(
+            light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=self.emitters
+        )
 
     def lay(
         self,
@@ -43,13 +41,7 @@ class Canvas:
         depth: Plane | float,
         shining: Plane | float = 0.0,
     ) -> None:
-        """Lay a thing over a part of the canvas.
-
-        Parameters
-        ----------
-        cover, shining : ndarray of float32
-            Share of each pixel that it covers, and share of its own light.
-        """
+        """Lay a thing over a part of the canvas; `shining` is the share of its own light."""
         below, emitters = self.light[:, *at], self.emitters[at]
         below += (color - below) * cover
         emitters += (shining - emitters) * cover
@@ -70,8 +62,13 @@ class Canvas:
         return (rows, columns), part
 
 
-def distances(shape: tuple[int, ...], x: float, y: float, unit: float = 1.0) -> tuple[Plane, Plane]:
-    """Return how far columns lie right of a place, and rows below it, in units of pixels."""
+def distances(
+    shape: tuple[int, ...], x: float, y: float, unit: float = 1.0, turn: float = 0.0
+) -> tuple[Plane, Plane]:
+    """Return how far pixels lie right of a place and below it, in units, turned by an angle."""
     right = (np.arange(shape[1], dtype=np.float32)[None] - np.float32(x)) / np.float32(unit)
     below = (np.arange(shape[0], dtype=np.float32)[:, None] - np.float32(y)) / np.float32(unit)
-    return right, below
+    if not turn:
+        return right, below
+    cos, sin = np.float32(np.cos(turn)), np.float32(np.sin(turn))
+    return right * cos + below * sin, below * cos - right * sin

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.painting.city.ground import pave
-from kit.engines.painting.city.signs import add_signs
-from kit.engines.painting.city.street import street_of
+from kit.engines.media.noise import smooth_step
+from kit.engines.painting.city.street import ROAD, Street, lamps_of, street_of
 from kit.engines.painting.city.things import things_of
-from kit.engines.painting.city.walls import Walls
-from kit.engines.painting.noise import blur
+from kit.engines.painting.city.walls import Walls, add_signs
+from kit.engines.painting.noise import Plane, blur, sample, tile
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.sky import draw_falling
 from kit.engines.painting.tints import drained
-from kit.engines.painting.tone import Film
+from kit.engines.painting.tone import Film, blend, light
 from kit.engines.prompt.brief import Brief
 
 #: By how much what falls is brighter than what is behind and around it.
@@ -34,7 +34,7 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     hour, canvas = street.hour, street.canvas
     crowd = 0.8 * min(1.0, hour.neon + 0.3) * ("minimal" not in brief.composition)
     add_signs(rng, street, crowd * {"calm": 0.4, "gloomy": 0.45}.get(brief.mood, 1.0))
-    pave(rng, street, progress.part(0.55, 0.7))
+    _pave(rng, street, progress.part(0.55, 0.7))
     things = things_of(rng, street)
     for number, it in enumerate(progress.part(0.7, 0.95).over(things)):
         own = rng.spawn(1)[0]  # what one draws must not depend on whether another is seen
@@ -58,10 +58,104 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         bloom=1.05 * (0.25 + 0.3 * min(1.0, hour.neon) + halo),
         threshold=0.75,
     )
-    return Painting(
-        light=canvas.light,
-        film=film.graded(brief),
-        depth=canvas.depth,
-        sky=canvas.sky,
-        emitters=canvas.emitters,
+    return canvas.painting(film.graded(brief))
+
+
+def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
+    """Paint the ground below the horizon, where no building stands before it."""
+    brief, hour, canvas = street.brief, street.hour, street.canvas
+    top = max(0, int(np.ceil(street.y)) + 1)
+    if top >= brief.height:
+        return
+    at = slice(top, brief.height), slice(0, brief.width)
+    z = np.float32(street.eye) / -street.up[top:]
+    x, step = street.right * z, z / np.float32(street.focal)
+    deep, out = step * z / np.float32(street.eye), np.abs(x)  # meters of a pixel ahead
+    noise = tile(rng, cells=8, octaves=7, gain=0.62)
+    coarse = sample(noise, *np.broadcast_arrays(x * 22.0, z * 16.0))
+    fine = sample(noise, *np.broadcast_arrays(x * 190.0, z * 120.0)) * np.exp(-step * 7.0)
+    progress.report(0.3)
+    neon = np.float32(hour.neon)
+    lit = 0.9 * hour.ambient + hour.glow * (0.14 * neon)
+    sunlit: Plane | float = 1.0
+    if street.sunny:
+        sunlit = smooth_step(-0.8, 0.8, (x * street.sunny + 9.0) * 1.9 - street.shadow(z))
+    lit = lit + hour.sun * (0.16 if hour.ahead else 0.22 + 0.42 * sunlit)
+    side, curb = _edge(out - ROAD, step), _edge(0.17 - np.abs(out - ROAD - 0.05), step)
+    slabs = np.clip(_repeat(x, 1.2, 0.04, step) + _repeat(z, 1.2, 0.04, deep), 0.0, 1.0)
+    road = light((0.47, 0.006, 260)) * (1.0 + 0.07 * fine + 0.045 * coarse)
+    walk = light((0.60, 0.012, 80)) * (1.0 + 0.09 * fine + 0.06 * coarse - 0.28 * slabs)
+    color = blend(road, walk, side)
+    color += (light((0.68, 0.01, 80)) - color) * (0.7 * curb)
+    # A dashed line in the middle, lines along the curbs, a crossing.
+    off = 1.0 - _edge(2.95 - np.abs(z - 14.75), deep)
+    marks = np.maximum(
+        _edge(0.075 - out, step) * _repeat(z - 3.0, 6.0, 3.0, deep),
+        0.8 * _edge(0.06 - np.abs(out - ROAD + 0.45), step),
     )
+    zebra = _repeat(x - 0.3, 1.2, 0.6, step) * _edge(1.75 - np.abs(z - 14.75), deep)
+    marks = np.maximum(marks * off, zebra * _edge(ROAD - 0.6 - out, step))
+    worn = np.clip(0.72 + 0.3 * coarse, 0.15, 1.0) * (1.0 - 0.62 * hour.wet)
+    color += (light((0.90, 0.02, 95)) - color) * (0.8 * marks * worn * (1.0 - side))
+    color *= lit * (0.65 + 0.35 * smooth_step(9.5, ROAD - 0.5, out))
+    progress.report(0.6)
+    covered: Plane | float = 0.0
+    snow = brief.season == "winter" and "lying_snow" in brief.things
+    if snow or brief.weather == "snow":  # trodden, with the tracks of cars
+        tracks = np.exp(-(((np.abs(out - 2.6) - 0.8) / 0.42) ** 2))
+        covered = smooth_step(-0.25, 0.55, 0.75 + 0.35 * coarse + 0.12 * fine - 1.15 * tracks)
+        shine = (
+            hour.ambient * (1.0 + 0.12 / hour.fill) + 0.35 * hour.sun + hour.glow * (0.25 * neon)
+        )
+        snowy = light((0.95, 0.01, 245)) * shine * (1.0 + 0.05 * fine + 0.05 * coarse)
+        color = blend(color, snowy, covered)
+    if hour.neon > 0.2:
+        pools = np.zeros(coarse.shape, np.float32)
+        for aside, ahead in lamps_of(brief):
+            if ahead < 60.0:
+                pools += (1.0 + ((x - 0.72 * aside) / 2.6) ** 2 + ((z - ahead) / 3.2) ** 2) ** -2
+        color += light((0.86, 0.10, 75), 0.22 * min(1.0, hour.neon)) * pools
+    if hour.wet:
+        puddle = smooth_step(-0.9, 0.9, coarse + 0.15 * fine)
+        share = hour.wet * (0.42 + 0.58 * puddle) * (1.0 - 0.8 * covered)
+        color *= 1.0 - 0.45 * hour.wet * (1.0 - covered)
+        _mirror(canvas.light, color, street, top, fine, puddle, share)
+    progress.report(0.9)
+    color += (street.air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.thick)))
+    canvas.lay(at, color, canvas.sky[at].copy(), np.broadcast_to(z, coarse.shape))
+
+
+def _mirror(
+    picture: Plane, color: Plane, street: Street, top: int, fine: Plane, puddle: Plane, share: Plane
+) -> None:
+    """Mirror the street in its ground, in place: sharp in puddles, drawn out elsewhere."""
+    steep, size = -street.up[top:], max(street.brief.height, street.brief.width) / 1024
+    rows = np.arange(top, street.brief.height, dtype=np.float32)[:, None]
+    y = np.clip(
+        2.0 * np.float32(street.y) - rows + fine * (2.5 + 20.0 * steep) * size, 0, max(1, top - 2)
+    )
+    x = np.arange(street.brief.width, dtype=np.float32)[None] + fine * (1.2 + 9.0 * steep) * size
+    # Water mirrors more the flatter one looks at it.
+    share = share * (0.20 + 0.72 * np.exp(-steep * 2.6))
+    for plane, out in zip(picture, color, strict=True):
+        above = np.minimum(plane[:top], np.float32(4.0))
+        short = cv2.blur(above, (3, 2 * int(12 * size) + 1))
+        long = cv2.blur(above, (2 * int(2 * size) + 1, 2 * int(60 * size) + 1))
+        sharp, soft, drawn = (
+            cv2.remap(it, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            for it in (above, short, long)
+        )
+        rough = 0.55 * (soft + drawn)
+        out *= 1.0 - 0.6 * share
+        out += (rough + (0.8 * sharp + 0.2 * soft - rough) * puddle) * share
+
+
+def _repeat(at: Plane, pitch: float, long: float, step: Plane) -> Plane:
+    """Return stripes `long` meters wide, one each `pitch`, even where they are too small."""
+    off = np.abs(np.mod(at, pitch) - pitch / 2)
+    sharp, far = _edge(long / 2 - off, step), np.clip(step / pitch * 2.0 - 0.5, 0.0, 1.0)
+    return np.asarray(sharp + (long / pitch - sharp) * far)
+
+
+def _edge(inside: Plane, step: Plane) -> Plane:
+    return np.asarray(np.clip(inside / np.maximum(step, 1e-4) + 0.5, 0.0, 1.0))

@@ -23,34 +23,21 @@ _AIR, _SUN, _AMBIENT = slice(3, 5), 5, 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hour:
-    """The light of a street.
+    """The light of a street."""
 
-    Parameters
-    ----------
-    colors : tuple of Oklch
-        Of the sky at the horizon, above it and at the zenith; of the air near the ground and high
-        up; of the sun; of the light from the sky, whose strengths are `power` and `fill`.
-    thick : float
-        Density of the air, per meter.
-    ahead : bool
-        The sun stands low at the end of the street, and not high behind the camera.
-    lit, neon : float
-        Share of lit windows, and strength of signs, lamps and shop windows.
-    wet, clouds : float
-        How much the ground mirrors, and how much of the sky is covered.
-    """
-
+    #: Of the sky at the horizon, above it and at the zenith; of the air near the ground and high
+    #: up; of the sun; of the light from the sky.
     colors: tuple[Oklch, ...]
-    thick: float
-    power: float
+    thick: float  # density of the air, per meter
+    power: float  # strength of the sun, and of the light from the sky
     fill: float
-    ahead: bool
-    lit: float
-    neon: float
+    ahead: bool  # the sun stands low at the end of the street, and not high behind the camera
+    lit: float  # share of lit windows
+    neon: float  # strength of signs, lamps and shop windows
     exposure: float
     signs: tuple[Oklch, ...] = _NEON
-    wet: float = 0.0
-    clouds: float = 0.0
+    wet: float = 0.0  # how much the ground mirrors
+    clouds: float = 0.0  # how much of the sky they cover
 
     @property
     def sun(self) -> Plane:

@@ -6,7 +6,8 @@ camera. A point is seen at (x / z, (eye - y) / z) times the focal length from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from kit.engines.painting.framing import framed, third
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import blend, gradient, light
 from kit.engines.prompt.brief import Brief
+
+N = TypeVar("N")
 
 ROAD = 5.6  # half the width between the curbs
 STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # and how often they stand
@@ -39,65 +42,38 @@ _SHOTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Building:
-    """A building on one side of a street, -1 or 1.
+class Building(NamedTuple, Generic[N]):
+    """A building, or of several pixels what they show, each in an array."""
 
-    Parameters
-    ----------
-    near, far, wall : float
-        Where it begins and ends along the street, and how far its front is from the middle.
-    floor, bay : float
-        Height of a floor, and width of a window with the wall beside it.
-    style, number, tone : float
-        Which of `STYLES`, which cells of random tables it has, which of several colors, 0 to 1.
-    """
-
-    side: int
-    near: float
-    far: float
-    wall: float
-    tall: float
-    floor: float
-    bay: float
-    style: float
-    number: float
-    tone: float
+    side: N  # of the street, -1 or 1
+    near: N  # where it begins and ends along the street
+    far: N
+    wall: N  # how far its front is from the middle of the street
+    tall: N
+    floor: N  # height of a floor, and width of a window with the wall beside it
+    bay: N
+    style: N  # which of `STYLES`
+    number: N  # which cells of random tables it has
+    tone: N  # which of several colors, 0 to 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Street:
-    """A street to be painted.
-
-    Parameters
-    ----------
-    shot : dict
-        Numbers that the words of composition chose.
-    x, y, focal : float
-        The vanishing point and the focal length, in pixels; `eye` is the camera's height.
-    right, up : ndarray of float32
-        x / z of every column, shape (1, width), and (y - eye) / z of every row, (height, 1).
-    buildings : list of Building
-        The farthest first.
-    sunny : int
-        The side whose walls a high sun shines on, else 0.
-    air : ndarray of float32
-        The color that distance fades to, of each pixel.
-    """
+    """A street to be painted."""
 
     brief: Brief
     hour: Hour
-    shot: dict[str, float]
-    x: float
+    shot: dict[str, float]  # numbers that the words of composition chose
+    x: float  # the vanishing point and the focal length, in pixels
     y: float
     focal: float
-    eye: float
-    right: Plane
-    up: Plane
-    buildings: list[Building]
-    sunny: int
-    air: Plane = field(init=False)
-    canvas: Canvas = field(init=False)
+    eye: float  # height of the camera
+    right: Plane  # x / z of every column, shape (1, width)
+    up: Plane  # (y - eye) / z of every row, shape (height, 1)
+    buildings: list[Building[float]]  # the farthest first
+    sunny: int  # the side whose walls a high sun shines on, else 0
+    air: Plane  # the color that distance fades to, of each pixel
+    canvas: Canvas
 
     def column(self, x: float, z: float) -> float:
         """Return where a point is seen, in pixels from the left."""
@@ -136,14 +112,12 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
     right, down = distances(shape, x - 0.5, y - 0.5, focal)
     hour = hour_of(rng, brief, shot["air"])
-    street = Street(
+    return Street(
         brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
         buildings=_buildings(rng, brief, shot, eye),
         sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
+        air=_air(hour, right, -down), canvas=Canvas.over(_sky(rng, hour, right, -down)),
     )  # fmt: skip
-    object.__setattr__(street, "canvas", Canvas.over(_sky(rng, street)))
-    object.__setattr__(street, "air", _air(street))
-    return street
 
 
 def lamps_of(brief: Brief) -> list[tuple[float, float]]:
@@ -161,12 +135,12 @@ def lamps_of(brief: Brief) -> list[tuple[float, float]]:
 
 def _buildings(
     rng: np.random.Generator, brief: Brief, shot: dict[str, float], eye: float
-) -> list[Building]:
+) -> list[Building[float]]:
     tall = 0.7 if brief.mood == "calm" else shot["tall"]
     tall *= 1.7 if "towers" in brief.things else 0.6 if "low_houses" in brief.things else 1.0
     broad = shot["broad"] * (0.62 if "narrow" in brief.things else 1.0)
-    found = []
-    for side in (-1, 1):
+    found: list[Building[float]] = []
+    for side in (-1.0, 1.0):
         z = _NEAREST
         while z < _FARTHEST:
             deep = rng.uniform(9.0, 21.0) * (1.0 + z / 160.0)
@@ -184,45 +158,42 @@ def _buildings(
             )
             if "high" in brief.composition and z < 130.0:  # one looks over the roofs that are near
                 most = eye * (0.40 + 0.42 * building.tone)
-                building = replace(building, tall=min(building.tall, most))
+                building = building._replace(tall=min(building.tall, most))
             found.append(building)
             z += deep
     if "centered" in brief.composition:  # both sides are alike
         left = [it for it in found if it.side < 0]
-        found = [*left, *(replace(it, side=1) for it in left)]
+        found = [*left, *(it._replace(side=1.0) for it in left)]
     return sorted(found, key=lambda it: -it.near)
 
 
-def _sky(rng: np.random.Generator, street: Street) -> Plane:
-    hour, shape = street.hour, (street.brief.height, street.brief.width)
-    rise = np.clip(street.up / 0.62, 0.0, 1.0)
+def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane:
+    height, width = len(up), right.shape[1]
+    rise = np.clip(up / 0.62, 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 1.0), hour.colors[:3], strict=True))
-    down, across = noise.across(3.4, *shape)
-    body = noise.field(rng, *shape, cells=(2 * down, across), octaves=7, gain=0.52)
+    down, across = noise.across(3.4, height, width)
+    body = noise.field(rng, height, width, cells=(2 * down, across), octaves=7, gain=0.52)
     cover = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
     low, top = light(hour.colors[0]), light(hour.colors[2])
-    cloud = light((0.93, 0.012, 250)) if hour.power else 0.85 * low
-    if hour.ahead:
-        cloud = light(hour.colors[5], 0.75)
-    if hour.power == 0.0 and street.brief.dark:
-        cloud = 0.45 * low + 0.3 * top
+    cloud = light(hour.colors[5], 0.75) if hour.ahead else light((0.93, 0.012, 250))
+    if hour.power == 0.0:
+        cloud = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
     cloud = cloud * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
     sky = blend(gradient(stops, rise**0.8), cloud, 0.85 * cover * np.minimum(rise * 5.0, 1.0))
     if hour.ahead and hour.power:
-        far = np.hypot(street.right, street.up - np.float32(0.045))
-        sky += light(hour.colors[5]) * (5.0 * smooth_step(0.026, 0.021, far) + 0.9 * _glare(far))
+        disc = smooth_step(0.026, 0.021, np.hypot(right, up - np.float32(0.045)))
+        sky += light(hour.colors[5]) * (5.0 * disc + 0.9 * _glare(right, up))
     return sky
 
 
-def _air(street: Street) -> Plane:
+def _air(hour: Hour, right: Plane, up: Plane) -> Plane:
     """Return air that is warm below, and glows toward a sun at the end of the street."""
-    low, high = (light(color) for color in street.hour.colors[3:5])
-    air = low + (high - low) * smooth_step(0.0, 0.75, street.up) + 0.0 * street.right
-    if street.hour.ahead and street.hour.power:
-        far = np.hypot(street.right, street.up - np.float32(0.045))
-        air += street.hour.sun * (0.55 * _glare(far))
-    return np.asarray(air, np.float32)
+    low, high = (light(color) for color in hour.colors[3:5])
+    glow = 0.55 * _glare(right, up) * hour.ahead
+    return np.asarray(low + (high - low) * smooth_step(0.0, 0.75, up) + hour.sun * glow, np.float32)
 
 
-def _glare(far: Plane) -> Plane:
+def _glare(right: Plane, up: Plane) -> Plane:
+    """Return the glow round a sun that stands a little above the vanishing point."""
+    far = np.hypot(right, up - np.float32(0.045))
     return np.asarray(np.exp(-far * 5.5) + 0.8 * np.exp(-far * 19.0))

@@ -1,17 +1,20 @@
-"""Facades and roofs: windows, floors and shops, smoothed by how small they are seen."""
+"""Facades, roofs and signs: windows, floors, shops and letters that shine."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, TypeAlias
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Oklch
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.city.signs import lettered_names
-from kit.engines.painting.city.street import Street
+from kit.engines.media.typesetting import font_of
+from kit.engines.painting.city.street import Building, Street
 from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import light
 
@@ -34,21 +37,21 @@ _STONES: tuple[Oklch, ...] = (
     (0.82, 0.012, 90), (0.66, 0.012, 250), (0.74, 0.03, 75), (0.58, 0.015, 60),
 )  # fmt: skip
 _LAMPS: tuple[Oklch, ...] = ((0.86, 0.10, 74), (0.90, 0.06, 90), (0.88, 0.04, 225), (0.8, 0.12, 60))
-
-
-class Its(NamedTuple):
-    """What is known of the building that each pixel shows."""
-
-    side: Plane
-    near: Plane
-    far: Plane
-    wall: Plane
-    tall: Plane
-    floor: Plane
-    bay: Plane
-    style: Plane
-    number: Plane
-    tone: Plane
+_WORDS = (
+    "HOTEL", "BAR", "NOODLES", "OPEN", "CAFE", "JAZZ", "RAMEN", "CLUB", "CINEMA", "TEA", "ARCADE",
+    "SUSHI", "BOOKS", "24H", "DINER", "PHARMACY", "KARAOKE", "RECORDS", "TAXI", "GRILL", "LOUNGE",
+)  # fmt: skip
+_FACES = ("bebas", "neon", "rubik", "anton")
+_FARTHEST = 75.0
+_LEAST = 5  # pixels across, below which a sign is left out
+_NAMES = (
+    "CORNER BOOKS", "Noodle House", "Bakery", "Cinema Grand", "night market", "TEA & CO",
+    "RECORDS", "Flowers", "Trattoria", "Optician", "jazz cellar", "HARDWARE",
+    "PHO 88", "The Tailor", "Patisserie", "Gallery", "coffee bar", "ELECTRIC",
+)  # fmt: skip
+_NAME_FACES = ("bebas", "rubik", "script", "playfair", "neon", "anton")
+#: What is known of the buildings that pixels show.
+Its: TypeAlias = Building[Plane]
 
 
 class Walls:
@@ -74,19 +77,18 @@ class Walls:
         index, count = self._trace(), len(street.buildings)
         depth, sky, emitters = (it.ravel() for it in (canvas.depth, canvas.sky, canvas.emitters))
         shown, airs = canvas.light.reshape(3, -1), street.air.reshape(3, -1)
-        table = np.array([[getattr(it, name) for name in Its._fields] for it in street.buildings])
-        table = table.astype(np.float32).T
+        table = np.array(street.buildings, np.float32).T
         for top in range(0, len(index), _STRIP):
             rows, columns = np.nonzero(index[top : top + _STRIP] >= 0)
             rows += top
             at = np.ravel_multi_index((rows, columns), index.shape)
             number, z = index.ravel()[at], depth[at]
-            its = Its(*table.take(number % count, axis=1))
+            its = Building(*table.take(number % count, axis=1))
             right, up = street.right[0, columns], street.eye + street.up[rows, 0] * z
             color, shining = self._facade(its, z, np.abs(right), up)
             roof = number >= count
             if roof.any():
-                behind = Its(*(it[roof] for it in its))
+                behind = Building(*(it[roof] for it in its))
                 color[:, roof], shining[roof] = self._roof(behind, z[roof], np.abs(right[roof]))
             clear = np.exp(-z * np.float32(self._hour.thick))
             # At the upper edge of a wall what is behind it shows: the row above.
@@ -184,7 +186,12 @@ class Walls:
         wall += (pane * (1.0 - 0.75 * np.maximum(*bars)) - wall) * glass
         shining = glass * np.minimum(lit, 1.0)
         low = np.flatnonzero(up < _SHOP + step)
-        its, along, up, sunlit = Its(*(it[low] for it in its)), along[low], up[low], sunlit[low]
+        its, along, up, sunlit = (
+            Building(*(it[low] for it in its)),
+            along[low],
+            up[low],
+            sunlit[low],
+        )
         backward = (its.side > 0) ^ front[low]
         shop, lamps = self._shop(its, along, up, (step_along[low], step[low]), sunlit, backward)
         share = _edge(_SHOP - up, step[low])
@@ -214,7 +221,7 @@ class Walls:
         board = (0.30 * tint + 0.05) * lit + tint * (0.10 * neon)
         name = tint * (neon * (0.10 + 1.6 * (power < 0.72))) + (0.3 * tint + 0.25) * lit
         # The name stands in the middle of its board, in the direction of writing.
-        names = lettered_names()
+        names = _lettered_names()
         count, tall, wide = names.shape
         place = (bay - number - 0.16) / 0.68
         x = np.clip(np.where(backward, 1.0 - place, place), -0.01, 1.01) * wide - 0.5
@@ -270,3 +277,82 @@ def _pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) ->
 def _edge(inside: Plane, step: Plane) -> Plane:
     """Return the cover of a pixel whose middle lies `inside` meters behind an edge."""
     return np.asarray(np.clip(inside / step + 0.5, 0.0, 1.0))
+
+
+@cache
+def _lettered_names() -> Floats:
+    """Return names of shops as cover, shape (names, 40, 320), 0 to 1."""
+    sheets = []
+    for number, name in enumerate(_NAMES):
+        face = _NAME_FACES[number % len(_NAME_FACES)]
+        wide = font_of(face, 62).getlength(name)
+        font = font_of(face, int(62 * min(1.0, 620 / wide)))
+        sheet = Image.new("L", (640, 80))
+        ImageDraw.Draw(sheet).text((320, 40), name, fill=255, font=font, anchor="mm")
+        sheets.append(np.asarray(sheet.reduce(2), np.float32) / np.float32(255.0))
+    return np.stack(sheets)
+
+
+def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
+    """Hang neon signs off the walls, the farthest first; `crowd` is the share of places with one.
+
+    Each faces up and down the street: glowing letters below one another in a tube, or a glowing
+    panel with dark letters.
+    """
+    hour, neon = street.hour, street.hour.neon
+    found = []
+    for it in street.buildings:
+        z = it.near + rng.uniform(0.6, 2.5)
+        while z < min(it.far - 1.0, _FARTHEST):
+            word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
+            wide, low = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5)
+            tall = min(wide * len(word) * rng.uniform(0.78, 1.0), it.tall - 0.8 - low)
+            inks = [light(hour.signs[int(ink)]) for ink in rng.integers(len(hour.signs), size=2)]
+            filled, hangs = rng.random(2) < (0.22, crowd)
+            if tall > wide and hangs:
+                x = it.side * (it.wall - 0.25 - wide / 2) - wide / 2
+                found.append((z, x, low + tall, wide, tall, word, face, bool(filled), inks))
+            z += rng.uniform(3.5, 9.0)
+    for z, x, top, wide, tall, word, face, filled, (ink, frame) in sorted(found, key=_away):
+        left, upper = round(street.column(x, z)), round(street.row(top, z))
+        size = round(wide * street.focal / z), round(tall * street.focal / z)
+        reach = left < street.brief.width and left + size[0] > 0 and upper + size[1] > 0
+        if min(size[0], size[1] // 2) < _LEAST or not reach:
+            continue
+        panel, tube, letters = _drawn(word, face, *size)
+        unlit = 0.35 * hour.fill + 0.25 * hour.power
+        if filled:
+            color = ink * (neon * 1.5 + unlit) * (1.0 - 0.88 * letters) + frame * (
+                tube * neon * 0.8
+            )
+        else:
+            color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
+            color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
+            color += frame * (tube * (neon * 2.2 + unlit))
+        shining = min(1.0, neon) * (1.0 - letters if filled else np.maximum(letters, tube))
+        street.add_sheet((left, upper), color, panel, z, shining, nearest=z)
+
+
+def _away(sign: tuple[Any, ...]) -> float:
+    return -float(sign[0])
+
+
+def _drawn(word: str, face: str, wide: int, tall: int) -> list[Floats]:
+    """Return the panel, the tube round it and the letters, each (tall, wide), 0 to 1."""
+    scale = 3 if wide < 40 else 2
+    size = (wide * scale, tall * scale)
+    edge = max(1, round(0.055 * size[0]))
+    sheets = [Image.new("L", size) for _ in range(3)]
+    panel, tube, pen = (ImageDraw.Draw(sheet) for sheet in sheets)
+    inner = (edge, edge, size[0] - 1 - edge, size[1] - 1 - edge)
+    panel.rectangle((edge // 2, edge // 2, size[0] - 1 - edge // 2, size[1] - 1 - edge // 2), 255)
+    tube.rectangle(inner, outline=255, width=edge)
+    pitch = size[1] * 0.94 / len(word)
+    font = font_of(face, max(4, int(min(0.86 * size[0], 1.18 * pitch))))
+    for number, letter in enumerate(word):
+        at = (size[0] / 2, size[1] * 0.03 + pitch * (number + 0.5))
+        pen.text(at, letter, fill=255, font=font, anchor="mm")
+    small = [
+        cv2.resize(np.asarray(it), (wide, tall), interpolation=cv2.INTER_AREA) for it in sheets
+    ]
+    return [np.asarray(it, np.float32) / np.float32(255.0) for it in small]

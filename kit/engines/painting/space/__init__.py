@@ -51,13 +51,7 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         canvas.light[...] += blend(first, second, down)
     _add_rocks(rng, canvas, sky)
     progress.report(1.0)
-    return Painting(
-        light=canvas.light,
-        film=_FILM.graded(brief),
-        depth=canvas.depth,
-        sky=canvas.sky,
-        emitters=canvas.emitters,
-    )
+    return canvas.painting(_FILM.graded(brief))
 
 
 def _add_rocks(rng: np.random.Generator, canvas: Canvas, sky: Sky) -> None:

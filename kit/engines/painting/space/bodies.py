@@ -21,7 +21,7 @@ _SUBJECTS: dict[str, tuple[Range, ...]] = {
     "hole": ((0.05, 0.22), (0.0, 0.07), (0.45, 0.55), (0.53, 0.55), (0.04, 0.34), (0.087, 0.19)),
     "orbit": ((0.12, 0.5), (0.0, 0.12), (0.60, 0.70), (1.0, 1.0), (0.0, 0.4), (0.0, 0.0)),
     "ringed": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.15, 0.19), (0.0, 0.5), (0.14, 0.34)),
-    "planet": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.22, 0.34), (0.0, 0.5), (0.0, 0.0)),
+    "planet": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.25, 0.35), (0.0, 0.5), (0.0, 0.0)),
     "galaxy": ((0.0, 0.06), (0.0, 0.06), (0.44, 0.56), (0.72, 0.92), (0.0, 0.7), (0.38, 0.9)),
     "stars": ((0.12, 0.3),),
     "nova": ((0.02, 0.1), (0.0, 0.12), (0.38, 0.62), (0.34, 0.34), (0.0, 0.0), (0.0, 0.0)),
@@ -64,76 +64,41 @@ _SHOTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CelestialBody:
-    """One body; places and lengths are pixels.
+    """One body; places and lengths are pixels."""
 
-    Parameters
-    ----------
-    kind : str
-        One of `PLANETS`, or galaxy, hole, wormhole, nova or comet, whose radius is its tail's.
-    tilt : float
-        Of its axis, rings or disk in the picture, in radians; of a comet where its tails point.
-    opening : float
-        How far rings or disk face the viewer: 0 is a line or no rings, 1 a circle.
-    sun : tuple of float
-        Unit vector toward the light: right, down, toward the viewer.
-    hues : tuple of float
-        Of ground and air, or of what shines within and without.
-    """
-
-    kind: str
+    kind: str  # of `PLANETS`, or galaxy, hole, wormhole, nova or comet
     x: float
     y: float
-    radius: float
-    tilt: float = 0.0
-    opening: float = 0.0
-    sun: Vector = (0.0, 0.0, 1.0)
-    hues: tuple[float, ...] = (255.0, 250.0)
+    radius: float  # of a comet the length of its tails
+    tilt: float = 0.0  # of its axis, rings, disk or tail in the picture, in radians
+    opening: float = 0.0  # how far rings or disk face the viewer: 0 a line or none, 1 a circle
+    sun: Vector = (0.0, 0.0, 1.0)  # unit vector toward the light: right, down, toward the viewer
+    hues: tuple[float, ...] = (255.0, 250.0)  # of ground and air, or of what shines within, without
     chroma: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sky:
-    """A view of space, in a frame of `width` by `height` pixels.
-
-    Parameters
-    ----------
-    hues : tuple of float
-        Of the main gas, of its hottest parts and of the second gas, in degrees.
-    amount, glow : float
-        How much of the sky gas fills, 0 (a breath) to 1, and a factor on its light.
-    core : tuple of float
-        Where the stars that light the gas stand, as shares of width and height.
-    zoom, alone : float
-        How many times nearer than usual the gas is, and the reach of a single cloud with nothing
-        around it, as a share of the shorter side; else 0.
-    main : CelestialBody or None
-        What the picture is of; of the gas without one.
-    others : tuple of CelestialBody
-        What accompanies it: a moon behind it, the rest before it.
-    sun : tuple of float or None
-        Where a sun rises over the main body, in pixels.
-    rocks : float
-        How high the ground stands from which one looks up, as a share of the height; else 0.
-    """
+    """A view of space, in a frame of `width` by `height` pixels."""
 
     width: int
     height: int
-    hues: Vector
+    hues: Vector  # of the main gas, of its hottest parts and of the second gas, in degrees
     chroma: float
-    amount: float
-    core: tuple[float, float]
-    zoom: float = 1.0
-    alone: float = 0.0
-    glow: float = 1.0
+    amount: float  # how much of the sky gas fills, 0 (a breath) to 1
+    core: Range  # where the stars stand that light the gas, as shares of width and height
+    zoom: float = 1.0  # how many times nearer than usual the gas is
+    alone: float = 0.0  # reach of a single cloud with nothing round it, of the shorter side
+    glow: float = 1.0  # factor on the light of the gas
     stars: float
     flares: int
-    main: CelestialBody | None = None
-    others: tuple[CelestialBody, ...] = ()
-    sun: tuple[float, float] | None = None
-    rocks: float = 0.0
+    main: CelestialBody | None = None  # what the picture is of; of the gas without one
+    others: tuple[CelestialBody, ...] = ()  # a moon behind it, the rest before it
+    sun: Range | None = None  # where a sun rises over the main body, in pixels
+    rocks: float = 0.0  # height of the ground from which one looks up, as a share of the frame's
 
     @property
-    def anchor(self) -> tuple[float, float]:
+    def anchor(self) -> Range:
         """Where the thing stands that the view is of, as shares of width and height."""
         at = self.sun or ((self.main.x, self.main.y) if self.main else None)
         return (at[0] / self.width, at[1] / self.height) if at else self.core
@@ -218,7 +183,7 @@ def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -
         hues=hues,
         chroma=strength(brief),
     )
-    if subject in ("planet", "ringed") and rng.random() < 0.65:
+    if subject in ("planet", "ringed") and rng.random() < 0.65 and "comet" not in brief.things:
         moon = CelestialBody(
             kind="moon",
             x=main.x - side * main.radius * (rng.uniform(1.55, 2.0) + (subject == "ringed")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cv2
 import numpy as np
 
@@ -22,20 +24,28 @@ _STARS: list[tuple[float, Oklch]] = [
 ]
 
 
+def _noises(
+    rng: np.random.Generator, shape: tuple[int, ...], octaves: int, progress: Progress,
+    zoom: float = 1.0,
+) -> Callable[..., Plane]:  # fmt: skip
+    """Return a source of noise of so many cells along the longer side, of a gain."""
+
+    def noise(cells: float, gain: float = 0.5) -> Plane:
+        progress.check()
+        blobs = across(cells / min(1.0, zoom), shape[0], shape[1])
+        plane = field(rng, shape[0], shape[1], cells=blobs, octaves=octaves, gain=gain)
+        return enlarge_middle(plane, zoom) if zoom > 1.0 else plane
+
+    return noise
+
+
 def nebula(
     rng: np.random.Generator, sky: Sky, octaves: int, progress: Progress
 ) -> tuple[Plane, Plane]:
     """Return the light of the gas, shape (3, height, width), and how thick it is, 0 to 1."""
     height, width = sky.height, sky.width
     size, reach = max(height, width), max(height, width) * sky.zoom
-    done = iter(np.linspace(0.1, 0.6, 8))
-
-    def noise(cells: float, gain: float = 0.5) -> Plane:
-        blobs = across(cells / min(1.0, sky.zoom), height, width)
-        plane = field(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
-        progress.report(next(done))
-        return enlarge_middle(plane, sky.zoom) if sky.zoom > 1.0 else plane
-
+    noise = _noises(rng, (height, width), octaves, progress, sky.zoom)
     wind, drift = noise(2.5), noise(2.5)
     body = warp(noise(3.0, 0.54), wind, drift, 0.085 * reach)
     veil = warp(noise(4.0, 0.57), drift, body, 0.065 * reach)
@@ -48,8 +58,8 @@ def nebula(
     near = 1.0 / (1.0 + 26.0 * (x * x + y * y))
     # A band through the core with ragged edges.
     turn = rng.uniform(0.0, np.pi)
-    cos, sin = np.float32(np.cos(turn)), np.float32(np.sin(turn))
-    off, along = y * cos - x * sin + 0.07 * wind, x * cos + y * sin
+    along, off = distances((height, width), sky.core[0] * width, sky.core[1] * height, reach, turn)
+    off = off + 0.07 * wind
     wide, long = 0.07 + 0.33 * sky.amount, 0.30 + 0.9 * sky.amount
     band = np.exp(-((off / np.float32(wide)) ** 2) - (along / np.float32(long)) ** 2)
     place = np.clip(band * (0.55 + 0.5 * sky.amount) + 0.10 + 0.14 * sky.amount, 0.0, 1.0)
@@ -82,14 +92,12 @@ def nebula(
 
 
 def _gas_stops(cool: float, hot: float, chroma: float) -> list[tuple[float, Oklch]]:
+    middle = mix((0.56, 0.19 * chroma, cool), (0.68, 0.17 * chroma, hot), 0.55)
     return [
-        (0.0, (0.0, 0.0, cool)),
-        (0.16, (0.13, 0.06 * chroma, cool)),
-        (0.38, (0.33, 0.15 * chroma, cool)),
-        (0.62, mix((0.56, 0.19 * chroma, cool), (0.68, 0.17 * chroma, hot), 0.55)),
-        (0.84, (0.84, 0.13 * chroma, hot)),
+        (0.0, (0.0, 0.0, cool)), (0.16, (0.13, 0.06 * chroma, cool)),
+        (0.38, (0.33, 0.15 * chroma, cool)), (0.62, middle), (0.84, (0.84, 0.13 * chroma, hot)),
         (1.0, (0.98, 0.04 * chroma, hot)),
-    ]
+    ]  # fmt: skip
 
 
 def galaxy(
@@ -97,19 +105,11 @@ def galaxy(
 ) -> tuple[Plane, Plane]:
     """Return spiral arms of young stars and dust round a warm core: light and thickness."""
     height, width = sky.height, sky.width
-    done = iter(np.linspace(0.15, 0.6, 4))
-
-    def noise(cells: float, gain: float = 0.55) -> Plane:
-        blobs = across(cells, height, width)
-        plane = field(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
-        progress.report(next(done))
-        return plane
-
-    x, y = distances((height, width), it.x, it.y, it.radius)
-    cos, sin = np.float32(np.cos(it.tilt)), np.float32(np.sin(it.tilt))
-    along, off = x * cos + y * sin, (y * cos - x * sin) / np.float32(it.opening)
+    noise = _noises(rng, (height, width), octaves, progress)
+    along, off = distances((height, width), it.x, it.y, it.radius, it.tilt)
+    off = off / np.float32(it.opening)
     far = np.sqrt(along * along + off * off)
-    wind, drift = noise(6.0), noise(6.0)
+    wind, drift = noise(6.0, 0.55), noise(6.0, 0.55)
     clumps = warp(noise(12.0, 0.62), wind, drift, 0.02 * max(height, width))
     arms, pitch = int(rng.choice([2, 2, 3, 4])), rng.uniform(0.24, 0.38)
     turns = np.arctan2(off, along) - np.log(far + 0.03) / np.float32(np.tan(pitch))
@@ -121,11 +121,8 @@ def galaxy(
     lanes = inner**3 * smooth_step(-0.7, 1.1, clumps + 0.4 * drift)
     dark = np.clip(lanes * 1.1, 0.0, 0.92) * smooth_step(0.05, 0.22, far)
     knots = np.clip(noise(46.0, 0.7) + 0.6 * clumps - 1.35, 0.0, 2.0) * wave**3
-    parts = ((0.86, 0.085), (0.74, 0.12), (0.68, 0.19))
-    old, new, gas = (
-        light((level, chroma * it.chroma, hue))
-        for (level, chroma), hue in zip(parts, it.hues, strict=True)
-    )
+    parts = zip((0.86, 0.74, 0.68), (0.085, 0.12, 0.19), it.hues, strict=True)
+    old, new, gas = (light((level, chroma * it.chroma, hue)) for level, chroma, hue in parts)
     shine = blend(old, new, smooth_step(0.04, 0.40, far + 0.02 * wind)) * (disc * body * 2.6)
     progress.report(0.8)
     shine = (shine + gas * (knots * disc * 4.2)) * (1.0 - dark)
@@ -135,16 +132,14 @@ def galaxy(
 
 
 def add_nova(
-    rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, _: Progress
+    rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
 ) -> None:
     """Add a shell of gas in threads, the gas that fills it and the star in its middle."""
     height, width = canvas.depth.shape
     x, y = distances((height, width), it.x, it.y, it.radius)
     away = np.sqrt(x * x + y * y)
-    broad, fine = (
-        field(rng, height, width, cells=across(cells, height, width), octaves=octaves, gain=gain)
-        for cells, gain in ((7.0, 0.5), (15.0, 0.6))
-    )
+    noise = _noises(rng, (height, width), octaves, progress)
+    broad, fine = noise(7.0), noise(15.0, 0.6)
     bent = away * (1.0 + 0.10 * broad + 0.05 * fine)
     # Light of a thin shell gathers at its rim, where one looks along it.
     rim = np.exp(-(((bent - 0.92) / 0.11) ** 2)) + 0.35 * smooth_step(1.0, 0.5, bent)
@@ -158,15 +153,11 @@ def add_nova(
 
 
 def add_comet(
-    rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, _: Progress
+    rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
 ) -> None:
     """Add a comet's head, its narrow tail of ions and its wide bent one of dust."""
-    height, width = canvas.depth.shape
-    x, y = distances((height, width), it.x, it.y, it.radius)
-    cos, sin = np.float32(np.cos(it.tilt)), np.float32(np.sin(it.tilt))
-    along, aside = x * cos + y * sin, y * cos - x * sin
-    blobs = across(20.0, height, width)
-    rough = field(rng, height, width, cells=blobs, octaves=octaves)
+    along, aside = distances(canvas.depth.shape, it.x, it.y, it.radius, it.tilt)
+    rough = _noises(rng, canvas.depth.shape, octaves, progress)(20.0)
     behind, back = smooth_step(-0.02, 0.05, along), np.maximum(along, 0.0)
     for color, bend, thin, spread, fall, uneven in (
         (light((0.78, 0.10, it.hues[0]), 1.1), 0.0, 0.010, 0.045, 1.9, 0.22),
@@ -174,23 +165,15 @@ def add_comet(
     ):
         wide = thin + spread * back
         tail = np.exp(-(((aside - bend * along * np.abs(along)) / wide) ** 2) - fall * back)
-        canvas.light[...] += color * (
-            tail * (thin / wide) ** 0.45 * behind * (1.0 + uneven * rough)
-        )
-    near = (x * x + y * y) * np.float32(1 / 0.022**2)
-    canvas.light[...] += light((0.96, 0.03, 200)) * (
-        2.6 * np.exp(-near) + 0.55 * np.exp(-np.sqrt(near))
-    )
+        tail *= (thin / wide) ** 0.45 * behind * (1.0 + uneven * rough)
+        canvas.light[...] += color * tail
+    near = (along * along + aside * aside) * np.float32(1 / 0.022**2)
+    head = 2.6 * np.exp(-near) + 0.55 * np.exp(-np.sqrt(near))
+    canvas.light[...] += light((0.96, 0.03, 200)) * head
 
 
 def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: Sky) -> None:
-    """Add thousands of stars by a power law of brightness, and a few with a lens's spikes.
-
-    Parameters
-    ----------
-    hidden : ndarray of float32
-        Share of the starlight that something in front takes away, 0 to 1.
-    """
+    """Add thousands of stars, as far as they are not hidden, and a few with a lens's spikes."""
     height, width = hidden.shape
     size = max(height, width)
     # Counted by the frame, not by the pixel: a larger picture shows the same sky, sharper.
@@ -206,7 +189,7 @@ def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: Sky)
         sharp = cv2.GaussianBlur(points, (0, 0), 0.45 + 0.28 * reach)
         shine = sharp * (3.4 * scale) + halo * (4.0 * scale)
         plane += shine
-        np.maximum(canvas.emitters, np.minimum(2.0 * shine, 1.0), out=canvas.emitters)
+    np.minimum(2.0 * shine, 1.0, out=canvas.emitters)
     for _ in range(sky.flares):
         warm = rng.random() < 0.35
         color = light((0.92, 0.07 * rng.random(), 65.0 if warm else 258.0), 0.9)
@@ -216,20 +199,17 @@ def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: Sky)
 
 def add_flare(canvas: Canvas, at: tuple[float, float], scale: float, color: Plane) -> None:
     """Add a bright star with a halo and four spikes, about 60 pixels long at scale 1."""
-    height, width = canvas.depth.shape
     reach = int(90 * scale) + 2
-    rows = slice(max(0, int(at[1]) - reach), max(0, min(height, int(at[1]) + reach + 1)))
-    columns = slice(max(0, int(at[0]) - reach), max(0, min(width, int(at[0]) + reach + 1)))
-    y, x = np.ogrid[rows, columns]
-    dx = np.abs(x - at[0]).astype(np.float32) / scale
-    dy = np.abs(y - at[1]).astype(np.float32) / scale
+    place, _ = canvas.clip(int(at[0]) - reach, int(at[1]) - reach, 2 * reach + 1, 2 * reach + 1)
+    x, y = distances(canvas.depth.shape, *at, scale)
+    dx, dy = np.abs(x[:, place[1]]), np.abs(y[place[0]])
     far = np.sqrt(dx * dx + dy * dy)
     slim = np.float32(0.6 + 0.25 / scale)
     spikes = np.exp(-dy / slim - dx / 17.0) + np.exp(-dx / slim - dy / 17.0)
     shine = 3.2 * np.exp(-far / 1.7) + 0.2 * np.exp(-far / 9.0) + 0.75 * spikes
     shine *= 1.0 - smooth_step(50.0, 88.0, far)
-    canvas.light[:, rows, columns] += shine * color
-    emitters = canvas.emitters[rows, columns]
+    canvas.light[:, *place] += shine * color
+    emitters = canvas.emitters[place]
     np.maximum(emitters, np.minimum(shine, 1.0), out=emitters)
 
 

@@ -36,9 +36,8 @@ def add_hole(
     height, width = canvas.depth.shape
     mass = it.radius / _OUTER
     x, y = distances((height, width), it.x, it.y, mass)
-    cos, sin = np.float32(np.cos(it.tilt)), np.float32(np.sin(it.tilt))
-    aside, over = x * cos + y * sin, x * sin - y * cos
-    away = np.maximum(np.sqrt(x * x + y * y), np.float32(1e-3))
+    aside, over = distances((height, width), it.x, it.y, mass, it.tilt)
+    over, away = -over, np.maximum(np.sqrt(x * x + y * y), np.float32(1e-3))
     picture, emitters = canvas.light.copy(), canvas.emitters.copy()
     bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
     outside = smooth_step(_CRITICAL - 0.05, _CRITICAL + 0.35, away)
@@ -57,9 +56,8 @@ def add_hole(
         _add_ring(canvas.light, it, mass, 0.4, aside / away, away)
         return
     canvas.lay(every, canvas.light, 1.0 - outside, _DEPTH)
-    rows = slice(max(0, int(it.y - 1.16 * it.radius)), int(max(0, it.y + 1.16 * it.radius)) + 1)
-    columns = slice(max(0, int(it.x - 1.16 * it.radius)), int(max(0, it.x + 1.16 * it.radius)) + 1)
-    at = rows, columns
+    reach = int(1.16 * it.radius)
+    at, _ = canvas.clip(int(it.x) - reach, int(it.y) - reach, 2 * reach + 1, 2 * reach + 1)
     gas = tile(rng, cells=4, octaves=octaves, gain=0.62), tile(rng, cells=32, octaves=5, gain=0.7)
     for order in reversed(range(_IMAGES)):
         if not order:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 import cv2
@@ -29,31 +28,19 @@ _FAR = 30.0  # distance of a body as tall as the frame, which sets how it shifts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """What a planet is made of.
-
-    Parameters
-    ----------
-    tones : tuple
-        Of its ground, by height or by belt; a deviation of its height passes `span` of them.
-    relief, air : float
-        How steep its ground is, and how thick its air is, 0 to 1.
-    cracks : tuple of (cells, sharpness)
-        Two nets of lines; `molten` ones glow, others are dark.
-    frost : float
-        Latitude from which there is ice, in radians.
-    """
+    """What a planet is made of; a deviation of its height passes `span` of its tones."""
 
     tones: Tones
     span: float = 0.22
     middle: float = 0.5
     relief: float = 0.0
-    air: float = 0.5
+    air: float = 0.5  # how thick, 0 to 1
+    frost: float = 9.0  # latitude from which there is ice, in radians
     belts: bool = False
     craters: bool = False
     living: bool = False
-    molten: bool = False
-    cracks: tuple[tuple[int, float], ...] = ()
-    frost: float = 9.0
+    cracks: tuple[tuple[int, float], ...] = ()  # cells and sharpness of two nets of lines
+    molten: Tones = ()  # cracks glow in them
 
 
 SURFACES = {
@@ -77,20 +64,15 @@ SURFACES = {
     ),
     "lava": Surface(
         tones=((0, 0.12, 0.02, 0), (1, 0.36, 0.03, 15)), span=0.25, relief=0.10, air=0.25,
-        cracks=((7, 9.0), (14, 9.0)), molten=True,
+        cracks=((7, 9.0), (14, 9.0)),
+        molten=((0, 0.0, 0.0, 0), (0.3, 0.40, 0.17, -6), (0.7, 0.72, 0.18, 16), (1, 0.95, 0.1, 45)),
     ),
     "icy": Surface(
         tones=((0, 0.60, 0.07, 0), (0.5, 0.82, 0.04, -10), (1, 0.97, 0.01, 0)),
         span=0.20, middle=0.55, relief=0.05, air=0.6, cracks=((4, 26.0), (6, 30.0)),
     ),
 }  # fmt: skip
-#: Tones of what glows in cracks, and of green and dry land, by height.
-_MOLTEN: Tones = (
-    (0, 0.0, 0.0, 0),
-    (0.3, 0.40, 0.17, -6),
-    (0.7, 0.72, 0.18, 16),
-    (1, 0.95, 0.1, 45),
-)
+#: Tones of green and of dry land, by height.
 _GREEN: list[tuple[float, Oklch]] = [(0.0, (0.40, 0.07, 138)), (1.0, (0.56, 0.05, 100))]
 _DRY: list[tuple[float, Oklch]] = [(0.0, (0.58, 0.08, 75)), (1.0, (0.74, 0.06, 70))]
 
@@ -112,48 +94,44 @@ class Globe:
         self.latitude = np.arcsin(np.clip(self.y * cos - self.x * sin, -1.0, 1.0))
         self.longitude = np.arctan2(self.x * cos + self.y * sin, self.z)
 
+        self._wide = np.sqrt(2.0 / (1.0 + self.z)) * np.float32(_SIDE * self.grain / 2 / _REACH)
+
     def wrap(self, texture: Plane, times: float = 1.0) -> Plane:
         """Return a texture laid on the visible half with equal areas, mirrored on."""
-        half = np.float32(_SIDE / 2)
-        scale = half * np.float32(times * self.grain / _REACH) * np.sqrt(2.0 / (1.0 + self.z))
-        return _remapped(texture, self.x * scale + half, self.y * scale + half)
+        scale = self._wide * np.float32(times)
+        return _looked_up(texture, self.x * scale, self.y * scale)
 
     def belt(self, texture: Plane, around: float, along: float) -> Plane:
         """Return a texture stretched along the parallels, by its pixels per radian."""
-        x = self.longitude * np.float32(around * self.grain) + np.float32(_SIDE / 2)
-        y = self.latitude * np.float32(along * self.grain) + np.float32(_SIDE / 2)
-        return _remapped(texture, x, y)
+        x, y = self.longitude * (around * self.grain), self.latitude * (along * self.grain)
+        return _looked_up(texture, x, y)
 
 
-def _remapped(texture: Plane, x: Plane, y: Plane) -> Plane:
-    border = cv2.BORDER_REFLECT_101
-    return np.asarray(cv2.remap(texture, x, y, cv2.INTER_LINEAR, borderMode=border))
+def _looked_up(texture: Plane, x: Plane, y: Plane) -> Plane:
+    half, border = np.float32(_SIDE / 2), cv2.BORDER_REFLECT_101
+    return np.asarray(cv2.remap(texture, x + half, y + half, cv2.INTER_LINEAR, borderMode=border))
 
 
 def add_planet(
     rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
 ) -> None:
     """Paint a planet, its air and its rings, in strips, so that a canceled job need not wait."""
-    seed = int(rng.integers(2**62))
-    reach = it.radius * (_RING_OUTER + 0.05 if it.opening else 1.45)
-    height, width = canvas.depth.shape
-    left, right = max(0, int(it.x - reach)), min(width, int(it.x + reach) + 1)
-    top, bottom = max(0, int(it.y - reach)), min(height, int(it.y + reach) + 1)
-    if left >= right or top >= bottom:
-        return
-    step = max(1, _STRIP // (right - left))
-    for first in range(top, bottom, step):
-        at = slice(first, min(bottom, first + step)), slice(left, right)
-        _add_strip(np.random.default_rng(seed), canvas, it, octaves, at)
-        progress.report((at[0].stop - top) / (bottom - top))
+    seed, reach = int(rng.integers(2**62)), it.radius * (_RING_OUTER + 0.05 if it.opening else 1.45)
+    side = round(2 * reach) + 1
+    (rows, columns), _ = canvas.clip(int(it.x - reach), int(it.y - reach), side, side)
+    step = _STRIP // (columns.stop - columns.start + 1) + 1
+    for first in range(rows.start, rows.stop, step):
+        at = slice(first, min(rows.stop, first + step)), columns
+        if columns.start < columns.stop:
+            _add_strip(np.random.default_rng(seed), canvas, it, octaves, at)
+        progress.report((at[0].stop - rows.start) / (rows.stop - rows.start))
 
 
 def _add_strip(
     rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int,
     at: tuple[slice, slice],
 ) -> None:  # fmt: skip
-    size = max(canvas.depth.shape)
-    globe, surface = Globe(it, at, size), SURFACES[it.kind]
+    globe, surface = Globe(it, at, max(canvas.depth.shape)), SURFACES[it.kind]
     depth = _FAR * min(canvas.depth.shape) / (2.0 * it.radius)
     facing = globe.x * it.sun[0] + globe.y * it.sun[1] + globe.z * it.sun[2]
     color, (over, down), shine = _surface(rng, globe, it, octaves)
@@ -176,9 +154,7 @@ def _add_strip(
     sunny = smooth_step(-0.45, 0.95, toward / np.maximum(globe.far, 0.5) + 0.3 * it.sun[2])
     off = np.maximum(globe.far - 1.0, 0.0)
     glow = (0.30 * np.exp(-16.0 * off) + 0.55 * np.exp(-60.0 * off)) * sunny
-    canvas.light[:, *at] += glow * light(
-        (0.74, 0.12, it.hues[-1]), 1.0 if surface.air > 0.3 else 0.35
-    )
+    canvas.light[:, *at] += glow * light((0.74, 0.12, it.hues[-1]), 0.3 + 0.7 * surface.air)
     canvas.lay(at, lit + shine, np.clip((1.0 - globe.far) * it.radius + 0.5, 0.0, 1.0), depth)
     if rings:
         canvas.lay(at, tone, cover * front, depth * 0.98)
@@ -189,8 +165,11 @@ def _surface(
 ) -> tuple[Plane, tuple[Plane, Plane], Plane]:
     """Return the light that it throws back, its slopes to the right and down, its own light."""
     surface = SURFACES[it.kind]
-    texture = partial(_texture, rng, octaves=octaves)
-    ground = texture(9 if surface.belts else 4, gain=0.56)
+
+    def texture(cells: int, gain: float = 0.5) -> Plane:
+        return field(rng, _SIDE, _SIDE, cells=(cells, cells), octaves=octaves, gain=gain)
+
+    ground = texture(9 if surface.belts else 4, 0.56)
     if surface.belts:
         color = _toned(it, surface.tones, _belts(rng, globe, ground))
         return color, (0.0 * globe.x, 0.0 * globe.x), 0.0 * globe.x
@@ -209,38 +188,31 @@ def _surface(
     white = smooth_step(surface.frost, surface.frost + 0.14, np.abs(globe.latitude) + 0.08 * height)
     if surface.living:
         shore = smooth_step(0.26, 0.32, height)
-        dry = smooth_step(-0.25, 0.35, 0.55 - np.abs(globe.latitude) + 0.25 * height)
+        dry = smooth_step(-0.25, 0.35, 0.4 - np.abs(globe.latitude) + 0.25 * height)
         green, arid = (gradient(tones, 0.3 + 0.3 * height) for tones in (_GREEN, _DRY))
         color = blend(color, blend(green, arid, dry), shore)
-        bend, clouds = texture(6), texture(9, gain=0.66)
+        bend, clouds = texture(6), texture(9, 0.66)
         swirls = globe.wrap(warp(clouds, bend, np.rot90(bend), 26.0))
         white = np.maximum(white, smooth_step(0.1, 2.0, swirls + 0.35 * globe.wrap(clouds, 3.1)))
-        towns = smooth_step(1.1, 2.6, globe.wrap(texture(40, gain=0.8), 2.0)) * (1.0 - white)
+        towns = smooth_step(1.1, 2.6, globe.wrap(texture(40, 0.8), 2.0)) * (1.0 - white)
         shine = light((0.8, 0.13, 70), 0.5) * (towns * smooth_step(0.3, 1.6, height))
         over, down = over * shore, down * shore
     color = blend(color, light((0.96, 0.008, 240)), white)
     if surface.cracks:
-        nets = [texture(cells) for cells, _ in surface.cracks]
-        sharp = [sharpness for _, sharpness in surface.cracks]
-        lines = [np.exp(-np.abs(net) * by) for net, by in zip(nets, sharp, strict=True)]
-        cut = globe.wrap(warp(np.maximum(lines[0], 0.7 * lines[1]), nets[1], nets[0], 9.0))
+        (broad, first), (small, second) = ((texture(it), sharp) for it, sharp in surface.cracks)
+        net = np.maximum(np.exp(-np.abs(broad) * first), 0.7 * np.exp(-np.abs(small) * second))
+        cut = globe.wrap(warp(net, small, broad, 9.0))
         if surface.molten:
             hot = cut**1.5 * smooth_step(1.1, -0.7, height)
-            shine = _toned(it, _MOLTEN, hot) * ((0.35 + 0.65 * globe.z) * 1.9)
+            shine = _toned(it, surface.molten, hot) * ((0.35 + 0.65 * globe.z) * 1.9)
         else:
             color = blend(color, light((0.48, 0.09 * it.chroma, it.hues[0] + 100)), 0.6 * cut)
     return color, (over, down), shine
 
 
-def _texture(rng: np.random.Generator, cells: int, *, gain: float = 0.5, octaves: int) -> Plane:
-    return field(rng, _SIDE, _SIDE, cells=(cells, cells), octaves=octaves, gain=gain)
-
-
 def _toned(it: CelestialBody, tones: Tones, place: Plane) -> Plane:
-    colors = [
-        (at, (level, chroma * it.chroma, it.hues[0] + turn)) for at, level, chroma, turn in tones
-    ]
-    return gradient(colors, place)
+    ground, strength = it.hues[0], it.chroma
+    return gradient([(at, (level, c * strength, ground + h)) for at, level, c, h in tones], place)
 
 
 def _belts(rng: np.random.Generator, globe: Globe, eddies: Plane) -> Plane:
@@ -277,43 +249,34 @@ def _rings(
     rng: np.random.Generator, globe: Globe, it: CelestialBody
 ) -> tuple[Plane, Plane, Plane, Plane]:
     """Return light and cover of the rings, where they lie before the planet, and their shadow."""
-    cos, sin, flat = np.cos(it.tilt), np.sin(it.tilt), it.opening
-    sun = np.array(it.sun)
-    along = np.array([cos, sin, 0.0])
-    across = np.array([-sin * flat, cos * flat, np.sqrt(1.0 - flat * flat)])
+    cos, sin, flat = (float(part) for part in (np.cos(it.tilt), np.sin(it.tilt), it.opening))
+    deep = float(np.sqrt(1.0 - flat * flat))
     # Dense from the inside out, with fine grooves and wide gaps, no finer than the pixels.
     at = np.linspace(0.0, 1.0, 768)
     dense = 0.62 + 0.20 * line(rng, at, 0.22, octaves=3) + 0.13 * line(rng, at, 0.03, octaves=4)
     for place, wide in ((rng.uniform(0.55, 0.66), 0.018), (rng.uniform(0.82, 0.9), 0.007)):
         dense = dense * (1.0 - 0.92 * np.exp(-(((at - place) / wide) ** 2)))
-    dense = dense * (0.35 + 0.65 * smooth_step(0.05, 0.30, at))
-    dense = dense * smooth_step(0.0, 0.02, at) * smooth_step(1.0, 0.97, at)
-    profile = cv2.GaussianBlur(
-        np.clip(dense, 0.0, 0.96).astype(np.float32)[None], (0, 0), max(0.5, 900.0 / it.radius)
-    )
+    dense = dense * smooth_step(-0.10, 0.30, at) * smooth_step(1.0, 0.97, at)
+    dense[0] = dense[-1] = 0.0
+    rough = np.clip(dense, 0.0, 0.96).astype(np.float32)[None]
+    profile = cv2.GaussianBlur(rough, (0, 0), max(0.5, 900.0 / it.radius))
 
     def covered(far: Plane) -> Plane:
-        place = ((far - _RING_INNER) * (767 / (_RING_OUTER - _RING_INNER))).astype(np.float32)
+        place = (far - _RING_INNER) * np.float32(767 / (_RING_OUTER - _RING_INNER))
         return np.asarray(cv2.remap(profile, place, 0 * place, cv2.INTER_LINEAR, borderValue=0))
 
-    a = globe.x * np.float32(cos) + globe.y * np.float32(sin)
-    b = (globe.y * np.float32(cos) - globe.x * np.float32(sin)) / np.float32(flat)
+    x, y, z, (right, down, near) = globe.x, globe.y, globe.z, it.sun
+    a, b = x * cos + y * sin, (y * cos - x * sin) / flat
     cover = covered(np.sqrt(a * a + b * b))
     # None of the sun reaches them in the cylinder of the planet's shadow.
-    toward = a * float(along @ sun) + b * float(across @ sun)
+    turned = down * cos - right * sin
+    toward = a * (right * cos + down * sin) + b * (turned * flat + near * deep)
     off = np.sqrt(np.maximum(a * a + b * b - toward * toward, 0.0))
     shade = 1.25 - 1.21 * smooth_step(1.02, 0.96, off) * smooth_step(0.0, -0.1, toward)
-    tones = ((0.0, 0.30, 0.03), (0.5, 0.66, 0.05), (1.0, 0.92, 0.035))
-    stops = [(at, (level, chroma * it.chroma, it.hues[0])) for at, level, chroma in tones]
-    normal = np.cross(along, across)
-    tilt = float(normal @ sun)
-    way = -(globe.x * float(normal[0]) + globe.y * float(normal[1]) + globe.z * float(normal[2]))
-    way = way / (tilt if abs(tilt) > 1e-3 else 1e-3)
-    hit = [p + way * float(s) for p, s in zip((globe.x, globe.y, globe.z), it.sun, strict=True)]
-    shadow = covered(np.sqrt(hit[0] ** 2 + hit[1] ** 2 + hit[2] ** 2)) * (way > 0.0)
-    return (
-        gradient(stops, 0.25 + 0.75 * cover) * shade,
-        cover,
-        smooth_step(-0.004, 0.004, b),
-        shadow,
-    )
+    tones = ((0.0, 0.30, 0.03, 0.0), (0.5, 0.66, 0.05, 0.0), (1.0, 0.92, 0.035, 8.0))
+    # From each point of the planet a ray toward the sun meets their plane, or does not.
+    tilt = near * flat - turned * deep
+    way = -(z * flat - (y * cos - x * sin) * deep) / (tilt if abs(tilt) > 1e-3 else 1e-3)
+    far = np.sqrt((x + way * right) ** 2 + (y + way * down) ** 2 + (z + way * near) ** 2)
+    color = _toned(it, tones, 0.25 + 0.75 * cover) * shade
+    return color, cover, smooth_step(-0.004, 0.004, b), covered(far) * (way > 0.0)
