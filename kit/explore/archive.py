@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
-from kit.explore.asked import Asked
 from kit.explore.columns import Columns
+from kit.explore.filters import HistoryFilter
 from kit.explore.store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ALL = Asked()
+ALL = HistoryFilter()
 _FORMATS = {
     ".parquet": "(format parquet, compression zstd)",
     ".csv": "(format csv, header)",
@@ -54,7 +54,7 @@ class Archive:
 
     def frame(
         self,
-        choice: Asked = ALL,
+        choice: HistoryFilter = ALL,
         columns: Sequence[str] | None = None,
         *,
         parameters: bool = False,
@@ -108,7 +108,7 @@ class Archive:
         return arrow.frame(self._ask(find), index=None)
 
     def export(
-        self, path: Path | str, choice: Asked = ALL, columns: Sequence[str] | None = None
+        self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None
     ) -> Path:
         """Write generations to a ``.parquet`` or ``.csv`` file and return its path.
 

@@ -2,7 +2,7 @@
 
 No object is made for a cell that is not needed, and none outlives its slice of a page, which is
 what makes it fast. A page that does not have the usual shape is read by the wire models instead,
-which forgive more: see `kit.explore.odd`.
+which forgive more: see `kit.explore.malformed`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore import cells
 from kit.explore.arrow import GENERATIONS
-from kit.explore.cells import Foreign, Output, Row
-from kit.explore.odd import Oddities
+from kit.explore.cells import ForeignRow, GenerationRow, Output
+from kit.explore.malformed import MalformedValues
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
@@ -30,17 +30,17 @@ _SLICE = 10_000
 #: Bytes from which on a page is read in pieces, and rows of a piece.
 _LONG, _PIECE = 4_000_000, 1000
 #: Cells of a row.
-_FIELDS = Row.__struct_fields__
+_FIELDS = GenerationRow.__struct_fields__
 
 #: What msgspec raises for what it cannot read, texts that are not UTF-8 among it.
 _UNREAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
-_decoder = msgspec.json.Decoder(list[Row])
-_foreign = msgspec.json.Decoder(list[Foreign])
+_decoder = msgspec.json.Decoder(list[GenerationRow])
+_foreign = msgspec.json.Decoder(list[ForeignRow])
 _cutter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def table(contents: Iterable[bytes], odd: Oddities | None = None) -> pa.Table:
+def table(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
     """Return the generations of some pages as one table, in the order given.
 
     A value that makes no sense is missing in it, and a record without an id is left out.
@@ -49,7 +49,7 @@ def table(contents: Iterable[bytes], odd: Oddities | None = None) -> pa.Table:
     ----------
     contents : iterable of bytes
         Bodies of answers to a list of generations: each a JSON array.
-    odd : Oddities, optional
+    malformed : Oddities, optional
         Notes what could not be read, for whoever calls several times and tells of it once.
 
     Returns
@@ -68,42 +68,46 @@ def table(contents: Iterable[bytes], odd: Oddities | None = None) -> pa.Table:
     >>> table([b'[{"id": "a", "status": "done", "creditsCharged": 0.05}]'])["status"].to_pylist()
     ['completed']
     """
-    noted = odd or Oddities()
+    noted = malformed or MalformedValues()
     tables = [GENERATIONS.empty_table(), *_tables(_pages(contents, noted), noted)]
-    if odd is None:
+    if malformed is None:
         noted.tell()
     return pa.concat_tables(tables)
 
 
 def rows(items: Iterable[wire.Generation]) -> pa.Table:
     """Return generations that were read already as a table; see `table`."""
-    noted = Oddities()
+    noted = MalformedValues()
     tables = [GENERATIONS.empty_table(), *_tables([[_row(item) for item in items]], noted)]
     noted.tell()
     return pa.concat_tables(tables)
 
 
-def _tables(pages: Iterable[Sequence[Row]], odd: Oddities) -> Iterator[pa.Table]:
+def _tables(
+    pages: Iterable[Sequence[GenerationRow]], malformed: MalformedValues
+) -> Iterator[pa.Table]:
     """Yield tables of about `_SLICE` rows, whatever the size of the pages."""
     waiting: list[Any] = []
     for page in pages:
         # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
         waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, page)))
         if len(waiting) >= _SLICE * len(_FIELDS):
-            yield _table(waiting, odd)
+            yield _table(waiting, malformed)
             waiting = []
     if waiting:
-        yield _table(waiting, odd)
+        yield _table(waiting, malformed)
 
 
-def _pages(contents: Iterable[bytes], odd: Oddities) -> Iterator[Sequence[Row]]:
+def _pages(
+    contents: Iterable[bytes], malformed: MalformedValues
+) -> Iterator[Sequence[GenerationRow]]:
     """Decode bodies; a long one is cut first, so that its rows are never all there at once."""
     for content in contents:
         raws = [] if len(content) < _LONG else _cut(content)
         for start in range(0, len(raws), _PIECE):
-            yield _decoded(b"[" + b",".join(raws[start : start + _PIECE]) + b"]", odd)
+            yield _decoded(b"[" + b",".join(raws[start : start + _PIECE]) + b"]", malformed)
         if not raws:
-            yield _decoded(content, odd)
+            yield _decoded(content, malformed)
 
 
 def _cut(content: bytes) -> Sequence[msgspec.Raw]:
@@ -114,34 +118,34 @@ def _cut(content: bytes) -> Sequence[msgspec.Raw]:
         return ()
 
 
-def _decoded(content: bytes, odd: Oddities) -> Sequence[Row]:
+def _decoded(content: bytes, malformed: MalformedValues) -> Sequence[GenerationRow]:
     try:
         return _decoder.decode(content)
     except _UNREAD:
-        return _translated(content, odd)
+        return _translated(content, malformed)
 
 
-def _translated(content: bytes, odd: Oddities) -> Sequence[Row]:
+def _translated(content: bytes, malformed: MalformedValues) -> Sequence[GenerationRow]:
     """Read a page whose statuses are not the contract's words, as most other services' are not."""
     try:
         return [cells.own(row) for row in _foreign.decode(content)]
     except _UNREAD:
-        return _forgiven(content, odd)
+        return _forgiven(content, malformed)
 
 
-def _forgiven(content: bytes, odd: Oddities) -> Sequence[Row]:
+def _forgiven(content: bytes, malformed: MalformedValues) -> Sequence[GenerationRow]:
     """Read a page as the wire models do, which take numbers for times and much else."""
     try:
-        return [_row(item) for item in odd.generations(content)]
+        return [_row(item) for item in malformed.generations(content)]
     except (ValueError, RecursionError) as error:
         first = str(error).partition("\n")[0][:200]
         sentence = f"the list of generations is not what the API document describes: {first}"
         raise ApiError(sentence) from None
 
 
-def _row(generation: wire.Generation) -> Row:
+def _row(generation: wire.Generation) -> GenerationRow:
     item: Any = generation  # a row takes any words: only those that are read are held to its own
-    return Row(
+    return GenerationRow(
         id=item.id,
         status=item.state,
         model_id=item.model_id,
@@ -166,17 +170,17 @@ def _output(facts: wire.Output) -> Output:
     return Output(**{name: getattr(facts, name) for name in Output.__struct_fields__})
 
 
-def _table(flat: Sequence[Any], odd: Oddities) -> pa.Table:
+def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:
     """Return rows, given cell by cell, as a table."""
     column = {name: flat[n :: len(_FIELDS)] for n, name in enumerate(_FIELDS)}.__getitem__
     status = cells.texts(column("status"))
     begun, ended = (
-        cells.times(column("created_at"), odd, "createdAt"),
-        cells.ended(status, column("completed_at"), column("updated_at"), odd),
+        cells.times(column("created_at"), malformed, "createdAt"),
+        cells.ended(status, column("completed_at"), column("updated_at"), malformed),
     )
     credits, back = (
-        cells.numbers(column("credits_charged"), odd, "creditsCharged"),
-        cells.numbers(column("credits_refunded"), odd, "creditsRefunded"),
+        cells.numbers(column("credits_charged"), malformed, "creditsCharged"),
+        cells.numbers(column("credits_refunded"), malformed, "creditsRefunded"),
     )
     found = {
         "id": cells.texts(column("id")),
@@ -190,8 +194,10 @@ def _table(flat: Sequence[Any], odd: Oddities) -> pa.Table:
         "net": pc.subtract(credits, pc.fill_null(back, 0.0)),
         "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
         "seconds": cells.between(begun, ended),
-        "render_seconds": cells.between(cells.times(column("started_at"), odd, "startedAt"), ended),
-        **cells.outputs(column("output"), odd),
+        "render_seconds": cells.between(
+            cells.times(column("started_at"), malformed, "startedAt"), ended
+        ),
+        **cells.outputs(column("output"), malformed),
         "parameters": cells.objects(column("parameters")),
         "media": cells.counted(column("media_urls")),
         "error": cells.sentences(column("error")),

@@ -60,7 +60,7 @@ class Budget:
 
     @property
     def spent(self) -> Decimal:
-        """What was charged while it was open, less what came back."""
+        """What was charged while it was open, less refunded."""
         return sum(self._spent.values(), Decimal(0))
 
     @property
@@ -228,7 +228,7 @@ class Budgets:
             warnings.warn_explicit(sentence, BudgetWarning, "studio.budget", 1)
 
     def refund(self, what: str, credits: Decimal) -> None:
-        """Take back what came back for something that was paid inside an open budget."""
+        """Count what was refunded for something that was paid inside an open budget."""
         with self._lock:
             for budget in self._open:
                 if what in budget._spent:

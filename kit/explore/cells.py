@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from kit import wire
 from kit.explore.arrow import GENERATIONS, TIME
-from kit.explore.odd import Oddities
+from kit.explore.malformed import MalformedValues
 from kit.wire.words import FINISHED
 
 _INSTANT: TypeAdapter[Any] = TypeAdapter(wire.Instant)
@@ -44,7 +44,7 @@ class Output(msgspec.Struct, gc=False, rename="camel"):
     content_type: _TEXT = None
 
 
-class Row(msgspec.Struct, gc=False, rename="camel"):
+class GenerationRow(msgspec.Struct, gc=False, rename="camel"):
     """What a frame needs of a generation, in the order of the API, which is the fastest to read."""
 
     id: str
@@ -67,7 +67,7 @@ class Row(msgspec.Struct, gc=False, rename="camel"):
     output: Output | None = None
 
 
-class Foreign(Row, gc=False, rename="camel"):
+class ForeignRow(GenerationRow, gc=False, rename="camel"):
     """A generation of a service with other words."""
 
     status: _TEXT = None  # type: ignore[assignment]
@@ -92,12 +92,12 @@ def texts(values: Sequence[str | None]) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-def numbers(values: Sequence[Any], odd: Oddities, field: str) -> pa.Array:
+def numbers(values: Sequence[Any], malformed: MalformedValues, field: str) -> pa.Array:
     """Return numbers; a service that writes its amounts as text means numbers."""
     try:
         return pa.array(values, pa.float64())
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array(odd.each(field, _finite, values), pa.float64())
+        return pa.array(malformed.each(field, _finite, values), pa.float64())
 
 
 def _finite(value: Any) -> float:
@@ -107,16 +107,16 @@ def _finite(value: Any) -> float:
     return number
 
 
-def own(row: Foreign) -> Row:
+def own(row: ForeignRow) -> GenerationRow:
     """Return a row with its status in the contract's words, as `kit.wire.Generation.state` does."""
     state: Any = FINISHED.get((row.status or "").lower()) or (
         "completed" if row.output_url else "failed" if row.error else "processing"
     )
     generation_id, _, *others, _ = msgspec.structs.astuple(row)
-    return Row(generation_id, state, *others)
+    return GenerationRow(generation_id, state, *others)
 
 
-def times(values: Sequence[str | None], odd: Oddities, field: str) -> pa.Array:
+def times(values: Sequence[str | None], malformed: MalformedValues, field: str) -> pa.Array:
     """Return instants; a service that forgets the zone means UTC."""
     written = texts(values)
     if written.null_count == len(written):
@@ -126,7 +126,7 @@ def times(values: Sequence[str | None], odd: Oddities, field: str) -> pa.Array:
             return read(written)
         except pa.ArrowInvalid:
             continue
-    return pa.array(odd.each(field, _INSTANT.validate_python, values), TIME)
+    return pa.array(malformed.each(field, _INSTANT.validate_python, values), TIME)
 
 
 def _zoned(texts: pa.Array) -> pa.Array:
@@ -141,14 +141,14 @@ def ended(
     status: pa.Array,
     completed: Sequence[str | None],
     updated: Sequence[str | None],
-    odd: Oddities,
+    malformed: MalformedValues,
 ) -> pa.Array:
-    """Return when generations ended: the last change of a finished one, where nobody says."""
-    known = times(completed, odd, "completedAt")
+    """Return when generations ended: the last change of a finished one, by default."""
+    known = times(completed, malformed, "completedAt")
     running = pc.equal(status, "processing")
     if known.null_count == running.true_count:
         return known
-    changed = times(updated, odd, "updatedAt")
+    changed = times(updated, malformed, "updatedAt")
     return pc.if_else(running, pa.scalar(None, TIME), pc.coalesce(known, changed))
 
 
@@ -157,23 +157,27 @@ def between(first: pa.Array, last: pa.Array) -> pa.Array:
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
-def outputs(values: Sequence[Output | None], odd: Oddities) -> dict[str, pa.Array]:
+def outputs(values: Sequence[Output | None], malformed: MalformedValues) -> dict[str, pa.Array]:
     """Return the facts of outputs by column."""
     kinds = {name: GENERATIONS.field(name).type for name in _FACTS}
     if not any(values):
         return {name: pa.nulls(len(values), kind) for name, kind in kinds.items()}
     flat = list(chain.from_iterable(map(msgspec.structs.astuple, map(_or_none, values))))
     return {
-        name: _facts(flat[place :: len(kinds)], kind, odd, _CALLED[name])
+        name: _facts(flat[place :: len(kinds)], kind, malformed, _CALLED[name])
         for place, (name, kind) in enumerate(kinds.items())
     }
 
 
-def _facts(values: Sequence[Any], kind: pa.DataType, odd: Oddities, field: str) -> pa.Array:
+def _facts(
+    values: Sequence[Any], kind: pa.DataType, malformed: MalformedValues, field: str
+) -> pa.Array:
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, OverflowError):  # a whole number that is larger than any output
-        return pa.array(odd.each(field, lambda value: pa.scalar(value, kind).as_py(), values), kind)
+        return pa.array(
+            malformed.each(field, lambda value: pa.scalar(value, kind).as_py(), values), kind
+        )
 
 
 def _or_none(output: Output | None) -> Output:

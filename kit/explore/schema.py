@@ -77,8 +77,10 @@ GENERATIONS: Table = {
     "generation_type": Column("string", "", "text-to-image, image-to-video, ..."),
     "prompt": Column("string", "", "what was asked for"),
     "credits": Column("float64", "credits", "charged at the start"),
-    "credits_refunded": Column("float64", "credits", "came back; NaN where nobody says"),
-    "net": Column("float64", "credits", "charged less what came back"),
+    "credits_refunded": Column(
+        "float64", "credits", "refunded; NaN where the service does not say"
+    ),
+    "net": Column("float64", "credits", "charged less refunded"),
     "credits_source": Column("string", "", "service, receipt, estimate or none"),
     "seconds": Column("float64", "s", "from the order to its end"),
     "render_seconds": Column("float64", "s", "from its start by a worker to its end"),

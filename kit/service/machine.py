@@ -30,7 +30,7 @@ def processors(root: Path = _ROOT) -> int:
 
 
 def memory(root: Path = _ROOT) -> int | None:
-    """Return the bytes of memory that this process may use; None where nobody says.
+    """Return the bytes of memory that this process may use; None where the service does not say.
 
     Parameters
     ----------

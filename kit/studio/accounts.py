@@ -95,9 +95,9 @@ def _doubts(entries: list[wire.Entry], whole: bool) -> Iterator[str]:
     """Yield why the sum may be wrong."""
     if not whole:
         yield f"Only its newest {len(entries):,} entries were read, so it may be more."
-    odd = sorted({e.kind for e in entries} - _CHARGES - {"refund", "grant"})
-    if odd:
-        kinds = ", ".join(map(repr, odd))
+    malformed = sorted({e.kind for e in entries} - _CHARGES - {"refund", "grant"})
+    if malformed:
+        kinds = ", ".join(map(repr, malformed))
         yield f"It has entries of a kind not known here ({kinds}): what they took counts."
     if any(e.kind in _CHARGES and e.credits > 0 for e in entries):
         yield "Some charges have no minus sign there and count as spent all the same."

@@ -91,7 +91,7 @@ class Billing:
         Raises
         ------
         ConfigError
-            Nobody says what it costs; an unknown price is never shown as 0.
+            The service does not say what it costs; an unknown price is never shown as 0.
         """
         quote = price_by_rule(order)
         if quote is None and not order.media and self._estimates:
@@ -152,7 +152,7 @@ class Billing:
             )
 
     def settled(self, generation: wire.Generation) -> None:
-        """Take back what came back for a generation that ended."""
+        """Count what was refunded for a generation that ended."""
         if generation.credits_refunded:
             self.budgets.refund(generation.id, generation.credits_refunded)
 

@@ -23,8 +23,8 @@ from kit.studio.operations import Operations
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.asked import Asked, Moment
     from kit.explore.costs import CostFrame
+    from kit.explore.filters import HistoryFilter, Moment
 
 T = TypeVar("T", wire.Entry, wire.Generation)
 
@@ -73,9 +73,9 @@ class CostReports:
             Told after each page of history and ledger: both may be long.
         """
         from kit.explore import costs
-        from kit.explore.asked import asked
+        from kit.explore.filters import parse_filter
 
-        choice = asked(since=since, until=until)
+        choice = parse_filter(since=since, until=until)
         yield from self.history_sync.sync(partial(tell, "history"))
         archive = yield from self.history_sync.archive()
         found = archive.frame(choice, costs.NEEDED)
@@ -215,7 +215,7 @@ def _before(entries: Sequence[wire.Entry], moment: datetime) -> bool:
     return last is not None and last < moment
 
 
-def _within(frame: pd.DataFrame, choice: Asked) -> pd.DataFrame:
+def _within(frame: pd.DataFrame, choice: HistoryFilter) -> pd.DataFrame:
     if choice.since is not None:
         frame = frame[frame["created_at"] >= choice.since]
     if choice.until is not None:

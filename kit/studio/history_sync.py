@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kit.explore.archive import Archive
-    from kit.explore.asked import Asked
+    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import OnUpdate, Page, Synced
 
 #: Pages after which a reading shows that it goes on, where it was not asked for by name.
@@ -71,25 +71,25 @@ class HistorySync:
         archive = yield from self.archive()
         return (yield from synced(archive.store, self, on_update=on_update))
 
-    def newest(self, limit: int, choice: Asked) -> Flow[pa.Table]:
+    def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
         """Return the newest generations of a choice, page by page until there are enough."""
         import pyarrow as pa
 
         from kit.explore import batches, charges
-        from kit.explore.odd import Oddities
+        from kit.explore.malformed import MalformedValues
 
         query: Mapping[str, Any] = choice.query(limit)
-        odd = Oddities()
+        malformed = MalformedValues()
         path: str | None = None
         tables = [batches.table([])]
         while True:
             page = yield from self.page(query, path)
-            found = batches.table([page.content], odd)
+            found = batches.table([page.content], malformed)
             tables.append(choice.matching(found))
             path = page.following
             if path is None or not found.num_rows or sum(t.num_rows for t in tables) >= limit:
                 break
-        odd.tell()
+        malformed.tell()
         whole = pa.concat_tables(tables).slice(0, limit)
         if charges.complete(whole):
             return whole

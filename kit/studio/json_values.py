@@ -132,8 +132,8 @@ def _whole(value: str) -> bool:
 
 
 def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-    if odd := [name for name in value if not isinstance(name, str)]:
-        raise _UnsendableError(f"holds the name {_shown(odd[0])}: names are text")
+    if malformed := [name for name in value if not isinstance(name, str)]:
+        raise _UnsendableError(f"holds the name {_shown(malformed[0])}: names are text")
     return {_string(name, depth): json_value(each, depth + 1) for name, each in value.items()}
 
 

@@ -105,7 +105,7 @@ class Operations:
         Raises
         ------
         ConfigError
-            Nobody says what it costs; an unknown price is never shown as 0.
+            The service does not say what it costs; an unknown price is never shown as 0.
         """
         return (yield from self.billing.quote((yield from wanted)))
 

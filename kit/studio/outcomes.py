@@ -84,7 +84,7 @@ def failure_error(generation: wire.Generation) -> GenerationFailedError:
     'the generation gen_1 failed: no light'
     """
     refund = generation.credits_refunded
-    back = f"; {refund:f} credits came back" if refund else ""
+    back = f"; {refund:f} credits were refunded" if refund else ""
     why = generation.error or "the service gives no reason"
     text = f"the generation {generation.id} {generation.state}: {why}{back}"
     if generation.state == "canceled":

@@ -45,7 +45,7 @@ class PanelAccounts:
         from kit.widgets.panel import Panel
 
         book = self._reports[self.connections.own] = self._first.book()
-        self._panel = Panel(book=book, twin=self._first.twin, on_close=self.close)
+        self._panel = Panel(book=book, snapshot=self._first.snapshot, on_close=self.close)
         return self._panel
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class PanelPages:
 
     def book(self) -> Book:
         """Return the pages of this account, none of them built yet."""
-        from kit.widgets.panel import Book, Page, looks
+        from kit.widgets.panel import Book, Page, markup
 
         pages = [
             Page("Models", self.models, again=True),
@@ -125,21 +125,21 @@ class PanelPages:
             Page("Account", self.account),
         ]
         place = self._library.connections.describe(self._connection)
-        banner = "" if place.own else looks.banner(place.remark, place.code)
+        banner = "" if place.own else markup.banner(place.remark, place.code)
         return Book(pages, heading=self.heading, banner=banner)
 
     def heading(self) -> str:
         """Return who pays, and what is left."""
-        from kit.widgets.panel import looks
+        from kit.widgets.panel import markup
 
-        return looks.heading(self._place, self._studio.account)
+        return markup.heading(self._place, self._studio.account)
 
-    def twin(self) -> str:
+    def snapshot(self) -> str:
         """Return what the panel of a notebook that is opened again says about itself."""
-        from kit.widgets.panel import looks
+        from kit.widgets.panel import markup
 
         code = f"{'await ' if self._session.awaited else ''}studio.panel()"
-        return looks.twin(self._place, self._listed, code)
+        return markup.snapshot(self._place, self._listed, code)
 
     def models(self) -> Any:
         """Return all models; a click on one leads to its form."""

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 #: Where an amount comes from -> what is said of those, and what is doubtful about them.
 _SOURCES = {
-    "service": "told by the service",
-    "receipt": "by the receipts of this computer",
+    "service": "reported by the service",
+    "receipt": "from receipts on this computer",
     "estimate": "guessed from today's prices",
     "none": "unknown",
 }
 _DOUBTS = {
-    "receipt": "A receipt is of the start: what came back later may be missing.",
+    "receipt": "A receipt is of the start: later refunds may be missing.",
     "estimate": "A guess is what it would cost today.",
     "none": "What is unknown counts as nothing.",
 }
@@ -62,9 +62,9 @@ def cost_page(
     totals = [
         ("left", balance),
         ("spent today", net[last]),
-        (f"in {DAYS} days", sum(net.values(), Decimal(0))),
-        ("in all", _credits(whole["net"].sum())),
-        ("came back", _credits(whole["refunded"].sum())),
+        (f"spent in {DAYS} days", sum(net.values(), Decimal(0))),
+        ("spent in all", _credits(whole["net"].sum())),
+        ("refunded", _credits(whole["refunded"].sum())),
     ]
     days = [(day.isoformat(), amount) for day, amount in net.items()]
     doubts = _doubts(sources, ledger)
@@ -72,7 +72,7 @@ def cost_page(
         draw.figures(totals, _basis(sources), doubts),
         draw.columns("Day by day", days, doubts),
     ]
-    bars = draw.bars("By model", _dearest(models), doubts)
+    bars = draw.bars("By model", _most_expensive(models), doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])
 
 
@@ -92,7 +92,7 @@ def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
     return doubts if ledger else [*doubts, _WRITTEN]
 
 
-def _dearest(models: CostFrame) -> list[tuple[str, Decimal, str]]:
+def _most_expensive(models: CostFrame) -> list[tuple[str, Decimal, str]]:
     found = models.head(MODELS)
     rows = zip(found["model"], found["net"], found["count"], strict=True)
     return [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]

@@ -46,7 +46,7 @@ class Exhibit:
 
     @property
     def cost(self) -> Decimal | None:
-        """What it cost in the end: the charge less what came back; None where nobody says."""
+        """What it cost in the end: the charge less the refund; None if unknown."""
         if self.charged is None:
             return None
         return self.charged - (self.facts.credits_refunded or Decimal(0))

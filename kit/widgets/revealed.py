@@ -13,16 +13,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-_SHEET = """
-.kit-revealed{display:flex;flex-wrap:wrap;gap:6px 8px;align-items:center;margin:0;
- font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
-.kit-revealed span{flex:1 0 100%}
-.kit-revealed code{flex:1 1 220px;user-select:all;overflow-wrap:anywhere;font-size:13px}
-.kit-revealed button{flex:none;width:auto;margin:0;border-radius:4px}
-.kit-revealed [hidden]{display:none}
-.kit-revealed button:focus-visible{outline-offset:1px;
- outline:2px solid var(--jp-brand-color1,#1976d2)}
-"""
+from kit.widgets.styles import load_style
 
 
 class Revealed(anywidget.AnyWidget):
@@ -42,7 +33,7 @@ class Revealed(anywidget.AnyWidget):
     """
 
     _esm = Path(__file__).with_suffix(".js")
-    _css = " ".join(_SHEET.split())
+    _css = load_style(__package__, "revealed.css")
     hint = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, secret: str, *, hint: str) -> None:

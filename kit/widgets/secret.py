@@ -16,23 +16,10 @@ import traitlets
 
 from kit.errors import ConfigError
 from kit.widgets.cards import card, faint
+from kit.widgets.styles import load_style
 
 #: Characters of a secret at most: what is longer was pasted by mistake.
 LONGEST = 4096
-
-_SHEET = """
-.kit-secret{display:flex;flex-wrap:wrap;gap:6px 8px;align-items:center;margin:0;
- font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
-.kit-secret label{flex:0 0 auto;min-width:72px;font-weight:500}
-.kit-secret input{flex:1 1 220px;min-width:0;height:28px;box-sizing:border-box;padding:0 8px;
- font:inherit;color:inherit;border-radius:4px;border:1px solid var(--jp-border-color1,#9996);
- background:var(--jp-layout-color1,transparent)}
-.kit-secret button{flex:none;width:auto;margin:0;border-radius:4px}
-.kit-secret input:focus-visible,.kit-secret button:focus-visible{outline-offset:1px;
- outline:2px solid var(--jp-brand-color1,#1976d2)}
-.kit-secret .kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-secret .kit-note:empty{display:none}
-"""
 
 
 class SecretInput(anywidget.AnyWidget):
@@ -55,7 +42,7 @@ class SecretInput(anywidget.AnyWidget):
     """
 
     _esm = Path(__file__).with_suffix(".js")
-    _css = " ".join(_SHEET.split())
+    _css = load_style(__package__, "secret.css")
     label = traitlets.Unicode().tag(sync=True)
     placeholder = traitlets.Unicode().tag(sync=True)
     action = traitlets.Unicode().tag(sync=True)

@@ -19,7 +19,7 @@ CELLS = (
     "studio.panel()",
     "studio.account_panel()",
 )
-#: What stands in the twin of each cell: the line that brings it back, and what was typed.
+#: What stands in the snapshot of each cell: the line that brings it back, and what was typed.
 KEPT = (
     (1, 'studio.form("poster", "a misty lake")'),
     (2, 'studio.writing("SPACE")'),
@@ -30,7 +30,7 @@ KEPT = (
     (4, "1000 credits"),
 )
 
-#: Sees in each frame whether a widget that is not there (yet) stands below its twin as a line.
+#: Sees in each frame whether a widget that is not there (yet) stands below its snapshot as a line.
 WATCH = """(() => {
     window.waiting = { there: 0, seen: 0 };
     const below = '.jp-OutputArea-child:has([class^=kit-twin]) + .jp-OutputArea-child';
@@ -52,17 +52,19 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
     with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
-        twins = page.locator("[class^=kit-twin]")
+        snapshots = page.locator("[class^=kit-twin]")
         expect(page.locator(".kit-panel")).to_contain_text("Poster Landscape")
-        expect(twins).to_have_count(4)
-        assert not any(twin.is_visible() for twin in twins.all()), "a live widget has no twin"
+        expect(snapshots).to_have_count(4)
+        assert not any(snapshot.is_visible() for snapshot in snapshots.all()), (
+            "a live widget has no snapshot"
+        )
 
         notebook.output(1).get_by_label("prompt").fill("a misty lake")
         title = notebook.output(2).get_by_label("Title", exact=True)
         title.fill("A title of my own")
         title.press("Tab")
-        expect(twins.nth(0)).to_contain_text("a misty lake")
-        expect(twins.nth(1)).to_contain_text("A title of my own")
+        expect(snapshots.nth(0)).to_contain_text("a misty lake")
+        expect(snapshots.nth(1)).to_contain_text("A title of my own")
         notebook.save()
 
         page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
@@ -90,9 +92,9 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
 
 def see_twins(notebook: Notebook, page: Page) -> None:
     for cell, words in KEPT:
-        twin = notebook.output(cell).locator("[class^=kit-twin]")
-        expect(twin).to_be_visible(timeout=60_000)
-        expect(twin).to_contain_text(words)
+        snapshot = notebook.output(cell).locator("[class^=kit-twin]")
+        expect(snapshot).to_be_visible(timeout=60_000)
+        expect(snapshot).to_contain_text(words)
         expect(notebook.output(cell)).not_to_contain_text(re.compile(r"<\w*(Form|Writing|Panel)\b"))
     for lost in page.get_by_text("Error displaying widget").all():
         expect(lost).to_be_hidden()

@@ -57,7 +57,7 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     expect(rows(notebook)).to_have_count(2)
     page.locator('button[title="page before"]').click()
 
-    # sorting: the dearest first, then the cheapest
+    # sorting: the most expensive first, then the cheapest
     head = page.locator(".kit-table-head button", has_text="credits")
     head.click()
     expect(rows(notebook).first).to_contain_text("a road")
@@ -102,9 +102,9 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     notebook.wait_idle()
     page.reload()
-    twin = page.locator("[class^=kit-twin]")
-    expect(twin).to_be_visible(timeout=60_000)
-    expect(twin).to_contain_text("a deep lake")
-    expect(twin).to_contain_text("1–2 of 2 (of 5) · 2 chosen")
+    snapshot = page.locator("[class^=kit-twin]")
+    expect(snapshot).to_be_visible(timeout=60_000)
+    expect(snapshot).to_contain_text("a deep lake")
+    expect(snapshot).to_contain_text("1–2 of 2 (of 5) · 2 chosen")
     expect(page.get_by_text("Error displaying widget")).to_be_hidden()
     notebook.wait_idle()

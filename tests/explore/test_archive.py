@@ -10,7 +10,7 @@ import pytest
 from kit.errors import BadRequestError
 from kit.explore import schema
 from kit.explore.archive import Archive
-from kit.explore.asked import asked
+from kit.explore.filters import parse_filter
 from kit.explore.store import Store
 from kit.explore.syncing import synced
 from tests.explore.pretending import Service, driven
@@ -53,7 +53,7 @@ def test_an_empty_archive_has_the_same_columns(tmp_path: Path) -> None:
     ],
 )
 def test_a_frame_may_be_a_part(archive: Archive, choices: dict[str, Any], rows: int) -> None:
-    assert len(archive.frame(asked(**choices))) == rows
+    assert len(archive.frame(parse_filter(**choices))) == rows
 
 
 def test_columns_are_chosen_in_the_order_given(archive: Archive) -> None:
@@ -116,7 +116,7 @@ def test_a_wrong_query_is_a_sentence(archive: Archive, query: str) -> None:
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"it's out{suffix}"
-    written = archive.export(target, asked(status="completed"), ["net", "prompt"])
+    written = archive.export(target, parse_filter(status="completed"), ["net", "prompt"])
     read = pd.read_csv if suffix == ".csv" else pd.read_parquet
     frame = read(written)
 

@@ -100,7 +100,7 @@ def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
     ("media", "expected"),
     [
         ({"image": "https://a.test/x?sig=1"}, {"image": 1}),
-        ({"image": 'odd "quotes": [\\', "audio": "y"}, {"image": 1, "audio": 1}),
+        ({"image": 'malformed "quotes": [\\', "audio": "y"}, {"image": 1, "audio": 1}),
         ({"images": ["x", "y,}", "z"], "mask": "m"}, {"images": 3, "mask": 1}),
         ({"x": None}, {"x": 1}),
         ({"x": None, "y": None}, {"x": 1, "y": 1}),
@@ -251,14 +251,14 @@ def test_a_record_that_is_none_is_left_out_and_counted(
 
 
 def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) -> None:
-    odd = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
-    pages = [json.dumps(page).encode() for page in (odd, [*odd[:1], None], [FINE])]
+    malformed = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
+    pages = [json.dumps(page).encode() for page in (malformed, [*malformed[:1], None], [FINE])]
 
     assert batches.table(pages).num_rows == 5
 
     [sentence] = told(caplog)
     assert sentence == (
-        "odd answers of the service: generations without an id or a status are left out (1); "
+        "malformed answers of the service: generations without an id or a status are left out (1); "
         "values that make no sense are missing in the history: creditsCharged (4), createdAt (4)"
     )
 
@@ -267,9 +267,9 @@ def test_only_the_page_that_is_odd_is_read_the_slow_way(monkeypatch: pytest.Monk
     slow: list[bytes] = []
     forgiven = batches._forgiven
 
-    def noted(content: bytes, odd: Any) -> Any:
+    def noted(content: bytes, malformed: Any) -> Any:
         slow.append(content)
-        return forgiven(content, odd)
+        return forgiven(content, malformed)
 
     monkeypatch.setattr(batches, "_forgiven", noted)
     pages = [
@@ -287,7 +287,7 @@ _ANY = st.recursive(
     max_leaves=4,
 )
 _ITEM = st.dictionaries(
-    st.sampled_from([*cells.Foreign.__struct_encode_fields__, "vendor"]),
+    st.sampled_from([*cells.ForeignRow.__struct_encode_fields__, "vendor"]),
     _ANY | st.dictionaries(st.sampled_from(cells.Output.__struct_encode_fields__), _ANY),
 )
 

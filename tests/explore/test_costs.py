@@ -321,7 +321,9 @@ def test_sensitivity_says_what_each_value_adds() -> None:
 
 
 def test_sensitivity_without_any_price_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="nobody says how the price of the model 'clip'"):
+    with pytest.raises(
+        ConfigError, match="the service does not say how the price of the model 'clip'"
+    ):
         costs.sensitivity(MODEL, lambda _v, _m: None)
 
 

@@ -14,7 +14,7 @@ from kit import wire
 from kit.errors import BadRequestError, NoAnswerError
 from kit.explore import batches
 from kit.explore.archive import Archive
-from kit.explore.asked import Asked
+from kit.explore.filters import HistoryFilter
 from kit.explore.history import AsyncHistory, History
 from kit.explore.store import Store
 from kit.explore.syncing import Synced, synced
@@ -62,7 +62,7 @@ class Source:
     def archive(self) -> Archive:
         return Archive(self.store)
 
-    def newest(self, limit: int, choice: Asked) -> pa.Table:
+    def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
         rows = batches.rows([item.facts for item in ITEMS])
         return choice.matching(rows).slice(0, limit)
 
@@ -95,7 +95,7 @@ class Awaited:
     async def archive(self) -> Archive:
         return self._source.archive()
 
-    async def newest(self, limit: int, choice: Asked) -> pa.Table:
+    async def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
         return self._source.newest(limit, choice)
 
 

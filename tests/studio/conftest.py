@@ -28,7 +28,7 @@ def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]
 
 @pytest.fixture
 def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
-    """Its awaited twin; close it in the test."""
+    """Its awaited snapshot; close it in the test."""
     client = AsyncClient(settings, sleep=clock.asleep)
     return AsyncStudio(settings, client=client, operations=Operations(settings, policy=policy))
 

@@ -79,7 +79,7 @@ def test_waiting_for_a_canceled_one_says_so(studio: Studio, other: Server) -> No
     canceled = {"id": "job-1", "status": "canceled", "creditsRefunded": 0.25}
     other.first("GET", f"{START}/job-1", Answer(200, canceled))
 
-    with pytest.raises(GenerationFailedError, match=r"was canceled; 0\.25 credits came back"):
+    with pytest.raises(GenerationFailedError, match=r"was canceled; 0\.25 credits were refunded"):
         started.wait()
 
 

@@ -52,9 +52,9 @@ def test_each_figure_counts_its_own_days() -> None:
     assert figures(html) == {
         "left": "9.5",
         "spent today": "0.1",
-        "in 30 days": "0.35",
-        "in all": "4.35",
-        "came back": "0.07",
+        "spent in 30 days": "0.35",
+        "spent in all": "4.35",
+        "refunded": "0.07",
     }
     assert "drift" in html
     assert "2026-02-20: 0.25 credits" in html
@@ -74,7 +74,7 @@ def test_thirty_days_end_today_whatever_was_spent_when() -> None:
 def test_nothing_spent_is_a_page_too() -> None:
     html = report(spent(), Decimal(10), today=TODAY)
 
-    assert figures(html)["in all"] == "0"
+    assert figures(html)["spent in all"] == "0"
     assert "By model" not in html
 
 
@@ -82,7 +82,7 @@ def test_what_the_service_tells_is_not_in_doubt() -> None:
     html = report(spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100}), None)
 
     assert "about" not in html
-    assert "Amounts: 1 told by the service. Days are of UTC.</div>" in html
+    assert "Amounts: 1 reported by the service. Days are of UTC.</div>" in html
 
 
 def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said() -> None:
@@ -96,11 +96,11 @@ def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said
     html = report(frame, Decimal(9), today=TODAY)
 
     assert figures(html)["left"] == "9"
-    assert figures(html)["spent today"] == figures(html)["in all"] == "about 0.22"
+    assert figures(html)["spent today"] == figures(html)["spent in all"] == "about 0.22"
     assert "2026-03-10: about 0.22 credits" in html
     assert "<span>about 0.22 " in html
     assert (
-        "1 told by the service, 1 by the receipts of this computer, 1 guessed from today&#x27;s"
+        "1 reported by the service, 1 from receipts on this computer, 1 guessed from today&#x27;s"
         in html
     )
     assert "what it would cost today" in html

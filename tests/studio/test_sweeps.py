@@ -373,7 +373,7 @@ def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
 
 def test_a_row_may_bring_its_files(studio: Studio, other: Server, media: Server) -> None:
     rows = pd.DataFrame({"model": "retouch", "media": [png("red"), png("blue")]})
-    with pytest.raises(ConfigError, match="nobody says what every request"):
+    with pytest.raises(ConfigError, match="the service does not say what every request"):
         studio.generate_many(rows)
     assert media.requests("PUT") == starts(other) == []
 
@@ -409,7 +409,7 @@ def test_rows_without_a_model_are_named(studio: Studio) -> None:
         studio.generate_many([])
 
 
-# ── the awaited twin ─────────────────────────────────────────────────────────────────────────────
+# ── the awaited face ──────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, other: Server) -> None:

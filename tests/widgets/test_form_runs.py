@@ -201,7 +201,7 @@ def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop
 
     click(form, stage)
 
-    assert "failed: the &lt;clay&gt; is dry; 0.6 credits came back" in shown(form)[0]
+    assert "failed: the &lt;clay&gt; is dry; 0.6 credits were refunded" in shown(form)[0]
     assert form.runs[0].state == "failed"
     assert form.generation == ("held", "gen_1", "failed")
     with pytest.raises(GenerationFailedError):
@@ -237,7 +237,7 @@ def test_a_run_can_be_canceled(form: Form, stage: Stage, shop: Shop) -> None:
 
     assert shop.canceled == ["gen_1"]
     assert form.runs[0].state == "canceled"
-    assert "canceled; 0.6 credits came back" in shown(form)[0]
+    assert "canceled; 0.6 credits were refunded" in shown(form)[0]
 
 
 def test_what_is_canceled_before_it_has_started_is_canceled_then(

@@ -11,7 +11,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.panel import Bench, Book, Catalog, Page, Panel, looks, report
+from kit.widgets.panel import Bench, Book, Catalog, Page, Panel, markup, report
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Stage
 
@@ -184,7 +184,7 @@ def test_what_a_book_says_late_is_not_shown_over_another(
 
 def test_a_saved_panel_names_some_models_and_how_many_more() -> None:
     models = [wire.Model(id=f"m{n}", title=f"<M{n}>", asset_type="image") for n in range(15)]
-    html = looks.twin("a <place>", models, "await studio.panel()")
+    html = markup.snapshot("a <place>", models, "await studio.panel()")
 
     assert "a &lt;place&gt;" in html
     assert html.count("&lt;M") == 12
@@ -193,7 +193,7 @@ def test_a_saved_panel_names_some_models_and_how_many_more() -> None:
 
 
 def test_the_heading_escapes_what_a_service_says() -> None:
-    html = looks.heading("https://x.test/<a>", wire.Account(id="a", name="<Ada>"))
+    html = markup.heading("https://x.test/<a>", wire.Account(id="a", name="<Ada>"))
 
     assert "<Ada>" not in html
     assert "<a>" not in html

@@ -1,6 +1,6 @@
-"""Costs by group: sums, shares, trends, the dearest, and what failed.
+"""Costs by group: sums, shares, trends, the most expensive, and what failed.
 
-In all of these ``charged`` is what was taken, ``refunded`` what came back and ``net`` the
+In all of these ``charged`` is what was taken, ``refunded`` what was given back and ``net`` the
 difference, in credits. A generation whose charge nobody knows counts in ``unknown``, not as 0.
 """
 
@@ -19,7 +19,7 @@ _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 
 
 def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
-    """Return the costs of each group, the dearest first; groups of time in their order.
+    """Return the costs of each group, the most expensive first; groups of time in their order.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
 
 
 def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
-    """Return what cost most, the dearest first.
+    """Return what cost most, the most expensive first.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
     rows = _amounts(found)[["model_id", "status", "created_at", *_AMOUNTS, "prompt"]]
     text = [str(p) if isinstance(p, str) else str(i) for i, p in found["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
-    title = f"The {len(rows)} dearest"
+    title = f"The {len(rows)} most expensive"
     chart = Chart(kind="bars", x="what", y="net", title=title, unit="credits", ranked=True)
     return shown(rows, chart)
 

@@ -51,13 +51,15 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     Raises
     ------
     ConfigError
-        Nobody says what the model costs.
+        The service does not say what the model costs.
     """
     values = {p.name: _start(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
     base = price(values, {})
     if base is None:
-        raise ConfigError(f"nobody says how the price of the model {model.id!r} is made")
+        raise ConfigError(
+            f"the service does not say how the price of the model {model.id!r} is made"
+        )
     rows = []
     for name, value, quote in _tried(model, values, price):
         if quote is None:

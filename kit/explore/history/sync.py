@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
-from kit.explore.asked import Moment, Words, asked
+from kit.explore.filters import Moment, Words, parse_filter
 from kit.explore.history.queries import G, framed, listed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kit.explore.archive import Archive
-    from kit.explore.asked import Asked
+    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
 
 
@@ -33,7 +33,7 @@ class HistoryStore(Protocol):
     def archive(self) -> Archive:
         """Return the archive as it is."""
 
-    def newest(self, limit: int, choice: Asked) -> pa.Table:
+    def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
         """Return the newest generations of a choice, from the service."""
 
 
@@ -136,7 +136,7 @@ class History(Generic[G]):
         BadRequestError
             There is no such column, or a moment is none.
         """
-        choice = asked(since=since, until=until, status=status, model=model, **filters)
+        choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
         if limit is not None:
             return framed(self.kept.newest(limit, choice), columns, parameters, media)
         if fresh:
@@ -179,7 +179,7 @@ class History(Generic[G]):
             As in `frame`: since, until, status, model.
         """
         write = (self.kept.archive()).export
-        return write(path, asked(**filters), columns)
+        return write(path, parse_filter(**filters), columns)
 
     def files(self) -> builtins.list[str]:
         """Return the Parquet files of the last `sync`, for larger machinery.

@@ -9,7 +9,7 @@ import math
 
 from kit.errors import UnavailableError
 
-#: Seconds until another try makes sense, where nobody says: longer than a client waits by itself.
+#: Seconds until another try makes sense, by default: longer than a client waits.
 LATER = 60.0
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.aio import AsyncClient
-    from kit.explore.asked import Moment
     from kit.explore.costs import CostFrame
+    from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
@@ -63,7 +63,7 @@ class AsyncCosts:
         return costs.trend(await self._spent(since, until), every)
 
     async def top(self, count: int = 10, *, since: When = None, until: When = None) -> CostFrame:
-        """Return what cost most, the dearest first."""
+        """Return what cost most, the most expensive first."""
         from kit.explore import costs
 
         return costs.top(await self._spent(since, until), count)

@@ -124,7 +124,7 @@ class AsyncStudio:
         ParameterError
             The service would refuse the request; the message says why.
         ConfigError
-            Nobody says what the model costs.
+            The service does not say what the model costs.
         """
         order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
         return await self._run(self._operations.quote(order))

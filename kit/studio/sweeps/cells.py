@@ -47,7 +47,7 @@ class Cell:
     request : str
         What the journal knows it by: equal cells of equal sweeps share it.
     quote : Quote or None
-        None where nobody says what it costs.
+        None where the service does not say what it costs.
     before : tuple of str
         What it led to before, newest first, without what failed.
     starts : int

@@ -84,11 +84,11 @@ class BaseSweep(Generic[H]):
         Raises
         ------
         ConfigError
-            Nobody says what a request of it costs.
+            The service does not say what a request of it costs.
         """
         total = self.credits
         if total is None:
-            raise ConfigError(f"nobody says what every request of {self.title} costs")
+            raise ConfigError(f"the service does not say what every request of {self.title} costs")
         left = [c for n, c in enumerate(self._cells) if self._open(n) and not c.known]
         error = sum((cell.at_most for cell in left), Decimal(0)) - total
         kind = f"{len(left)} requests, {len(self) - len(left)} made before"
@@ -110,8 +110,8 @@ class BaseSweep(Generic[H]):
         -------
         DataFrame
             The values that vary, then ``price`` (credits that it costs from here on; 0 for what
-            was made before, NaN where nobody says), ``status`` (``planned``, ``refused``, or that
-            of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
+            was made before, NaN where it is unknown), ``status`` (``planned``, ``refused``, or
+            that of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
             ``rating``, ``generation_id`` and ``error``.
         """
         from kit.explore.sweeps.table import table
@@ -191,7 +191,7 @@ class BaseSweep(Generic[H]):
             self._cells = cells.refresh_cells(self._session.operations, self._cells)
             if self.credits is None and not unpriced:
                 raise ConfigError(
-                    f"nobody says what every request of {self.title} costs; "
+                    f"the service does not say what every request of {self.title} costs; "
                     "unpriced=True makes them all the same"
                 )
             left = [n for n in range(len(self)) if self._open(n)]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.asked import Moment
     from kit.explore.costs import CostFrame
+    from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
@@ -61,7 +61,7 @@ class Costs:
         return costs.trend(self._spent(since, until), every)
 
     def top(self, count: int = 10, *, since: When = None, until: When = None) -> CostFrame:
-        """Return what cost most, the dearest first."""
+        """Return what cost most, the most expensive first."""
         from kit.explore import costs
 
         return costs.top(self._spent(since, until), count)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kit.client.sync import Client
     from kit.explore.archive import Archive
-    from kit.explore.asked import Asked
+    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
     from kit.widgets.table import HistoryTable
 
@@ -41,7 +41,7 @@ class Kept:
         """Return the archive as it is."""
         return self._client.run(self._history_sync.archive())
 
-    def newest(self, limit: int, choice: Asked) -> pa.Table:
+    def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
         """Return the newest generations of a choice, from the service."""
         return self._client.run(self._history_sync.newest(limit, choice))
 

@@ -98,7 +98,7 @@ class Sweeps:
         model : str, optional
             For rows that name none.
         unpriced : bool
-            Whether to go on where nobody says what a row costs.
+            Whether to go on where the service does not say what a row costs.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class Sweep(BaseSweep[H]):
         background : bool
             Whether to return at once; `frame` shows how far it is, and `wait` waits.
         unpriced : bool
-            Whether to go on where nobody says what a request costs.
+            Whether to go on where the service does not say what a request costs.
 
         Raises
         ------

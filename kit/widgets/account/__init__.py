@@ -4,7 +4,7 @@ Importing this loads ipywidgets; `kit.widgets.account.signing`, with its field f
 loaded when somebody signs in.
 """
 
-from kit.widgets.account.looks import Facts
+from kit.widgets.account.markup import Facts
 from kit.widgets.account.panel import AccountPanel
 
 __all__ = ["AccountPanel", "Facts"]

@@ -9,14 +9,14 @@ from typing import Any
 
 import ipywidgets
 
-from kit.widgets.account import looks
-from kit.widgets.account.looks import Facts
+from kit.widgets.account import markup
+from kit.widgets.account.markup import Facts
 from kit.widgets.account.ring import Ring
 from kit.widgets.account.switch import Switch
 from kit.widgets.form.service import Background
 from kit.widgets.keys import Keys, Profiles
 from kit.widgets.reach import Reach
-from kit.widgets.twins import Twin, again
+from kit.widgets.snapshots import StaticSnapshot, rerun_line
 
 #: Seconds that what is saved beside the widget waits for the first answer.
 _PATIENCE_SECONDS = 3.0
@@ -54,10 +54,10 @@ class AccountPanel(ipywidgets.VBox):
         self._on_close = on_close
         self._background = background or Background()
         self._seen = threading.Event()
-        self._head = ipywidgets.HTML(looks.STYLE)
+        self._head = ipywidgets.HTML(markup.STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-said",))
-        self._refresh = looks.button("Refresh", lambda _: self.refresh(), icon="refresh")
-        self._twin = Twin(background=self._background)
+        self._refresh = markup.button("Refresh", lambda _: self.refresh(), icon="refresh")
+        self._snapshot = StaticSnapshot(background=self._background)
         begin, say, later = self._begin, self._say, self._background
         self.ring = None if keys is None else Ring(keys, begin=begin, say=say, background=later)
         self.switch = (
@@ -67,7 +67,7 @@ class AccountPanel(ipywidgets.VBox):
         )
         parts = [self._head, self._refresh, self._problem]
         parts += [part for part in (self.switch, self.ring) if part is not None]
-        parts += [self._twin.style, reach := Reach()]
+        parts += [self._snapshot.style, reach := Reach()]
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
         self.refresh()
@@ -79,11 +79,11 @@ class AccountPanel(ipywidgets.VBox):
         """Return the widget, and the account alone where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         self._seen.wait(_PATIENCE_SECONDS)
-        html = self._head.value.removeprefix(looks.STYLE) + again(self._code)
+        html = self._head.value.removeprefix(markup.STYLE) + rerun_line(self._code)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        self._twin.show(self._repr_mimebundle_)
+        self._snapshot.show(self._repr_mimebundle_)
 
     def refresh(self) -> None:
         """Ask for everything anew."""
@@ -97,7 +97,7 @@ class AccountPanel(ipywidgets.VBox):
     def _show(self) -> None:
         if self.switch is not None:
             self.switch.show()  # first: where a key is refused, another can be chosen
-        self._head.value = looks.STYLE + looks.drawn(self._look())
+        self._head.value = markup.STYLE + markup.render_facts(self._look())
         if self.ring is not None:
             abroad = self.switch is not None and not self.switch.home
             self.ring.layout.display = "none" if abroad else None
@@ -106,7 +106,7 @@ class AccountPanel(ipywidgets.VBox):
     def _went(self) -> None:
         """Show the account that was gone over to; what is kept of the panel follows."""
         self._show()
-        self._twin.follow()
+        self._snapshot.follow()
 
     def _begin(self, work: Callable[[], None]) -> None:
         self._busy(True)
@@ -117,7 +117,7 @@ class AccountPanel(ipywidgets.VBox):
             self._say("")
             work()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the panel
-            self._say(looks.said(error))
+            self._say(markup.error_sentence(error))
         finally:
             self._busy(False)
             self._seen.set()
@@ -128,4 +128,4 @@ class AccountPanel(ipywidgets.VBox):
             self.ring.make.disabled = busy
 
     def _say(self, sentence: str) -> None:
-        self._problem.value = looks.problem(sentence)
+        self._problem.value = markup.problem(sentence)

@@ -13,8 +13,8 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.account import looks
-from kit.widgets.account.looks import button, heading
+from kit.widgets.account import markup
+from kit.widgets.account.markup import button, heading
 from kit.widgets.form.service import Background
 from kit.widgets.keys import Key, Keys
 from kit.widgets.revealed import Revealed
@@ -82,7 +82,7 @@ class Ring(ipywidgets.VBox):
 
     def _row(self, key: Key) -> Any:
         layout = ipywidgets.Layout(flex="1 1 auto", min_width="0")
-        line = ipywidgets.HTML(looks.key(key), layout=layout)
+        line = ipywidgets.HTML(markup.key(key), layout=layout)
         if key.state != "active":
             return ipywidgets.HBox((line,))
         revoke = button("Revoke", lambda _: None, tooltip=f"Make {key.prefix}… useless for ever")

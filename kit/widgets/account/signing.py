@@ -9,12 +9,12 @@ from typing import Any
 import ipywidgets
 
 from kit.errors import ConfigError
-from kit.widgets.account import looks
+from kit.widgets.account import markup
 from kit.widgets.cards import card, faint
 from kit.widgets.form.service import Background
 from kit.widgets.reach import Reach
 from kit.widgets.secret import SecretInput
-from kit.widgets.twins import Twin, again
+from kit.widgets.snapshots import StaticSnapshot, rerun_line
 
 #: Seconds between sending the key and reading the fields: what was typed last may arrive after it.
 SETTLING = 0.12
@@ -65,11 +65,11 @@ class SignIn(ipywidgets.VBox):
         )
         self._key = SecretInput("API key", action="Sign in", on_submit=self._typed)
         self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
-        self._twin = Twin(background=self._background)
+        self._snapshot = StaticSnapshot(background=self._background)
         fields = ipywidgets.VBox(
             (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
         )
-        parts = (ipywidgets.HTML(looks.STYLE), fields, self._twin.style, reach := Reach())
+        parts = (ipywidgets.HTML(markup.STYLE), fields, self._snapshot.style, reach := Reach())
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
 
@@ -92,11 +92,11 @@ class SignIn(ipywidgets.VBox):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         where = faint(self._address.value or "A service of your choice")
-        html = card("Sign in", where) + again(_CODE)
+        html = card("Sign in", where) + rerun_line(_CODE)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        self._twin.show(self._repr_mimebundle_)
+        self._snapshot.show(self._repr_mimebundle_)
 
     def _typed(self, key: str) -> None:
         self._key.disabled = True
@@ -104,14 +104,14 @@ class SignIn(ipywidgets.VBox):
 
     def _try(self, key: str) -> None:
         address, name = self._address.value.strip(), self._name.value.strip()
-        self._said.value = looks.code("one moment …", "")
+        self._said.value = markup.code("one moment …", "")
         try:
             if not address:
                 raise ConfigError("a service has an address, such as https://studio.example")
             self._result = self._enter(address, key, name)
-            self._said.value = looks.code(self._tell(self._result), "")
+            self._said.value = markup.code(self._tell(self._result), "")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the form
-            self._said.value = looks.problem(looks.said(error))
+            self._said.value = markup.problem(markup.error_sentence(error))
         finally:
             self._key.hint = ""
             self._key.disabled = False

@@ -7,8 +7,8 @@ from typing import Any
 
 import ipywidgets
 
-from kit.widgets.account import looks
-from kit.widgets.account.looks import button, heading
+from kit.widgets.account import markup
+from kit.widgets.account.markup import button, heading
 from kit.widgets.form.service import Background
 from kit.widgets.keys import Profiles
 
@@ -62,7 +62,7 @@ class Switch(ipywidgets.VBox):
             self._quiet = False
         here = next(place for place in places if place.name == active)
         self.home = here.own
-        self._line.value = looks.code(here.remark, here.code) if here.remark else ""
+        self._line.value = markup.code(here.remark, here.code) if here.remark else ""
 
     def _chosen(self, change: Any) -> None:
         name = change.new

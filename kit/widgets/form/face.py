@@ -9,14 +9,14 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets.cards import card, facts, faint
-from kit.widgets.form import looks, price, values
+from kit.widgets.form import markup, price, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.field import Field
 from kit.widgets.form.runs import MOST
 from kit.widgets.form.service import Background, Request
 from kit.widgets.form.stock import Stock
 from kit.widgets.pile import Pile
-from kit.widgets.twins import Twin, again
+from kit.widgets.snapshots import StaticSnapshot, rerun_line
 from kit.wire import Model, Quote
 
 #: Seconds that the button rests after a click: another one is the second half of a double click.
@@ -52,7 +52,7 @@ class Face:
     ) -> None:
         self._changed = changed
         self._model = model
-        self.twin = Twin(stock.new(ipywidgets.HTML))
+        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML))
         self._fields = fields
         self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
         self.go = stock.new(
@@ -71,9 +71,9 @@ class Face:
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
         self.access = stock.new(Access, typed=self._typed)
-        bar = (self.go, self.price, *buttons, self.twin.style, self.access)
+        bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
         self._frame = [
-            stock.new(ipywidgets.HTML, value=looks.heading(model)),
+            stock.new(ipywidgets.HTML, value=markup.heading(model)),
             stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
             stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
         ]
@@ -140,13 +140,13 @@ class Face:
         if self.price.value != html:
             self.price.value = html
         if any(one.touched for one in self._fields):
-            self.twin.follow()  # what Python sets is in the cell already, what is typed is not
+            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
 
     def kept(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""
         rows = facts({name: str(value) for name, value in values.rows(request)})
         html = card(self._model.title or self._model.id, rows + faint(price.text(quote)))
-        return html + again(back)
+        return html + rerun_line(back)
 
 
 def _tool(stock: Stock, word: str, act: Callable[[], None]) -> Any:

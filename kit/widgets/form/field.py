@@ -12,7 +12,7 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets import rules
-from kit.widgets.form import looks, typed
+from kit.widgets.form import markup, typed
 from kit.widgets.form.stock import Stock
 from kit.wire import Parameter
 
@@ -106,11 +106,11 @@ class Field:
         return abs(held - used) <= 0.5 * 10.0 ** -rules.decimals(self.parameter)
 
     def _show(self) -> None:
-        shown = looks.help_text(self.parameter)
+        shown = markup.help_text(self.parameter)
         if self._told:
-            shown = looks.problem(self._told)
+            shown = markup.problem(self._told)
         elif self._notice:
-            shown = looks.notice(self._notice.sentence)
+            shown = markup.notice(self._notice.sentence)
         if self.note.value != shown:
             self.note.value = shown
         change = self.widget.add_class if self._told else self.widget.remove_class
@@ -119,4 +119,4 @@ class Field:
 
 def note(parameter: Parameter, stock: Stock) -> Any:
     """Return what stands beside a control: its help, and later what is wrong with it."""
-    return stock.new(ipywidgets.HTML, value=looks.help_text(parameter))
+    return stock.new(ipywidgets.HTML, value=markup.help_text(parameter))

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets import rules
-from kit.widgets.form import looks, typed
+from kit.widgets.form import markup, typed
 from kit.widgets.form.field import Field, note
 from kit.widgets.form.stock import Stock
 from kit.wire import Parameter
@@ -31,7 +31,7 @@ Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 def build(path: str, parameter: Parameter, stock: Stock) -> Field:
     """Return the field of a setting or of the prompt, showing its default."""
     kind = rules.control(parameter)
-    widget, heard, read, write = _BUILDERS[kind](parameter, stock, looks.label(parameter))
+    widget, heard, read, write = _BUILDERS[kind](parameter, stock, markup.label(parameter))
     return Field(path, parameter, widget, note(parameter, stock), read, write, heard)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from kit.widgets import media, rules
-from kit.widgets.form import looks
+from kit.widgets.form import markup
 from kit.widgets.form.field import Field, note
 from kit.widgets.form.picker import Picker
 from kit.widgets.form.service import Background, Service
@@ -69,7 +69,7 @@ class Files:
         self._several = rules.several(parameter)
         self.box = stock.new(
             ipywidgets.Textarea if self._several else ipywidgets.Text,
-            description=looks.label(parameter),
+            description=markup.label(parameter),
             placeholder="paths, one a line" if self._several else "path of a file",
             **({"rows": 2} if self._several else {}),
         )

@@ -16,7 +16,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
-from kit.widgets.form import code, looks, price, values
+from kit.widgets.form import code, markup, price, values
 from kit.widgets.form.building import whole
 from kit.widgets.form.face import Face
 from kit.widgets.form.field import Field
@@ -190,7 +190,7 @@ class Form(ipywidgets.VBox):
         return {**bundle, "text/plain": repr(self), "text/html": html + self._runs.kept()}
 
     def _ipython_display_(self) -> None:
-        self._face.twin.show(self._repr_mimebundle_)
+        self._face.snapshot.show(self._repr_mimebundle_)
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
@@ -231,18 +231,18 @@ class Form(ipywidgets.VBox):
                 one.tell(problems.get(one.path) if heard else None)
             self._show_price(checked)
             if (panel := self._face.panel("code")) is not None:
-                panel.value = looks.code(self.code())
+                panel.value = markup.code(self.code())
 
     def _show_price(self, checked: Checked) -> None:
         if self._said:
-            self._face.say_price(looks.problem(self._said))
+            self._face.say_price(markup.problem(self._said))
             return
         line = price.line(self._prices.best(checked), asking=self._prices.want(checked))
-        self._face.say_price(line + looks.missing(checked.problems))
+        self._face.say_price(line + markup.missing(checked.problems))
 
     def _say(self, sentence: str) -> None:
         self._said = sentence
-        self._face.say_price(looks.problem(sentence))
+        self._face.say_price(markup.problem(sentence))
 
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
@@ -277,7 +277,7 @@ class Form(ipywidgets.VBox):
         return {word: self._safely(act) for word, act in tools.items()}
 
     def _toggle_code(self) -> None:
-        text = looks.code(self.code())
+        text = markup.code(self.code())
         self._face.toggle("code", lambda: self._stock.new(ipywidgets.HTML, value=text))
 
     def _toggle_presets(self) -> None:

@@ -18,7 +18,7 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.private import make_folder
-from kit.widgets.form import looks
+from kit.widgets.form import markup
 from kit.widgets.form.stock import Stock
 
 Value = dict[str, Any]
@@ -122,12 +122,12 @@ class Shelf:
             self.name.options = self._presets.names()
             self._said.value = said
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
-            self._said.value = looks.problem(str(problem))
+            self._said.value = markup.problem(str(problem))
 
     def _load(self) -> str:
         """Load what fits: a preset may be older than the model is today."""
         left = self._form.take(self._presets[self.name.value])
-        return looks.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
+        return markup.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
 
     def _save(self) -> None:
         self._presets[self.name.value] = self._form.value

@@ -16,7 +16,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import GenerationFailedError, KitError
 from kit.widgets.cards import faint
-from kit.widgets.form import looks
+from kit.widgets.form import markup
 from kit.widgets.form.service import Background, Request, Service
 from kit.widgets.form.stock import Stock
 from kit.widgets.progress import EVERY, bar
@@ -165,7 +165,7 @@ class Run:
             made = attempt()
             html = self._service.show(made)
         except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
-            self._end(None, error, looks.problem(_sentence(error)))
+            self._end(None, error, markup.problem(_sentence(error)))
         else:
             self._end(made, None, html)
 
@@ -198,7 +198,7 @@ class Run:
         try:
             self._service.cancel(generation_id)
         except Exception as problem:  # noqa: BLE001 - it goes on, and its panel says why
-            self._trouble = looks.problem(_sentence(problem))
+            self._trouble = markup.problem(_sentence(problem))
             self._draw()
 
     def _end(self, made: Any, error: BaseException | None, html: str) -> None:
@@ -283,6 +283,6 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, GenerationFailedError) and error.generation is not None:
         facts = error.generation
         refund = facts.credits_refunded
-        back = f"; {refund:f} credits came back" if refund else ""
+        back = f"; {refund:f} credits were refunded" if refund else ""
         return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
     return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"

@@ -49,7 +49,7 @@ class Service(Protocol):
         """Return what a request costs, asking whoever knows."""
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where nobody says."""
+        """Return what there is to spend; None where the service does not say."""
 
     def generate(
         self,

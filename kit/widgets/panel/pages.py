@@ -10,7 +10,7 @@ import ipywidgets
 
 from kit import wire
 from kit.widgets.form.service import Background
-from kit.widgets.panel import looks
+from kit.widgets.panel import markup
 from kit.widgets.panel.panel import sentence
 
 _KINDS = ("all", "image", "video")
@@ -73,7 +73,7 @@ class Catalog(ipywidgets.VBox):
     def _fits(self, model: wire.Model) -> bool:
         kind = self._kind.value
         words = self.search.lower().split()
-        return (kind == "all" or model.asset_type == kind) and looks.matches(model, words)
+        return (kind == "all" or model.asset_type == kind) and markup.matches(model, words)
 
     def _sift(self, _: Any = None) -> None:
         self._most = _PORTION
@@ -87,7 +87,7 @@ class Catalog(ipywidgets.VBox):
         fitting = [one for one in self._models if self._fits(one)]
         self._list.children = tuple(self._row(one) for one in fitting[: self._most])
         self._more.layout.display = None if len(fitting) > self._most else "none"
-        self._said.value = looks.note(f"{len(fitting)} of {len(self._models)}")
+        self._said.value = markup.note(f"{len(fitting)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
         """Return the row of a model, made when it is first shown: a catalog may be long."""
@@ -96,7 +96,7 @@ class Catalog(ipywidgets.VBox):
                 description="Use", tooltip=f"Create with {model.title or model.id}"
             )
             button.on_click(lambda _: self._use(model.id))
-            html = ipywidgets.HTML(looks.model(model))
+            html = ipywidgets.HTML(markup.model(model))
             self._rows[model.id] = ipywidgets.HBox(children=(html, button))
         return self._rows[model.id]
 
@@ -151,11 +151,11 @@ class Bench(ipywidgets.VBox):
 
     def _picked(self, _: Any = None) -> None:
         if self.model is None:
-            self._place.children = (ipywidgets.HTML(looks.note("this service has no models")),)
+            self._place.children = (ipywidgets.HTML(markup.note("this service has no models")),)
         elif self.model in self._forms:
             self._place.children = (self._forms[self.model],)
         else:
-            self._place.children = (ipywidgets.HTML(looks.note("one moment …")),)
+            self._place.children = (ipywidgets.HTML(markup.note("one moment …")),)
             wanted = self._known[self.model]
             self._background.begin(lambda: self._make(wanted))
 
@@ -164,7 +164,7 @@ class Bench(ipywidgets.VBox):
             made = self._form(model)
         except Exception as error:  # noqa: BLE001 - said where the form would be
             made = None
-            shown = ipywidgets.HTML(looks.problem(sentence(error)))
+            shown = ipywidgets.HTML(markup.problem(sentence(error)))
         with self._lock:
             if made is not None:
                 shown = self._forms.setdefault(model.id, made)

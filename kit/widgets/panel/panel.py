@@ -16,9 +16,9 @@ import ipywidgets
 
 from kit.errors import KitError
 from kit.widgets.form.service import Background
-from kit.widgets.panel import looks
+from kit.widgets.panel import markup
 from kit.widgets.reach import Reach
-from kit.widgets.twins import Twin
+from kit.widgets.snapshots import StaticSnapshot
 
 #: Seconds that what is saved beside the panel waits for its first page.
 _PATIENCE_SECONDS = 3.0
@@ -70,7 +70,7 @@ class Panel(ipywidgets.VBox):
     ----------
     pages, heading
         Of its book, where no `book` is given.
-    twin : callable, optional
+    snapshot : callable, optional
         Returns what a notebook that is opened again shows instead, as HTML.
     on_close : callable
         Called when the panel is closed.
@@ -90,18 +90,18 @@ class Panel(ipywidgets.VBox):
         *,
         heading: Callable[[], str] = str,
         book: Book | None = None,
-        twin: Callable[[], str] | None = None,
+        snapshot: Callable[[], str] | None = None,
         on_close: Callable[[], None] = lambda: None,
         background: Background | None = None,
     ) -> None:
         self._book = book or Book(pages, heading=heading)
         self._background = background or Background()
-        self._kept = twin or (lambda: looks.twin("Panel", (), "studio.panel()"))
-        self._twin = Twin(background=self._background)
+        self._kept = snapshot or (lambda: markup.snapshot("Panel", (), "studio.panel()"))
+        self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
         self._lock = threading.RLock()
         self._built = threading.Event()
-        self._heading = ipywidgets.HTML(looks.SHEET)
+        self._heading = ipywidgets.HTML(markup.SHEET)
         self._banner = ipywidgets.HTML()
         self._refresh = ipywidgets.Button(
             description="Refresh", icon="refresh", tooltip="Ask the service anew"
@@ -113,7 +113,7 @@ class Panel(ipywidgets.VBox):
         self._refresh.on_click(self._asked_anew)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
         reach = Reach()
-        parts = (top, self._banner, self._tabs, self._twin.style, reach)
+        parts = (top, self._banner, self._tabs, self._snapshot.style, reach)
         super().__init__(children=parts, _dom_classes=("kit-panel",))
         reach.belong(self)
         self._tabs.observe(self._turned, "selected_index")
@@ -170,7 +170,7 @@ class Panel(ipywidgets.VBox):
         return {**bundle, "text/plain": repr(self), "text/html": self._kept()}
 
     def _ipython_display_(self) -> None:
-        self._twin.show(self._repr_mimebundle_)
+        self._snapshot.show(self._repr_mimebundle_)
 
     @property
     def _index(self) -> int:
@@ -192,7 +192,7 @@ class Panel(ipywidgets.VBox):
 
     def _begin(self, index: int) -> None:
         book = self._book
-        self._put(book, index, (ipywidgets.HTML(looks.note("one moment …")),))
+        self._put(book, index, (ipywidgets.HTML(markup.note("one moment …")),))
         self._background.begin(partial(self._build, book, index))
 
     def _build(self, book: Book, index: int) -> None:
@@ -213,15 +213,15 @@ class Panel(ipywidgets.VBox):
     def _failed(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
         again.on_click(lambda _: self._begin(index))
-        return ipywidgets.HTML(looks.problem(sentence(error))), again
+        return ipywidgets.HTML(markup.problem(sentence(error))), again
 
     def _say(self) -> None:
         book = self._book
         try:
             line = book.heading()
         except Exception as error:  # noqa: BLE001 - said where the line would stand
-            line = looks.problem(sentence(error))
-        shown = f"{looks.SHEET}{line}"
+            line = markup.problem(sentence(error))
+        shown = f"{markup.SHEET}{line}"
         if book is self._book and self._heading.value != shown:
             self._heading.value = shown
 

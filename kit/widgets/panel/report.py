@@ -7,25 +7,10 @@ from decimal import Decimal
 from html import escape
 
 from kit.widgets.cards import credits, figure
-from kit.widgets.panel.looks import sheet
+from kit.widgets.panel.markup import sheet
+from kit.widgets.styles import load_style
 
-_SHEET = """
-.kit-figures{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 8px}
-.kit-basis{margin:0 0 18px;font-size:12.5px;line-height:1.45}
-.kit-figures>div{flex:1 1 120px;padding:8px 12px;border-radius:6px;
- border:1px solid var(--jp-border-color2,#9996)}
-.kit-figures b{display:block;font-size:17px;font-weight:600;line-height:1.4}
-.kit-bars{display:grid;grid-template-columns:minmax(90px,max-content) 1fr max-content;
- gap:6px 12px;align-items:center;font-size:12.5px}
-.kit-bars i,.kit-days i{display:block;background:var(--jp-brand-color1,#1976d2)}
-.kit-bars i{height:14px;min-width:2px;border-radius:0 3px 3px 0}
-.kit-days{display:flex;align-items:flex-end;gap:3px;height:110px;margin:0 0 4px;
- border-bottom:1px solid var(--jp-border-color2,#9996)}
-.kit-days span{flex:1 1 0;height:100%;display:flex;align-items:flex-end}
-.kit-days i{width:100%;border-radius:3px 3px 0 0}
-.kit-ends{display:flex;justify-content:space-between;font-size:12px}
-"""
-SHEET = f"<style>{' '.join(_SHEET.split())}</style>"
+SHEET = f"<style>{load_style(__package__, 'report.css')}</style>"
 
 
 def figures(
@@ -81,7 +66,7 @@ def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[st
         for day, amount in days
     )
     first, last = (days[0][0], days[-1][0]) if days else ("", "")
-    most_text = f"{_about(credits(most), doubts)} on the dearest day"
+    most_text = f"{_about(credits(most), doubts)} on the peak day"
     shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
     ends = (first, most_text, last)
     marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)

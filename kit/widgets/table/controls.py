@@ -49,9 +49,9 @@ def build(
     statuses: Sequence[str],
     models: Sequence[str],
     rows: int,
-    twin: Any,
+    snapshot: Any,
 ) -> Controls:
-    """Return the widgets of a table with `rows` rows a page; `twin` is its twin's style sheet."""
+    """Return the widgets of a table with `rows` rows a page; `snapshot` hides the static one."""
     plain = {"description_width": "initial"}
     text = w.Text(
         _dom_classes=("kit-table-filter",),
@@ -102,7 +102,7 @@ def build(
             problem,
             preview,
             reach := Reach(),
-            twin,
+            snapshot,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),
     )

@@ -149,7 +149,7 @@ class HistoryTable:
     def _ipython_display_(self) -> None:
         screen = self._shown_on()
         self._filled.wait(_PATIENCE)
-        screen.twin.show(self._bundle)
+        screen.snapshot.show(self._bundle)
 
     def _bundle(self) -> dict[str, Any]:
         whole = self.controls.whole._repr_mimebundle_() or {}
@@ -265,7 +265,7 @@ class HistoryTable:
         if self._thumbnails.latest(turn):
             self._filled.set()
             if self._screen:
-                self._screen.twin.follow()  # with thumbnails that came too late to be shown at once
+                self._screen.snapshot.follow()  # with thumbnails that came too late
 
     def _show_last(self) -> None:
         """Show what was chosen last below the table, as soon as it is there."""

@@ -18,10 +18,10 @@ import pandas as pd
 
 from kit.widgets import cards
 from kit.widgets.form.service import Background
+from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.controls import HIDDEN, SHOWN, Controls, any_of, build
 from kit.widgets.table.rows import View
-from kit.widgets.twins import Twin
 
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
 #: Fields of a view that have a widget.
@@ -66,7 +66,7 @@ class Screen:
     ----------
     lock : RLock
         Held while a callback works: callbacks arrive on any thread.
-    twin : Twin
+    snapshot : StaticSnapshot
         What a saved notebook keeps of the table; it follows what the user does.
     """
 
@@ -79,10 +79,10 @@ class Screen:
         background: Background,
     ) -> None:
         self._lock = lock
-        self.twin = Twin(background=background)
+        self.snapshot = StaticSnapshot(background=background)
         self._quiet = False
         self._columns = drawing.columns(frame)
-        self.controls: Controls = build(self._columns, *_choices(frame), size, self.twin.style)
+        self.controls: Controls = build(self._columns, *_choices(frame), size, self.snapshot.style)
         self._listen(hears)
 
     def show_choices(self, frame: pd.DataFrame) -> None:
@@ -177,7 +177,7 @@ class Screen:
                 except Exception as error:  # noqa: BLE001 - see above
                     problem = cards.warning(f"{type(error).__name__}: {error}")
                 self.controls.problem.value = problem
-            self.twin.follow()
+            self.snapshot.follow()
 
         return callback
 

@@ -38,7 +38,7 @@ class Writer(Protocol):
         """Return one script a variation; they are charged for."""
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where nobody says."""
+        """Return what there is to spend; None where the service does not say."""
 
     def captions(self, text: str) -> Any:
         """Return a widget that puts these captions on a video."""

@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.writing import looks
+from kit.widgets.writing import markup
 
 
 class ScriptCard(ipywidgets.VBox):
@@ -65,7 +65,7 @@ class ScriptCard(ipywidgets.VBox):
         return f"<ScriptCard {self.script.title!r}>"
 
     def _tools(self, name: str, on_captions: Callable[[ScriptCard], None] | None) -> Any:
-        tools = [ipywidgets.HTML(looks.copy_button(name))]
+        tools = [ipywidgets.HTML(markup.copy_button(name))]
         if on_captions is not None:
             button = ipywidgets.Button(
                 description="Make captions", tooltip=f"Hand {name} to the video editor"
@@ -75,4 +75,4 @@ class ScriptCard(ipywidgets.VBox):
         return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
 
     def _measure(self, _: Any = None) -> None:
-        self._facts.value = looks.note(looks.measured(self.script, self.text))
+        self._facts.value = markup.note(markup.measured(self.script, self.text))

@@ -18,8 +18,8 @@ from kit.errors import KitError
 from kit.widgets.form.service import Background
 from kit.widgets.pile import Pile
 from kit.widgets.reach import Reach
-from kit.widgets.twins import Twin
-from kit.widgets.writing import looks
+from kit.widgets.snapshots import StaticSnapshot
+from kit.widgets.writing import markup
 from kit.widgets.writing.brief import LONGEST, SCRIPT, SHORTEST, TITLE, USUAL, Brief, Writer
 from kit.widgets.writing.card import ScriptCard
 
@@ -57,7 +57,7 @@ class Writing(ipywidgets.VBox):
         self._writer = writer
         self._awaited = awaited
         self._background = background or Background()
-        self._twin = Twin(background=self._background)
+        self._snapshot = StaticSnapshot(background=self._background)
         self._lock = threading.RLock()
         self._titles: dict[str, list[wire.Title]] = {}
         self._balance: Decimal | None = None
@@ -108,18 +108,18 @@ class Writing(ipywidgets.VBox):
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         topic = self._topic.value
         code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
-        html = looks.twin(topic, self.title, self.scripts, code)
+        html = markup.snapshot(topic, self.title, self.scripts, code)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        self._twin.show(self._repr_mimebundle_)
+        self._snapshot.show(self._repr_mimebundle_)
 
     # ── what it is made of ───────────────────────────────────────────────────────────────────────
 
     def _make_controls(self, topic: str) -> None:
         new = ipywidgets
         once = ("kit-once",)
-        topics = [(looks.topic(name), name) for name in wire.TOPICS]
+        topics = [(markup.topic(name), name) for name in wire.TOPICS]
         self._topic = new.Dropdown(options=topics, value=topic, description="Topic")
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
@@ -143,7 +143,7 @@ class Writing(ipywidgets.VBox):
         self._topic.add_class("kit-grow")
         self._duration.add_class("kit-grow")
         return [
-            ipywidgets.HTML(looks.heading()),
+            ipywidgets.HTML(markup.heading()),
             _line(self._topic, self._suggest, self._title_price),
             self._found,
             self._title,
@@ -152,7 +152,7 @@ class Writing(ipywidgets.VBox):
             _line(self._hook, self._call, self._provoke),
             _line(self._write, self._script_price),
             self._said,
-            self._twin.style,
+            self._snapshot.style,
             self._shown,
             self._captions,
         ]
@@ -162,7 +162,7 @@ class Writing(ipywidgets.VBox):
         self._found.observe(self._guarded(self._take_title), "index")
         self._variations.observe(self._guarded(self._price), "value")
         for one in (self._topic, self._title, self._angle):
-            one.observe(self._guarded(self._twin.follow), "value")
+            one.observe(self._guarded(self._snapshot.follow), "value")
         self._suggest.on_click(self._guarded(lambda: self._order(self._suggested)))
         self._write.on_click(self._guarded(lambda: self._order(self._written)))
 
@@ -175,7 +175,7 @@ class Writing(ipywidgets.VBox):
             try:
                 call()
             except Exception as error:  # noqa: BLE001 - said in the panel
-                self._said.value = looks.problem(_sentence(error))
+                self._said.value = markup.problem(_sentence(error))
 
         return act
 
@@ -192,12 +192,12 @@ class Writing(ipywidgets.VBox):
             self._busy(None)
         except Exception as error:  # noqa: BLE001 - said in the panel
             self._busy(None)
-            self._said.value = looks.problem(_sentence(error))
+            self._said.value = markup.problem(_sentence(error))
         self._look_at_balance()
 
     def _busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
-        self._said.value = looks.note(words) if words else ""
+        self._said.value = markup.note(words) if words else ""
 
     def _suggested(self) -> None:
         topic = self._topic.value
@@ -234,7 +234,7 @@ class Writing(ipywidgets.VBox):
                 one,
                 name=f"script {number}",
                 on_captions=self._captioned,
-                on_change=self._twin.follow,
+                on_change=self._snapshot.follow,
             )
             for number, one in enumerate(scripts, start=1)
         ]
@@ -242,20 +242,20 @@ class Writing(ipywidgets.VBox):
         with self._lock:
             self._chosen = None
             self._shown.put(batch)
-        self._twin.follow()
+        self._snapshot.follow()
 
     def _captioned(self, card: ScriptCard) -> None:
         self._chosen = card
-        self._said.value = looks.note("opening the video editor …")
+        self._said.value = markup.note("opening the video editor …")
         self._background.after(SETTLING, self._open_captions)
 
     def _open_captions(self) -> None:
         card = self._chosen
         try:
             self._captions.children = (self._writer.captions(card.text),) if card else ()
-            self._said.value = looks.note("the captions are in the form below")
+            self._said.value = markup.note("the captions are in the form below")
         except Exception as error:  # noqa: BLE001 - said in the panel
-            self._said.value = looks.problem(_sentence(error))
+            self._said.value = markup.problem(_sentence(error))
 
     # ── prices ───────────────────────────────────────────────────────────────────────────────────
 
@@ -268,8 +268,8 @@ class Writing(ipywidgets.VBox):
 
     def _price(self) -> None:
         count = int(self._variations.value)
-        self._title_price.value = looks.price(TITLE, 1, self._balance)
-        self._script_price.value = looks.price(SCRIPT, count, self._balance)
+        self._title_price.value = markup.price(TITLE, 1, self._balance)
+        self._script_price.value = markup.price(SCRIPT, count, self._balance)
         self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
 
 

@@ -239,8 +239,8 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
         face._ipython_display_()
     InteractiveShell.clear_instance()
 
-    twin, widget = (output.data for output in captured.outputs)
-    name = re.search(r'<div class="(kit-twin-\w+)"', twin["text/html"])
+    snapshot, widget = (output.data for output in captured.outputs)
+    name = re.search(r'<div class="(kit-twin-\w+)"', snapshot["text/html"])
     assert name
     hiding = f"<style>.{name[1]} {{ display: none }}</style>"
     assert hiding in [getattr(one, "value", "") for one in face.controls.whole.children]

@@ -1,7 +1,7 @@
-"""Twins: what stays of a widget in a notebook that is opened again, or not trusted.
+"""Static snapshots: what stays of a widget in a notebook that is opened again, or not trusted.
 
-A widget and its twin are two outputs (decision 23): a page that cannot show a widget says so in its
-place, and takes whatever else stands in the same output along.
+A widget and its snapshot are two outputs (decision 23): a page that cannot show a widget says so
+in its place, and takes whatever else stands in the same output along.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ _CODE = (
 )
 
 
-class Twin:
-    """Shows a widget and its twin, and lets the twin follow.
+class StaticSnapshot:
+    """Shows a widget and its snapshot, and lets the snapshot follow.
 
     Parameters
     ----------
     style : HTML, optional
-        A widget that is part of what is shown; while that lives, it takes the twin away.
+        A widget that is part of what is shown; while that lives, it takes the snapshot away.
     """
 
     def __init__(self, style: Any = None, *, background: Background | None = None) -> None:
-        from kit.widgets.form.service import Background, Debounced  # forms have twins themselves
+        from kit.widgets.form.service import (  # forms have snapshots themselves
+            Background,
+            Debounced,
+        )
 
         self.style = ipywidgets.HTML() if style is None else style
         self.style.layout = ipywidgets.Layout(display="none")  # a style sheet works all the same
@@ -52,13 +55,13 @@ class Twin:
         self._last = self._place = self._words = ""
 
     def show(self, bundle: Bundle) -> None:
-        """Show both: the twin first, and below it the widget.
+        """Show both: the snapshot first, and below it the widget.
 
         Parameters
         ----------
         bundle : callable
-            Returns the MIME bundle of the widget, in which ``text/html`` is its twin. It is asked
-            again, on any thread, when the twin follows.
+            Returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is asked
+            again, on any thread, when the snapshot follows.
         """
         from IPython.display import publish_display_data
 
@@ -69,7 +72,7 @@ class Twin:
         with self._lock:
             self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != name), name]
-            self.style.value = "".join(map(hidden, self._names))
+            self.style.value = "".join(map(hide_snapshot, self._names))
         publish(self._output(html), transient={"display_id": self._place})
         publish({**whole, "text/plain": ""})
 
@@ -89,14 +92,14 @@ class Twin:
         publish(self._output(html), transient={"display_id": self._place}, update=True)
 
     def _output(self, html: str) -> dict[str, str]:
-        """Return the twin as an output, which also has the words for the widget.
+        """Return the snapshot as an output, which also has the words for the widget.
 
         Where a notebook is not trusted, the page passes over the widget and shows its words.
         """
-        return {"text/plain": self._words, "text/html": twin(self._names[-1], html)}
+        return {"text/plain": self._words, "text/html": render_snapshot(self._names[-1], html)}
 
 
-def twin(name: str, html: str) -> str:
+def render_snapshot(name: str, html: str) -> str:
     """Return kept HTML that stands in for a widget where there is no kernel.
 
     While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
@@ -104,7 +107,7 @@ def twin(name: str, html: str) -> str:
     found. The style sheet in here hides such a line, and nothing else: it is text without any
     element, which neither a widget is, nor one that broke, nor any other output. Where a notebook
     is not trusted, the style sheet is taken out, and the words of the widget are shown instead:
-    there are none (see `Twin`).
+    there are none (see `StaticSnapshot`).
     """
     lost = ".jp-OutputArea-output:not(:has(*))"
     after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
@@ -113,13 +116,13 @@ def twin(name: str, html: str) -> str:
     return f'<style>{after} {{ display: none }} {plain}</style><div class="{name}">{html}</div>'
 
 
-def hidden(name: str) -> str:
-    """Return the style sheet with which a widget takes its twin away."""
+def hide_snapshot(name: str) -> str:
+    """Return the style sheet with which a widget takes its snapshot away."""
     return f"<style>.{name} {{ display: none }}</style>"
 
 
-def again(code: str) -> str:
-    """Return the statement that brings a widget back, as it stands below its twin.
+def rerun_line(code: str) -> str:
+    """Return the statement that brings a widget back, as it stands below its snapshot.
 
     Examples
     --------

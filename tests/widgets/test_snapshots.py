@@ -1,4 +1,4 @@
-"""Twins: two outputs for one widget, and a twin that follows what is written in the widget."""
+"""Twins: two outputs for one widget, and a snapshot that follows what is written in the widget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.form import Form
 from kit.widgets.panel import Page, Panel
-from kit.widgets.twins import Twin
+from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
 from tests.widgets.forming import Stage, control, model
@@ -67,29 +67,29 @@ def panel(stage: Stage) -> Panel:
 )
 def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) -> None:
     widget = make(stage)
-    twin, live = shown(widget)
+    snapshot, live = shown(widget)
 
-    assert code in twin.data["text/html"]
-    assert VIEW not in twin.data
-    assert twin.data["text/plain"] == repr(widget)
+    assert code in snapshot.data["text/html"]
+    assert VIEW not in snapshot.data
+    assert snapshot.data["text/plain"] == repr(widget)
     assert VIEW in live.data
-    assert live.data["text/plain"] == "", "it is shown below the twin where nobody trusts"
+    assert live.data["text/plain"] == "", "it is shown below the snapshot where nobody trusts"
     assert "text/html" not in live.data
     styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-twin-")]
-    assert styles == [f"<style>.{name(twin)} {{ display: none }}</style>"]
+    assert styles == [f"<style>.{name(snapshot)} {{ display: none }}</style>"]
 
 
 def test_a_twin_needs_no_trust(stage: Stage) -> None:
-    (twin, _) = shown(Form(model()))
-    html = twin.data["text/html"].partition("</style>")[2]
+    (snapshot, _) = shown(Form(model()))
+    html = snapshot.data["text/html"].partition("</style>")[2]
 
     assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=", html)
 
 
 def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> None:
     form = Form(model(), background=stage.background)
-    form._face.twin = Twin(form._face.twin.style, background=stage.background)
-    (twin, _) = shown(form)
+    form._face.snapshot = StaticSnapshot(form._face.snapshot.style, background=stage.background)
+    (snapshot, _) = shown(form)
 
     with capture_output() as captured:
         form.value = {"prompt": "set by a cell"}
@@ -100,7 +100,7 @@ def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> 
 
     (update,) = captured.outputs
     assert "a misty &lt;lake&gt;" in update.data["text/html"]
-    assert name(update) == name(twin)
+    assert name(update) == name(snapshot)
 
 
 def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
@@ -122,22 +122,22 @@ def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
 
 def test_a_widget_that_is_shown_twice_takes_both_twins_away() -> None:
     texts = iter(["one", "two"])
-    twin = Twin()
+    snapshot = StaticSnapshot()
     with capture_output() as captured:
         for _ in range(2):
             html = next(texts)
-            twin.show(lambda html=html: {"text/html": html, "text/plain": "w"})  # type: ignore[misc]
+            snapshot.show(lambda html=html: {"text/html": html, "text/plain": "w"})  # type: ignore[misc]
     first, second = name(captured.outputs[0]), name(captured.outputs[2])
 
     assert first != second
-    assert first in twin.style.value
-    assert second in twin.style.value
+    assert first in snapshot.style.value
+    assert second in snapshot.style.value
 
 
 def test_what_was_never_shown_does_not_follow(stage: Stage) -> None:
-    twin = Twin(background=stage.background)
+    snapshot = StaticSnapshot(background=stage.background)
     with capture_output() as captured:
-        twin.follow()
+        snapshot.follow()
         stage.wait(5)
 
     assert captured.outputs == []
@@ -150,7 +150,7 @@ def test_the_code_of_a_form_gives_its_values_back() -> None:
     assert "await studio.form(&quot;flat&quot;, &quot;a lake&quot;, count=4)" in html
 
 
-@pytest.mark.parametrize("module", ["account", "form", "panel", "secret", "twins", "writing"])
+@pytest.mark.parametrize("module", ["account", "form", "panel", "secret", "snapshots", "writing"])
 def test_each_widget_can_be_imported_first(module: str) -> None:
     line = f"import kit.widgets.{module}"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)

@@ -13,63 +13,16 @@ from kit import wire
 from kit.widgets import texts
 from kit.widgets.cards import ARROW, BAD, BUSY, card, credits, facts, faint, figure
 from kit.widgets.pile import PILED
-from kit.widgets.twins import again
+from kit.widgets.snapshots import rerun_line
+from kit.widgets.styles import load_style
 
 #: Words in a second of speech, where a service does not say how long its script takes.
 PACE = 2.5
 #: Scripts that are kept of a panel in a saved notebook, the newest.
 MOST = 6
 
-_SHEET = """
-.kit-writing{container-type:inline-size;max-width:760px;padding:14px 16px;border-radius:8px;
- border:1px solid var(--jp-border-color2,#9996);background:var(--jp-layout-color1,transparent);
- color:var(--jp-ui-font-color1,inherit);overflow:visible}
-.kit-writing .widget-html-content{line-height:1.45;font-size:12px}
-.kit-writing>*,.kit-writing .kit-line>*{margin:0;max-width:100%}
-.kit-writing>*{width:auto;margin:0 0 8px;overflow:visible}
-.kit-writing .widget-label{flex:0 0 104px;width:104px;text-align:left;font-weight:500}
-.kit-writing .widget-text,.kit-writing .widget-dropdown,.kit-writing .widget-slider{width:100%}
-.kit-writing .noUi-handle{border-color:var(--jp-ui-font-color2,#808080)}
-.kit-writing textarea::placeholder{color:var(--jp-ui-font-color2,#808080)}
-.kit-writing input,.kit-writing select,.kit-writing textarea{min-width:0;border-radius:4px}
-.kit-writing>.widget-vbox:empty,
-.kit-writing>.widget-html:not(:has(.widget-html-content>*)){display:none}
-.kit-writing .kit-line{flex-wrap:wrap;gap:6px 16px;align-items:center;overflow:visible}
-.kit-writing .kit-line .widget-button{width:auto;border-radius:4px}
-.kit-writing .kit-line .widget-checkbox{width:auto;flex:0 0 auto}
-.kit-writing .kit-line .widget-checkbox .widget-label-basic{display:flex;align-items:center;
- width:auto}
-.kit-writing .widget-label-basic>input{flex:none;margin:0 8px 0 0}
-.kit-writing .kit-grow{flex:1 1 260px}
-.kit-writing .kit-line .widget-toggle-buttons{display:flex;align-items:center;gap:8px;width:auto}
-.kit-writing .widget-toggle-buttons>div{display:flex;gap:4px}
-.kit-writing .kit-line .widget-toggle-button{width:auto;min-width:38px;margin:0;border-radius:4px;
- box-shadow:none}
-.kit-writing .widget-toggle-button.mod-active{background:var(--jp-brand-color1,#1976d2);
- color:var(--jp-ui-inverse-font-color1,#fff)}
-.kit-writing .kit-line .widget-toggle-buttons .widget-label{flex:0 0 auto;width:auto}
-.kit-writing .widget-radio{width:100%;height:auto}
-.kit-writing .widget-radio-box{width:100%;max-width:none;margin:0}
-.kit-writing .widget-radio-box label{width:100%;height:auto;white-space:normal;line-height:1.5}
-.kit-note{color:var(--jp-ui-font-color2,#808080);overflow-wrap:anywhere}
-.kit-scripts{display:grid!important;gap:12px;overflow:visible;
- grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
-.kit-script{padding:10px 12px;border-radius:6px;border:1px solid var(--jp-border-color2,#9996);
- overflow:visible}
-.kit-script>*{margin:0 0 6px;max-width:100%}
-.kit-script .widget-textarea{width:auto;height:auto;flex-direction:column;align-items:stretch}
-.kit-script .widget-textarea .widget-label{flex:none;width:auto;font-weight:600}
-.kit-script textarea{min-height:184px;resize:vertical;
- font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif)}
-.kit-script>:last-child{margin:0}
-.kit-copy{font:inherit;line-height:28px;height:28px;padding:0 10px;border:0;border-radius:4px;
- cursor:pointer;color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color2,#8882)}
-.kit-copy:hover{background:var(--jp-layout-color3,#8884)}
-.kit-writing button:focus-visible,.kit-writing input:focus-visible,
-.kit-writing select:focus-visible,.kit-writing textarea:focus-visible{
- outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}
-"""
-SHEET = f"<style>{' '.join(_SHEET.split())} {BAD} {BUSY} {PILED} .kit-writing{{{ARROW}}}</style>"
+_RULES = load_style(__package__, "writing.css")
+SHEET = f"<style>{_RULES} {BAD} {BUSY} {PILED} .kit-writing{{{ARROW}}}</style>"
 
 # Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
 # one copies what is selected. A page that strips the action leaves a field to select from.
@@ -153,13 +106,13 @@ def measured(script: wire.Script, text: str) -> str:
     return f"about {count / _pace(script):.0f} s to speak · {words}"
 
 
-def twin(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script], code: str) -> str:
+def snapshot(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script], code: str) -> str:
     """Return the panel as it looks where no widget can be shown: what was written in it."""
     rows = {"topic": topic(topic_name), "title": title.title, "hook angle": title.hook_angle}
     top = card("Titles and scripts", facts(rows))
     older = len(scripts) - MOST
     more = faint(f"and {older} older scripts") if older > 0 else ""
-    return "".join([top, *map(texts.script, scripts[:MOST]), more, again(code)])
+    return "".join([top, *map(texts.script, scripts[:MOST]), more, rerun_line(code)])
 
 
 def _pace(script: wire.Script) -> float:

@@ -16,44 +16,12 @@ from kit import wire
 from kit.errors import KitError
 from kit.widgets.cards import ARROW, BUSY, FAINT, FONT, card, credits, faint, pairs, warning
 from kit.widgets.keys import Key, Spent
+from kit.widgets.styles import load_style
 
-_SHEET = """
-.kit-account{max-width:720px;overflow:visible;gap:8px;color:var(--jp-ui-font-color1,inherit)}
-.kit-account>*,.kit-account .kit-line>*,.kit-account .kit-part>*{margin:0;max-width:100%}
-.kit-account .widget-button{width:auto;margin:0;border-radius:4px;align-self:flex-start;
- flex:none}
-.kit-account .widget-html-content{line-height:1.45}
-.kit-account .widget-html-content code{overflow-wrap:anywhere}
-.kit-account .kit-part{gap:8px;overflow:visible}
-.kit-account .kit-line{flex-wrap:wrap;gap:8px 14px;align-items:center;overflow:visible}
-.kit-account .kit-line>.widget-text{flex:1 1 220px}
-.kit-account .kit-line>.widget-checkbox{width:auto}
-.kit-account .widget-label-basic{display:flex;align-items:center}
-.kit-account .widget-label-basic>input{flex:none;margin:0 8px 0 0}
-.kit-account .kit-line>.widget-dropdown{width:auto;max-width:100%}
-.kit-account .kit-line .widget-label{width:auto;min-width:72px;margin:0 8px 0 0;text-align:left;
- font-weight:500}
-.kit-account .kit-keys{overflow:visible}
-.kit-account .kit-keys>*{margin:0;padding:7px 0;gap:12px;align-items:center;overflow:visible;
- flex-wrap:nowrap;border-top:1px solid var(--jp-border-color2,#9996)}
-.kit-account .kit-keys>*>*{margin:0}
-.kit-account .kit-new{margin:4px 0;padding:10px 12px;gap:8px;border-radius:6px;
- border:1px solid var(--jp-brand-color1,#1976d2)}
-.kit-account .kit-new>*{margin:0}
-.kit-account .kit-signing{gap:8px;padding:12px;border-radius:6px;overflow:visible;
- border:1px solid var(--jp-border-color2,#9996)}
-.kit-account .kit-signing>*{margin:0;width:auto;max-width:100%}
-.kit-account .kit-signing .widget-label,.kit-account .kit-signing label{flex:0 0 96px;width:96px;
- text-align:left;font-weight:500}
-.kit-account .kit-signing input{border-radius:4px}
-.kit-account .widget-html:not(:has(.widget-html-content>*)){display:none}
-.kit-account button:focus-visible,.kit-account input:focus-visible,
-.kit-account select:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);
- outline-offset:1px}
-"""
 #: What is said of spending at a service without a ledger.
 _UNTOLD = "not told: this service keeps no ledger; studio.costs adds up what is known here"
-STYLE = f"<style>{' '.join(_SHEET.split())} {BUSY} .kit-account{{{ARROW}}}</style>"
+_RULES = load_style(__package__, "account.css")
+STYLE = f"<style>{_RULES} {BUSY} .kit-account{{{ARROW}}}</style>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +41,7 @@ class Facts:
     spent: Spent | None = None
 
 
-def drawn(found: Facts) -> str:
+def render_facts(found: Facts) -> str:
     """Return who pays, what is left and what was spent."""
     account, spent = found.account, found.spent
     rows = {
@@ -126,7 +94,7 @@ def problem(sentence: str) -> str:
     return f'<div role="alert">{warning(sentence)}</div>' if sentence else ""
 
 
-def said(error: Exception) -> str:
+def error_sentence(error: Exception) -> str:
     """Return what went wrong as a person reads it."""
     return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
 

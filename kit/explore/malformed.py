@@ -52,15 +52,15 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
-class Oddities:
+class MalformedValues:
     """What could not be read of some pages: each field and how often, for one warning.
 
     Examples
     --------
-    >>> odd = Oddities()
-    >>> odd.each("createdAt", int, ["1", "soon", None])
+    >>> malformed = Oddities()
+    >>> malformed.each("createdAt", int, ["1", "soon", None])
     [1, None, None]
-    >>> odd.sentence()
+    >>> malformed.sentence()
     'values that make no sense are missing in the history: createdAt (1)'
     """
 
@@ -110,7 +110,7 @@ class Oddities:
     def tell(self) -> None:
         """Log what was noted, in one warning."""
         if sentence := self.sentence():
-            _log.warning("odd answers of the service: %s", sentence)
+            _log.warning("malformed answers of the service: %s", sentence)
 
     def _read(self, field: str, read: Callable[[Any], T | None], value: Any) -> T | None:
         if value in _NOTHING:

@@ -26,7 +26,7 @@ _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HistoryFilter:
     """A choice of generations; what is None or empty does not matter.
 
     Parameters
@@ -90,7 +90,7 @@ class Asked:
         return [(column, words) for column, words in found if words]
 
 
-def asked(**choices: Any) -> Asked:
+def parse_filter(**choices: Any) -> HistoryFilter:
     """Return a choice of generations from how it was typed; see `Asked`.
 
     Raises
@@ -102,8 +102,8 @@ def asked(**choices: Any) -> Asked:
     """
     named = {_ALIASES.get(name, name): value for name, value in choices.items()}
     for name in named:
-        if name not in Asked.__slots__:
-            known = [*Asked.__slots__, *_ALIASES]
+        if name not in HistoryFilter.__slots__:
+            known = [*HistoryFilter.__slots__, *_ALIASES]
             raise TypeError(f"there is no filter {name!r}{suggest(name, known)}")
     unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
     if unknown:
@@ -113,7 +113,7 @@ def asked(**choices: Any) -> Asked:
         for name, value in named.items()
         if value is not None
     }
-    return Asked(**given)
+    return HistoryFilter(**given)
 
 
 def _one(words: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from kit.errors import BadRequestError
 from kit.explore.arrow import TIME
-from kit.explore.asked import asked
+from kit.explore.filters import parse_filter
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 TABLE = pa.table(
@@ -32,7 +32,7 @@ TABLE = pa.table(
     ],
 )
 def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
-    assert asked(since=moment).since == NEW_YEAR
+    assert parse_filter(since=moment).since == NEW_YEAR
 
 
 @pytest.mark.parametrize(
@@ -51,25 +51,29 @@ def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
 def test_rows_are_chosen(choices: dict[str, Any], rows: list[int]) -> None:
     table = TABLE.append_column("row", pa.array([0, 1, 2]))
 
-    assert asked(**choices).matching(table)["row"].to_pylist() == rows
+    assert parse_filter(**choices).matching(table)["row"].to_pylist() == rows
 
 
 def test_the_query_holds_what_a_service_may_know() -> None:
-    assert asked(status="failed", model=["a", "b"], since=NEW_YEAR).query(7) == {
+    assert parse_filter(status="failed", model=["a", "b"], since=NEW_YEAR).query(7) == {
         "status": "failed",
         "created_after": NEW_YEAR,
         "limit": 7,
     }
-    assert [asked().query(limit)["limit"] for limit in (50, 5000, None)] == [None, 1000, 1000]
+    assert [parse_filter().query(limit)["limit"] for limit in (50, 5000, None)] == [
+        None,
+        1000,
+        1000,
+    ]
 
 
 def test_a_wrong_choice_is_named() -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
-        asked(modle="a")
+        parse_filter(modle="a")
     with pytest.raises(BadRequestError, match="not an ISO 8601 date or time: 'soon'"):
-        asked(since="soon")
+        parse_filter(since="soon")
 
 
 def test_a_status_that_there_is_not_is_no_empty_answer() -> None:
     with pytest.raises(BadRequestError, match="no status 'complete'; did you mean 'completed'"):
-        asked(status=["failed", "complete"])
+        parse_filter(status=["failed", "complete"])
