@@ -59,7 +59,7 @@ def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
     assert kept["credits"].tolist() == [0.25, 0.5, 0.25, 0.25]
     assert kept["credits_source"].tolist() == ["service", "service", "estimate", "service"]
     assert kept["width"].fillna(0).tolist() == [0, 512, 0, 0]
-    told = [r.getMessage() for r in caplog.records if "odd answers" in r.getMessage()]
+    told = [r.getMessage() for r in caplog.records if "malformed answers" in r.getMessage()]
     assert len(told) == 2  # one for each look at the list
     assert "left out (1)" in told[0]
     assert "creditsCharged (1)" in told[0]
