@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kit.engines import samples
-from kit.engines.media import faces, sound, stills
+from kit.engines.media import faces, soundfile, stills
 from kit.engines.media.footage import Footage
 from kit.engines.samples import sounds, views
 
@@ -52,7 +52,7 @@ def test_a_clip_moves_and_has_sound(made: Made) -> None:
         frames = [frame.astype(int) for frame in footage.frames(2.0)]
 
     assert np.abs(frames[0] - frames[-1]).mean() > 5
-    assert np.abs(sound.opened(path).samples).max() > 0.2
+    assert np.abs(soundfile.opened(path).samples).max() > 0.2
 
 
 def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> None:

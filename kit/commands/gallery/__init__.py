@@ -22,7 +22,7 @@ from kit.commands.gallery.configured import configured
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
-from kit.engines.media import sound, stills
+from kit.engines.media import soundfile, stills
 from kit.engines.media.encoding import Track, container_at
 from kit.engines.media.footage import Footage
 from kit.errors import ConfigError, GenerationFailedError, KitError
@@ -199,7 +199,7 @@ def _beside(path: Path, target: Path) -> str:
 def _heard(path: Path, target: Path) -> str:
     """Write a sound beside the page, a tenth as large; return its address there."""
     target.parent.mkdir(exist_ok=True)
-    found = sound.opened(path)
+    found = soundfile.opened(path)
     with container_at(target) as container:
         track = Track(container, ".mp4", found)
         track.up_to(found.seconds)

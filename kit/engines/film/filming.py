@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.media import sound
+from kit.engines.media import sound, soundfile
 from kit.engines.media.clip import FORMATS, Clip, rgb_of
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write_thumbnail
@@ -110,7 +110,7 @@ def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
     paths = job.media.get("soundtrack")
     if not paths:
         return None
-    heard = sound.leveled(sound.opened(paths[0], seconds=take.seconds))
+    heard = sound.leveled(soundfile.opened(paths[0], seconds=take.seconds))
     fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
     return sound.fitted(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
 

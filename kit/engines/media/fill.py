@@ -19,7 +19,7 @@ from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.patches import Places, Search
 
-__all__ = ["POOR", "Filled", "erase", "near_color"]
+__all__ = ["POOR", "Filled", "erase"]
 
 
 _COARSEST = 96  # pixels of the shorter side where the search may begin
@@ -179,41 +179,6 @@ def _strange(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
 
 def _bytes(canvas: Floats) -> Bytes:
     return np.rint(canvas).clip(0, 255).astype(np.uint8)
-
-
-def near_color(canvas: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return the mean color of the known pixels around each pixel, and how much they vary.
-
-    Parameters
-    ----------
-    canvas : ndarray of float32
-        Shape (height, width, 3).
-    known : ndarray of bool
-        Shape (height, width).
-
-    Returns
-    -------
-    tuple of ndarray of float32
-        Shapes (height, width, 3) and (height, width), the mean variance of the three colors.
-    """
-    square = np.einsum("yxc,yxc->yx", canvas, canvas) / 3
-    planes = np.dstack([canvas, square, np.ones_like(square)]) * known[..., None]
-    total = np.zeros_like(planes)
-    # What is close tells most, where there is any of it.
-    for number, reach in enumerate((0.02, 0.05, 0.12, 0.32)):
-        sigma = max(1.0, reach * max(known.shape))
-        scale = min(1.0, 3.0 / sigma)
-        small = cv2.resize(planes, None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
-        if scale < 1:  # by area, OpenCV resizes four planes at most
-            size = small.shape[1::-1]
-            small = np.dstack(
-                [cv2.resize(p, size, interpolation=cv2.INTER_AREA) for p in np.dsplit(planes, [3])]
-            )
-        blurred = cv2.GaussianBlur(small, (0, 0), scale * sigma)
-        total += 0.02**number * cv2.resize(blurred, known.shape[::-1])
-    total /= np.maximum(total[..., 4:], 1e-12)
-    mean = np.ascontiguousarray(total[..., :3])
-    return mean, np.maximum(total[..., 3] - np.einsum("yxc,yxc->yx", mean, mean) / 3, 0.0)
 
 
 _SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge

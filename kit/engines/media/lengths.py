@@ -43,12 +43,6 @@ def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
         _priced.clear()
 
 
-def most_priced(path: Path) -> float | None:
-    """Return the seconds that may be read of a file; None where any number may."""
-    seconds = _priced.get(path)
-    return None if seconds is None else seconds * (1 + _SHARE) + _MORE
-
-
 def check_priced(path: Path, seconds: float) -> None:
     """Refuse a file that turns out to last longer than was priced.
 
@@ -57,9 +51,9 @@ def check_priced(path: Path, seconds: float) -> None:
     EngineError
         With code ``longer_than_priced``.
     """
-    most = most_priced(path)
-    if most is not None and seconds > most:
-        sentence = f"the file plays longer than the {_priced[path]:g} s that its price is for"
+    paid = _priced.get(path)
+    if paid is not None and seconds > paid * (1 + _SHARE) + _MORE:
+        sentence = f"the file plays longer than the {paid:g} s that its price is for"
         raise EngineError(f"{sentence}: send it again", code="longer_than_priced")
 
 

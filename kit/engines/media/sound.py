@@ -1,51 +1,170 @@
-"""Sound that comes in: any file's samples at one rate, ready to be cut, mixed and leveled.
+"""Sound as samples that are read part by part, ready to be cut, mixed and leveled.
 
-Whatever works on sound here returns a new `Sound`, which reads what it was made of part by part:
-minutes of it never lie in memory.
+Minutes of sound are never held whole: whatever works on a `Sound` answers with another one that
+works out a part when it is asked for it, so a long chain of them needs the memory of a few parts.
+A gain over time is one value for each millisecond.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import av
+import cv2
 import numpy as np
 
 from kit.engines.media.color import Floats
-from kit.engines.media.loudness import ducking, limiting, measured, per_sample
-from kit.engines.media.soundfile import MOST, opened
-from kit.engines.media.tracks import RATE, Sound, Worked, gathered
 
-__all__ = [
-    "MOST",
-    "RATE",
-    "Sound",
-    "cut",
-    "fitted",
-    "joined",
-    "laid",
-    "leveled",
-    "mixed",
-    "opened",
-    "silence",
-    "stretched",
-]
-
+#: Samples a second of every `Sound`.
+RATE = 48_000
+_TOGETHER = RATE  # samples that are looked at together, a whole number of milliseconds
+_STEP = 48  # samples for which one gain is worked out
 _LAYOUTS = {1: "mono", 2: "stereo"}
-#: Seconds of the crossfade where a loop begins again.
-_SEAM = 0.05
-#: Samples up to which a loop is worked out once and kept.
-_SHORT = 1 << 19
+_SEAM = 0.05  # seconds of the crossfade where a loop begins again
+_SHORT = 1 << 19  # samples up to which a loop is worked out once and kept
 _CEILING = 10 ** (-1 / 20)
-_CHUNK = 8192
-_PAD = 0.2
-#: Seconds by which a changed tempo is ahead of itself: half of the filter's window.
-_EARLY = 0.02
+_SILENT = -69.0  # LUFS
+_PAD, _EARLY = 0.2, 0.02  # seconds that a change of tempo keeps to itself, and is ahead of itself
+_DUCKED, _SPEECH = 0.28, 0.02  # gain while somebody speaks, and the level above which they do
 
-Check = Callable[[], None]
+Check: TypeAlias = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """Samples that are worked out when they are asked for.
+
+    Parameters
+    ----------
+    channels, count : int
+        1 or 2, and the samples of each.
+    part : callable
+        From the numbers of the first sample and of the one after the last, both within the sound,
+        to samples of shape (channels, n), float32, which nobody writes to.
+    """
+
+    channels: int
+    count: int
+    part: Callable[[int, int], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """Samples of one or two channels at `RATE`, -1 to 1; more than that is clipped when encoded.
+
+    Parameters
+    ----------
+    source : ndarray of float32 or Worked
+        The samples, shape (channels, n), or how they are worked out.
+
+    Examples
+    --------
+    >>> sound = Sound(np.ones((2, 480), np.float32))
+    >>> sound.seconds
+    0.01
+    >>> sound.part(478, 482)[0].tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    """
+
+    source: Floats | Worked
+
+    @property
+    def channels(self) -> int:
+        """1 or 2."""
+        return self.source.channels if isinstance(self.source, Worked) else self.source.shape[0]
+
+    @property
+    def count(self) -> int:
+        """Samples of each channel."""
+        return self.source.count if isinstance(self.source, Worked) else self.source.shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Length in seconds."""
+        return self.count / RATE
+
+    @property
+    def samples(self) -> Floats:
+        """All samples in memory, shape (channels, n), float32: for short sounds."""
+        if isinstance(self.source, Worked):
+            return np.ascontiguousarray(self.source.part(0, self.count))
+        return self.source
+
+    def part(self, first: int, last: int) -> Floats:
+        """Return the samples from one number to before another, silence where there are none.
+
+        Returns
+        -------
+        ndarray of float32
+            Shape (channels, last - first); it must not be written to.
+        """
+        begin, end = max(first, 0), min(last, self.count)
+        if begin >= end:
+            return np.zeros((self.channels, max(0, last - first)), np.float32)
+        inside = self._inside(begin, end)
+        if (begin, end) == (first, last):
+            return inside
+        out = np.zeros((self.channels, last - first), np.float32)
+        out[:, begin - first : end - first] = inside
+        return out
+
+    def parts(self, check: Check = lambda: None) -> Iterator[tuple[int, Floats]]:
+        """Yield the number of the first sample and the samples of each second."""
+        for first in range(0, self.count, _TOGETHER):
+            check()
+            yield first, self.part(first, min(first + _TOGETHER, self.count))
+
+    def _inside(self, first: int, last: int) -> Floats:
+        if isinstance(self.source, Worked):
+            return self.source.part(first, last)
+        return self.source[:, first:last]
+
+
+class _File:
+    """Samples in a file without a name; it is gone when nobody reads it any more."""
+
+    def __init__(self, folder: Path, channels: int) -> None:
+        self._channels = channels
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it outlives this call
+        weakref.finalize(self, self._file.close)
+        self._turn = threading.Lock()
+
+    def add(self, samples: Floats) -> None:
+        self._file.write(np.ascontiguousarray(samples.T, np.float32).data)
+
+    def part(self, first: int, last: int) -> Floats:
+        size = 4 * self._channels
+        # One place in the file for all who read it: the encoder does so in its own thread.
+        with self._turn:
+            self._file.seek(first * size)
+            content = self._file.read((last - first) * size)
+        return np.frombuffer(content, np.float32).reshape(-1, self._channels).T
+
+
+def gathered(parts: Iterable[Floats], channels: int, folder: Path | None = None) -> Sound:
+    """Return parts that come one after another as one sound.
+
+    Parameters
+    ----------
+    parts : iterable of ndarray
+        Each of shape (channels, n), float32.
+    folder : Path, optional
+        Where the samples are kept on the disk as long as the sound is; without it, in memory.
+    """
+    if folder is None:
+        return Sound(np.concatenate([np.zeros((channels, 0), np.float32), *parts], axis=1))
+    file, count = _File(folder, channels), 0
+    for part in parts:
+        file.add(part)
+        count += part.shape[1]
+    return Sound(Worked(channels, count, file.part))
 
 
 def silence(seconds: float, *, channels: int = 2) -> Sound:
@@ -110,15 +229,17 @@ def leveled(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -
     Silence stays silence, and nothing is made louder by more than 20 dB, so that a quiet room does
     not become noise. The sound is read once to know how loud it is.
     """
-    found = measured(sound, check)
-    if found.lufs <= -69.0:
+    found, peaks = _measured(sound, check)
+    if found <= _SILENT:
         return sound
-    gain = np.float32(10 ** (min(lufs - found.lufs, 20.0) / 20))
-    limits = limiting(found.peaks * gain, _CEILING)
+    gain = np.float32(10 ** (min(lufs - found, 20.0) / 20))
+    needed = np.minimum(1.0, _CEILING / np.maximum(peaks * gain, 1e-9)).astype(np.float32)
+    # Hold each step's gain over its neighbors, then average: no peak escapes, no edge clicks.
+    held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
+    limits = _averaged(held[0], 21)
 
     def part(first: int, last: int) -> Floats:
-        louder = sound.part(first, last) * gain
-        return louder if limits is None else louder * per_sample(limits, first, last)
+        return sound.part(first, last) * gain * _per_sample(limits, first, last)
 
     return Sound(Worked(sound.channels, sound.count, part))
 
@@ -149,7 +270,8 @@ def stretched(
     # It answers a little early and keeps its last few milliseconds to itself: silence makes up for
     # both.
     padded = cut(sound, -_EARLY, sound.seconds + _PAD)
-    parts = gathered(_pulled(graph, padded, layout, check), sound.channels, folder)
+    pulled = _pulled(graph, (part for _, part in padded.parts(check)), sound.channels)
+    parts = gathered((frame.to_ndarray() for frame in pulled), sound.channels, folder)
     return cut(parts, 0.0, sound.seconds / speed)
 
 
@@ -163,13 +285,75 @@ def mixed(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambd
     """
     seconds = max(voice.seconds, music.seconds)
     over, under = cut(voice, 0.0, seconds), cut(music, 0.0, seconds)
-    gains = ducking(over, check=check) if duck else None
+    gains = _ducking(over, check) if duck else None
 
     def part(first: int, last: int) -> Floats:
-        softer = np.float32(1.0) if gains is None else per_sample(gains, first, last)
+        softer = np.float32(1.0) if gains is None else _per_sample(gains, first, last)
         return over.part(first, last) + under.part(first, last) * softer
 
     return Sound(Worked(over.channels, over.count, part))
+
+
+def loudness(samples: Floats) -> float:
+    """Return the integrated loudness of samples of shape (channels, n) in LUFS; silence is -70.
+
+    Source: ITU-R BS.1770-5, by FFmpeg's filter ``ebur128``.
+    """
+    return _measured(Sound(samples), lambda: None)[0]
+
+
+def _measured(sound: Sound, check: Check) -> tuple[float, Floats]:
+    """Return the loudness, and the largest sample of each millisecond."""
+    graph = av.filter.Graph()
+    layout = _LAYOUTS[sound.channels]
+    source = graph.add_abuffer(sample_rate=RATE, format="fltp", layout=layout)
+    meter = graph.add("ebur128", "metadata=1:framelog=quiet")
+    graph.link_nodes(source, meter, graph.add("abuffersink")).configure()
+    peaks, found = [np.zeros(0, np.float32)], -70.0
+
+    def told() -> Iterator[Floats]:
+        for _, part in sound.parts(check):
+            peaks.append(_per_step(np.abs(part).max(axis=0), np.max))
+            yield part
+        # Less than it takes to measure is measured with silence behind it.
+        yield np.zeros((sound.channels, max(0, RATE // 2 - sound.count)), np.float32)
+
+    for frame in _pulled(graph, told(), sound.channels):
+        found = float(frame.metadata.get("lavfi.r128.I", found))
+    return max(found, -70.0), np.concatenate(peaks)
+
+
+def _ducking(voice: Sound, check: Check) -> Floats:
+    """Return gains that make room for a voice and close the room after it."""
+    parts = [np.zeros(0, np.float32)]
+    parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
+    # A running sum may end a hair below the zero of silence.
+    level = np.sqrt(np.maximum(_averaged(np.concatenate(parts), 100), 0.0))
+    speaks = level > _SPEECH * min(1.0, float(level.max(initial=0.0)) / 0.1)
+    # Down a little before the first word, up only where a pause is a pause.
+    held = cv2.dilate(speaks.astype(np.float32)[None], np.ones((1, 701), np.uint8))[0]
+    return np.asarray(1.0 - (1.0 - _DUCKED) * _averaged(held, 301), np.float32)
+
+
+def _per_sample(gains: Floats, first: int, last: int) -> Floats:
+    """Return the gain of each sample, in straight lines between the middles of milliseconds."""
+    begin = max(0, min(first // _STEP, len(gains)) - 2)
+    near = gains[begin : last // _STEP + 2]
+    at = (np.arange(first, last) + 0.5) / _STEP - 0.5
+    return np.interp(at, np.arange(begin, begin + len(near)), near).astype(np.float32)
+
+
+def _per_step(values: Floats, reduce: Callable[..., Any]) -> Floats:
+    """Reduce a line of samples to one value for every `_STEP` of them."""
+    padded = np.pad(values, (0, -len(values) % _STEP), mode="edge") if len(values) else values
+    return np.asarray(reduce(padded.reshape(-1, _STEP), axis=1), np.float32)
+
+
+def _averaged(values: Floats, steps: int) -> Floats:
+    if not len(values):
+        return values
+    line = np.ascontiguousarray(values[None], np.float32)
+    return np.asarray(cv2.blur(line, (steps, 1), borderType=cv2.BORDER_REPLICATE)[0])
 
 
 def _faded(sound: Sound, rising: int, falling: int) -> Sound:
@@ -195,16 +379,23 @@ def _rise(steps: int) -> Floats:
     return np.sin(np.linspace(0.0, np.pi / 2, steps, dtype=np.float32))
 
 
-def _pulled(graph: Any, sound: Sound, layout: str, check: Check) -> Iterator[Floats]:
-    for start in [*range(0, sound.count, _CHUNK), None]:
-        check()
-        if start is not None:
-            part = np.ascontiguousarray(sound.part(start, min(start + _CHUNK, sound.count)))
-            frame = av.AudioFrame.from_ndarray(part, format="fltp", layout=layout)
-            frame.sample_rate, frame.pts = RATE, start
+def _pulled(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:
+    """Yield the frames that a graph makes of samples."""
+    start = 0
+    for part in parts:
+        frame = av.AudioFrame.from_ndarray(
+            np.ascontiguousarray(part), format="fltp", layout=_LAYOUTS[channels]
+        )
+        frame.sample_rate, frame.pts = RATE, start
+        start += part.shape[1]
+        if part.shape[1]:
             graph.push(frame)
-        else:
-            graph.push(None)
-        with contextlib.suppress(av.BlockingIOError, av.EOFError):
-            while True:
-                yield graph.pull().to_ndarray()
+            yield from _ready(graph)
+    graph.push(None)
+    yield from _ready(graph)
+
+
+def _ready(graph: Any) -> Iterator[Any]:
+    with contextlib.suppress(av.BlockingIOError, av.EOFError):
+        while True:
+            yield graph.pull()

@@ -5,7 +5,9 @@ Time 0 of a video's sound is its first frame, so that what is cut at the same se
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +18,14 @@ from kit.containers import heard_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
 from kit.engines.media.decoding import unreadable
 from kit.engines.media.lengths import check_priced
-from kit.engines.media.tracks import RATE, Sound, gathered
+from kit.engines.media.sound import RATE, Sound, gathered
 from kit.errors import EngineError
 
 #: Seconds of one file that are taken at most.
 MOST = 1800.0
 _LAYOUTS = {1: "mono", 2: "stereo"}
-#: Seconds that the file's clock and its samples may differ before silence fills the gap, or what
-#: is too much is left out.
-_GAP = 0.1
-#: Seconds by which a clock that goes back has begun anew; it is set right once in so many, as one
-#: that stands still would leave nothing to hear.
-_BACK = 1.0
-#: Samples over which what comes after a part that is left out comes in.
-_SEAM = 480
+#: Seconds by which a clock leaps, and samples a second by which the resampler follows one.
+_LEAP, _PACE = 1.0, 2400
 
 Check = Callable[[], None]
 
@@ -96,118 +92,62 @@ def _within_price(parts: Iterator[Floats], path: Path) -> Iterator[Floats]:
 
 
 def _parts(container: Any, channels: int) -> Iterator[Floats]:
-    """Yield a file's sound in pieces of shape (channels, n), from time 0 on."""
+    """Yield a file's sound in pieces of shape (channels, n), from time 0 on.
+
+    Recorders do not count as exactly as they sample: the resampler follows the clock of the file,
+    a little faster or slower. A clock that goes back has begun anew. The kind of sound may change
+    on the way: a broadcast has a film in six channels and its news in two.
+    """
     stream = heard_stream(container)
-    mixer, shears = _Mixer(channels), _Shears()
-    clock = _Clock(_origin(container, stream))
+    shift = -_origin(container, stream)
+    kind: tuple[str, str, int] | None = None
+    graph: Any = None
+    end = 0.0
     for frame in _frames(container, stream):
-        late = round(clock.off(frame) * RATE)
-        yield from _silence(late, channels)
-        shears.leave_out(-late)
-        yield from map(shears.cut, mixer.mixed(frame))
-    yield from map(shears.cut, mixer.rest())
+        moment = end if frame.time is None else frame.time + shift
+        if moment < end - _LEAP:
+            shift, moment = shift + end - moment, end
+        now = (frame.format.name, frame.layout.name, frame.sample_rate)
+        if graph is None or kind != now or moment > end + _LEAP:
+            if graph is not None:
+                yield from _ready(graph, channels, None)
+                yield from _silence(round((moment - end) * RATE), channels)
+            kind, graph = now, _resampler(frame, channels, moment if graph else 0.0)
+        frame.pts, frame.time_base = round(moment * now[2]), Fraction(1, now[2])
+        end = moment + frame.samples / now[2]
+        yield from _ready(graph, channels, frame)
+    if graph is not None:
+        yield from _ready(graph, channels, None)
 
 
-class _Shears:
-    """Samples of which some are left out, without a click: what would have gone on fades away."""
-
-    def __init__(self) -> None:
-        self._skip = 0
-        self._heard = False
-        self._old: Floats | None = None
-        self._at = 0
-
-    def leave_out(self, count: int) -> None:
-        """Leave out so many of the samples that come next; none for less than 1."""
-        if count > 0:
-            self._skip += count
-            self._old, self._at = None, 0
-
-    def cut(self, samples: Floats) -> Floats:
-        """Return what is left of the next samples, shape (channels, n)."""
-        out, kept = samples[:, : self._skip], samples[:, self._skip :]
-        self._skip -= out.shape[1]
-        # Before the first sound that is heard there is nothing that could go on.
-        if self._heard and out.shape[1]:
-            held = [out] if self._old is None else [self._old, out]
-            self._old = np.concatenate(held, axis=1)[:, :_SEAM]
-        if self._old is not None:
-            kept = self._blended(kept, self._old)
-        self._heard = self._heard or kept.shape[1] > 0
-        return kept
-
-    def _blended(self, kept: Floats, old: Floats) -> Floats:
-        steps = min(old.shape[1] - self._at, kept.shape[1])
-        up = (np.arange(steps, dtype=np.float32) + self._at + 1) / (old.shape[1] + 1)
-        gone = old[:, self._at : self._at + steps] * (1 - up)
-        self._at += steps
-        return np.concatenate([gone + kept[:, :steps] * up, kept[:, steps:]], axis=1)
+def _resampler(frame: Any, channels: int, start: float) -> Any:
+    """Return what brings frames of one kind to the rate of a `Sound`, from a moment on."""
+    graph = av.filter.Graph()
+    source = graph.add_abuffer(
+        sample_rate=frame.sample_rate,
+        format=frame.format.name,
+        layout=frame.layout.name,
+        time_base=Fraction(1, frame.sample_rate),
+    )
+    # One channel is heard at its own level from both sides, as players do it; the resampler would
+    # take 3 dB away.
+    layout = _LAYOUTS[1 if frame.layout.nb_channels == 1 else channels]
+    steps = (
+        graph.add("aresample", f"{RATE}:async={_PACE}:first_pts={round(start * RATE)}"),
+        graph.add("aformat", f"sample_fmts=fltp:channel_layouts={layout}"),
+    )
+    graph.link_nodes(source, *steps, graph.add("abuffersink")).configure()
+    return graph
 
 
-class _Clock:
-    """What the times of frames say against the samples that have come so far.
-
-    Recorders do not count as exactly as they sample: over minutes the two drift apart.
-    """
-
-    def __init__(self, origin: float) -> None:
-        self._origin = origin
-        self._position = 0.0
-        self._set: float | None = None
-
-    def off(self, frame: Any) -> float:
-        """Return by how many seconds a frame is to wait, less than 0 to be cut; 0 for a trifle.
-
-        Sound that begins before the picture is cut off, one that begins later waits.
-        """
-        moment = self._position if frame.time is None else frame.time - self._origin
-        late = moment - self._position
-        if self._matters(late, moment):
-            self._position = self._set = moment
-        else:
-            late = 0.0
-        self._position += frame.samples / frame.sample_rate
-        return late
-
-    def _matters(self, late: float, moment: float) -> bool:
-        if self._set is None or late > _GAP:
-            return True
-        return -_BACK < late < -_GAP and moment - self._set > _BACK
-
-
-class _Mixer:
-    """Frames of any kind as samples at one rate, in so many channels.
-
-    The kind may change on the way: a broadcast has a film in six channels and its news in two.
-    """
-
-    def __init__(self, channels: int) -> None:
-        self._channels = channels
-        self._kind: tuple[str, str, int] | None = None
-        self._resampler: Any = None
-
-    def mixed(self, frame: Any) -> Iterator[Floats]:
-        """Yield what is ready after one more frame, shape (channels, n)."""
-        kind = frame.format.name, frame.layout.name, frame.sample_rate
-        if kind != self._kind:
-            yield from self.rest()
-            # One channel is heard at its own level from both sides, as players do it; the
-            # resampler would take 3 dB away.
-            layout = _LAYOUTS[1 if frame.layout.nb_channels == 1 else self._channels]
-            self._kind = kind
-            self._resampler = av.AudioResampler(format="fltp", layout=layout, rate=RATE)
-        frame.pts = None
-        yield from map(self._spread, self._resampler.resample(frame))
-
-    def rest(self) -> Iterator[Floats]:
-        """Yield what is left at the end."""
-        if self._resampler is not None:
-            yield from map(self._spread, self._resampler.resample(None))
-
-    def _spread(self, piece: Any) -> Floats:
-        samples = piece.to_ndarray()
-        missing = self._channels // samples.shape[0]
-        return np.repeat(samples, missing, axis=0) if missing > 1 else samples
+def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
+    """Give a graph a frame, or None at the end, and yield what is ready."""
+    graph.push(frame)
+    with contextlib.suppress(av.BlockingIOError, av.EOFError):
+        while True:
+            samples = graph.pull().to_ndarray()
+            missing = channels // samples.shape[0]
+            yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
 
 
 def _silence(count: int, channels: int) -> Iterator[Floats]:

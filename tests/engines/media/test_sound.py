@@ -14,10 +14,22 @@ from av.stream import Disposition
 
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame
 from kit.engines.media.footage import Footage
-from kit.engines.media.loudness import loudness
-from kit.engines.media.sound import cut, fitted, joined, laid, leveled, mixed, silence, stretched
+from kit.engines.media.sound import (
+    RATE,
+    Sound,
+    Worked,
+    cut,
+    fitted,
+    gathered,
+    joined,
+    laid,
+    leveled,
+    loudness,
+    mixed,
+    silence,
+    stretched,
+)
 from kit.engines.media.soundfile import opened
-from kit.engines.media.tracks import RATE, Sound, Worked, gathered
 from kit.errors import EngineError
 from tests.engines.films import clicks, onsets, picture
 

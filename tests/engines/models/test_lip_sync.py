@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, Progress
-from kit.engines.media import sound
+from kit.engines.media import sound, soundfile
 from kit.errors import EngineError
 from tests.engines.drawn import LINE, face, place
 from tests.engines.rendering import RATE, filmed, frames_of, recorded, render, saved
@@ -126,7 +126,7 @@ def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Sp
     assert dark(asset).max() > 150
     assert opened[0] == pytest.approx(0.28, abs=0.07)
     assert opened[-1] == pytest.approx(0.50, abs=0.09)
-    heard = np.abs(sound.opened(asset.path).samples.mean(axis=0))
+    heard = np.abs(soundfile.opened(asset.path).samples.mean(axis=0))
     loud = np.flatnonzero(heard > 0.2 * heard.max()) / sound.RATE
     assert (loud[0], loud[-1]) == (pytest.approx(0.28, abs=0.02), pytest.approx(0.52, abs=0.02))
 

@@ -37,7 +37,7 @@ from kit.engines.editing.lipsync.mouth import Shape, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
 from kit.engines.editing.picture.files import flat
 from kit.engines.editing.video.output import write_film
-from kit.engines.media import sound, stills
+from kit.engines.media import sound, soundfile, stills
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import find
@@ -104,7 +104,7 @@ def frame_size(width: int, height: int, resolution: str) -> tuple[int, int]:
 
 def _voice(path: Path) -> sound.Sound:
     # A little more than what is taken tells whether there is more.
-    voice = sound.opened(path, seconds=LONGEST + 1)
+    voice = soundfile.opened(path, seconds=LONGEST + 1)
     if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
         raise EngineError(sentence, code="too_long")

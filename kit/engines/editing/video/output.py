@@ -24,9 +24,9 @@ from kit.engines.media.sound import (
     laid,
     leveled,
     mixed,
-    opened,
     stretched,
 )
+from kit.engines.media.soundfile import opened
 from kit.errors import EngineError
 
 _LOUD = -14.0
