@@ -29,8 +29,9 @@ class Canvas:
 
     def painting(self, film: Film) -> Painting:
         """Return it as a painting."""
+        emitters = np.clip(self.emitters, 0.0, 1.0)
         return Painting(
-            light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=self.emitters
+            light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=emitters
         )
 
     def lay(

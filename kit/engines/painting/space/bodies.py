@@ -21,7 +21,7 @@ _SUBJECTS: dict[str, tuple[Range, ...]] = {
     "hole": ((0.05, 0.22), (0.0, 0.07), (0.45, 0.55), (0.53, 0.55), (0.04, 0.34), (0.087, 0.19)),
     "orbit": ((0.12, 0.5), (0.0, 0.12), (0.60, 0.70), (1.0, 1.0), (0.0, 0.4), (0.0, 0.0)),
     "ringed": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.15, 0.19), (0.0, 0.5), (0.14, 0.34)),
-    "planet": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.25, 0.35), (0.0, 0.5), (0.0, 0.0)),
+    "planet": ((0.12, 0.5), (0.10, 0.18), (0.46, 0.62), (0.23, 0.35), (0.0, 0.5), (0.0, 0.0)),
     "galaxy": ((0.0, 0.06), (0.0, 0.06), (0.44, 0.56), (0.72, 0.92), (0.0, 0.7), (0.38, 0.9)),
     "stars": ((0.12, 0.3),),
     "nova": ((0.02, 0.1), (0.0, 0.12), (0.38, 0.62), (0.34, 0.34), (0.0, 0.0), (0.0, 0.0)),
@@ -62,7 +62,7 @@ _SHOTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CelestialBody:
     """One body; places and lengths are pixels."""
 
@@ -96,6 +96,11 @@ class Sky:
     others: tuple[CelestialBody, ...] = ()  # a moon behind it, the rest before it
     sun: Range | None = None  # where a sun rises over the main body, in pixels
     rocks: float = 0.0  # height of the ground from which one looks up, as a share of the frame's
+
+    @property
+    def short(self) -> int:
+        """The shorter side."""
+        return min(self.width, self.height)
 
     @property
     def anchor(self) -> Range:
@@ -134,32 +139,27 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> Sky:
     if "wormhole" in brief.things and "closed_hole" not in brief.things:
         subject = "wormhole"
     tints = three(rng, brief, _GASES)
-    lively, starry = _LIVELY.get(brief.mood, 1.0), subject == "stars"
+    lively = _LIVELY.get(brief.mood, 1.0)
     gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
     more = 0.2 if brief.weather in ("mist", "fog") else 0.0
+    hues = (tints[0][0], tints[1][0], tints[2][0])
+    chroma = strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15)
+    amount, core = min(1.0, lively * (more + gas)), float(rng.choice([0.36, 0.64]))
+    stars, flares = (1.7, 14) if subject == "stars" else (1.0, 7)
     sky = Sky(
-        width=brief.width,
-        height=brief.height,
-        hues=(tints[0][0], tints[1][0], tints[2][0]),
-        chroma=strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15),
-        amount=min(1.0, lively * (more + gas)),
-        core=(float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6)),
-        stars=(1.7 if starry else 1.0) * (0.6 if brief.hour == "day" else 1.0),
-        flares=round((14 if starry else 7) * lively),
-    )
+        width=brief.width, height=brief.height, hues=hues, chroma=chroma, amount=amount,
+        core=(core, rng.uniform(0.32, 0.6)), flares=round(flares * lively),
+        stars=stars * (0.6 if brief.hour == "day" else 1.0),
+    )  # fmt: skip
     if len(_SUBJECTS[subject]) > 1:
         sky = _with_main(rng.spawn(1)[0], brief, sky, subject)
     if "comet" in brief.things:  # in the corner that the planet leaves free
         side = -1.0 if sky.main and sky.anchor[0] > 0.5 else 1.0
         turn, own = rng.uniform(-0.75, -0.35), asked(brief)
-        comet = CelestialBody(
-            kind="comet",
-            x=(0.5 + side * rng.uniform(0.02, 0.14)) * sky.width,
-            y=rng.uniform(0.24, 0.36) * sky.height,
-            radius=rng.uniform(0.40, 0.55) * min(sky.width, sky.height),
-            tilt=turn if side > 0 else np.pi - turn,
-            hues=(own[-1][0] if len(own) > 1 else 225.0,),
-        )
+        x, y = (0.5 + side * rng.uniform(0.02, 0.14)) * sky.width, rng.uniform(0.24, 0.36)
+        long, tilt = rng.uniform(0.40, 0.55) * sky.short, turn if side > 0 else np.pi - turn
+        hue = own[-1][0] if len(own) > 1 else 225.0
+        comet = CelestialBody("comet", x, y * sky.height, long, tilt, hues=(hue,))
         sky = replace(sky, others=(*sky.others, comet))
     return _composed(sky, brief)
 
@@ -170,13 +170,12 @@ def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -
     side, lean = (float(sign) for sign in rng.choice([-1, 1], 2))
     high = -0.75 if brief.hour in ("dawn", "sunset", "dusk") else -0.4
     kind, hues = _kind(rng, brief, sky, subject)
-    short = min(sky.width, sky.height)
     upright = sky.height > 1.2 * sky.width and subject == "galaxy"
     main = CelestialBody(
-        kind=kind,
+        kind,
         x=(0.5 + side * rng.uniform(*aside)) * sky.width,
         y=rng.uniform(*down) * sky.height,
-        radius=rng.uniform(*large) * short,
+        radius=rng.uniform(*large) * sky.short,
         tilt=lean * rng.uniform(*tilt) + upright * np.pi / 2,
         opening=rng.uniform(*opening),
         sun=unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55)),
@@ -184,13 +183,9 @@ def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -
         chroma=strength(brief),
     )
     if subject in ("planet", "ringed") and rng.random() < 0.65 and "comet" not in brief.things:
-        moon = CelestialBody(
-            kind="moon",
-            x=main.x - side * main.radius * (rng.uniform(1.55, 2.0) + (subject == "ringed")),
-            y=main.y - main.radius * rng.uniform(0.35, 1.1),
-            radius=rng.uniform(0.022, 0.05) * short,
-            sun=main.sun,
-        )
+        x = main.x - side * main.radius * (rng.uniform(1.55, 2.0) + (subject == "ringed"))
+        y = main.y - main.radius * rng.uniform(0.35, 1.1)
+        moon = CelestialBody("moon", x, y, rng.uniform(0.022, 0.05) * sky.short, sun=main.sun)
         sky = replace(sky, others=(moon,))
     if subject == "orbit":  # so near that its rim is the horizon, over which the sun rises
         radius = 1.25 * max(sky.width, sky.height)
@@ -257,11 +252,9 @@ def _composed(sky: Sky, brief: Brief) -> Sky:
         x, y = 0.3 + 0.4 * x, 0.3 + 0.4 * y
     sky = sky.moved(*focus(brief, (x, 0.34 if "low" in said else y)))
     if "dramatic" in said:  # a small world before it shows how large it is
-        at, below, short = (0.76 if x < 0.5 else 0.24), 0.72, min(sky.width, sky.height)
-        tiny = CelestialBody(
-            kind="rocky", x=at * sky.width, y=below * sky.height, radius=0.035 * short, chroma=0.5,
-            hues=(45.0, 50.0), sun=unit(x - at, y - below, 0.2),
-        )  # fmt: skip
+        at, below, radius = (0.76 if x < 0.5 else 0.24), 0.72, 0.035 * sky.short
+        tiny = CelestialBody("rocky", at * sky.width, below * sky.height, radius, chroma=0.5)
+        tiny = replace(tiny, hues=(45.0, 50.0), sun=unit(x - at, y - below, 0.2))
         sky = replace(sky, others=(*sky.others, tiny))
     return sky
 
@@ -273,7 +266,7 @@ def _seen_from(sky: Sky, main: CelestialBody, brief: Brief, shot: dict[str, floa
         wide = {"hole": 0.79, "galaxy": 0.96, "banded": 0.72}.get(main.kind, main.opening)
         main = replace(main, opening=wide if "high" in said else main.opening)
     else:
-        near = max(shot["fill"] * min(sky.width, sky.height) / main.radius, min(near, 1.6))
+        near = max(shot["fill"] * sky.short / main.radius, min(near, 1.6))
         if "high" in said:  # the top of a world below
             y = 0.42 * sky.height + near * main.radius
             main = replace(main, y=y, sun=unit(-0.35, -0.55, 0.75))
