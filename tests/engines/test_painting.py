@@ -1,0 +1,115 @@
+"""What painters hand out: light, depth, masks and motions that fit each other."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kit.engines.base import CanceledError, Progress
+from kit.engines.painting.families import FAMILIES, paint
+from kit.engines.painting.painting import (
+    Curtains,
+    Fall,
+    Fountain,
+    Lava,
+    Mirrored,
+    Painting,
+    Smoke,
+    Spray,
+)
+from kit.engines.painting.tone import Film, develop
+from kit.engines.prompt.brief import Brief
+from kit.engines.prompt.reading import read
+
+SIZE = {"aspect_ratio": "3:2", "size": 192, "detail": "low"}
+LANDS = ("a mountain lake", "sand dunes", "a pine forest", "a calm sea", "red mesas")
+
+
+def brief_of(prompt: str) -> Brief:
+    return read(prompt, SIZE, 3)
+
+
+@cache
+def painted(prompt: str) -> Painting:
+    return paint(brief_of(prompt), Progress())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_hands_out_light_of_its_size(family: str) -> None:
+    brief = replace(brief_of("a quiet day"), family=family)
+    painting = paint(brief, Progress())
+
+    assert painting.light.shape == (3, brief.height, brief.width)
+    assert painting.light.dtype == np.float32
+    assert np.isfinite(painting.light).all()
+    assert painting.pixels().shape == (brief.height, brief.width, 3)
+    for plane in (painting.depth, painting.sky, painting.water, painting.emitters):
+        assert plane is None or plane.shape == (brief.height, brief.width)
+
+
+@pytest.mark.parametrize("prompt", LANDS)
+def test_land_lies_before_the_sky_and_nearer_further_down(prompt: str) -> None:
+    depth, sky = painted(prompt).depth, painted(prompt).sky
+
+    assert depth is not None
+    assert sky is not None
+    assert (np.isinf(depth) == (sky == 1.0)).all()
+    assert np.median(depth[-1]) < np.median(depth[len(depth) * 3 // 4])
+    assert (depth > 0).all()
+
+
+@pytest.mark.parametrize("prompt", ["a mountain lake", "the open sea"])
+def test_water_is_below_the_sky(prompt: str) -> None:
+    water, sky = painted(prompt).water, painted(prompt).sky
+
+    assert water is not None
+    assert sky is not None
+    assert water.any()
+    assert not (water * sky).any()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kinds"),
+    [
+        ("a waterfall in a valley", (Fall, Spray, Mirrored)),
+        ("an erupting volcano over a lake at night", (Smoke, Fountain, Lava, Mirrored)),
+        ("northern lights over a lake at night", (Curtains, Mirrored)),
+        ("sand dunes", ()),
+    ],
+)
+def test_what_moves_by_itself_is_handed_out(prompt: str, kinds: tuple[type, ...]) -> None:
+    assert {type(motion) for motion in painted(prompt).motions} == set(kinds)
+
+
+def test_stones_that_fly_are_left_to_a_film() -> None:
+    brief = brief_of("an erupting volcano at night")
+    still, place = (paint(replace(brief, falling=falling), Progress()) for falling in (True, False))
+
+    assert still.light.sum() > place.light.sum()
+    assert len(still.motions) == len(place.motions)
+
+
+@pytest.mark.parametrize("prompt", LANDS)
+def test_a_painting_can_be_canceled(prompt: str) -> None:
+    progress = Progress()
+    progress.cancel()
+
+    with pytest.raises(CanceledError):
+        paint(brief_of(prompt), progress)
+
+
+def test_a_painting_developed_twice_is_the_same_picture() -> None:
+    painting = painted("a mountain lake")
+    before = painting.light.copy()
+
+    assert (painting.pixels() == painting.pixels()).all()
+    assert (painting.light == before).all()
+
+
+def test_more_light_is_never_darker_on_film() -> None:
+    light = np.repeat(np.geomspace(1e-4, 30, 256, dtype=np.float32)[None], 8, 0)[None]
+    for film in (Film(), Film(contrast=1.5), Film(contrast=0.7, lift=0.1), Film(filmic=False)):
+        plain = replace(film, grain=0.0, vignette=0.0)
+        row = develop(np.repeat(light, 3, 0), plain).mean(axis=(0, 2))
+        assert (np.diff(np.convolve(row, np.ones(16) / 16, "valid")) > -0.5).all()
