@@ -31,7 +31,6 @@ class Smoke:
     """A plume over a crater; places and lengths are pixels of the painting."""
 
     cover: Floats  # share of the sky that it hides, from the painting's upper edge down; small
-    step: int  # pixels of the painting for one of the cover
     crater: tuple[float, float]  # column and row from which it rises
     unit: float  # radius of the crater
     tall: float
@@ -80,8 +79,6 @@ class Lava:
     glow: Floats  # of the ground that they light
     along: Floats  # distance from the crater, in radii of the foot
     around: Floats  # direction, in turns
-    crater: tuple[float, float]
-    unit: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

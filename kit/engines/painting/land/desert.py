@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import cv2
@@ -97,7 +96,8 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     palms = _palms_around(scene, pool) if pool else None
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
     surface: Heights = scene.land.height if sandy else ground.rough(scene, grains)
-    scene.see(pool.over(surface) if pool else surface, 0.6)
+    level = np.float32(pool.level if pool else -1e3)
+    scene.see(lambda x, z: np.maximum(surface(x, z), level), 0.6)
     own = _ground_of(brief, rocky=rocky)
     ground.cover(scene, ashen(scene, own, cone) if cone else own, grains, 0.75)
     if not sandy:
@@ -128,7 +128,10 @@ def _dunes(scene: Landscape) -> Floats:
     way = x * np.float32(np.sin(turn)) - z * np.float32(abs(np.cos(turn)))
     heights = np.zeros((points, points), np.float32)
     for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 21.0, 36.0), (39.0, 5.0, 14.0)):
-        wave = _wave(way + wander * bend + rng.uniform(0, length), length, 0.74)
+        phase = (way + wander * bend + rng.uniform(0, length)) / np.float32(length)
+        share = phase - np.floor(phase)
+        lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
+        wave = np.minimum(np.clip(share / 0.74, 0.0, 1.0) ** 1.5, lee)
         uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * wave * uneven
     heights *= np.float32(scene.framing.others) * (0.40 + 0.60 * smooth_step(30, 380, z))
@@ -156,18 +159,10 @@ def _main_dune(scene: Landscape) -> Floats:
     return np.asarray(tall * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6, np.float32)
 
 
-def _wave(way: Plane, length: float, windward: float) -> Floats:
-    """Return waves of sand, 0 to 1, that rise over a share of their length and then drop."""
-    phase = way / np.float32(length)
-    share = phase - np.floor(phase)
-    lee = np.clip((1.0 - share) / (1.0 - windward), 0.0, 1.0)
-    return np.asarray(np.minimum(np.clip(share / windward, 0.0, 1.0) ** 1.5, lee), np.float32)
-
-
 def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
     rng, points, framing = scene.dice(4), scene.points, scene.framing
-    x, z = grid(scene.points)
+    _, z = grid(scene.points)
     worn, cracked = eroded(rng, points, cells=7.0), ridged(rng, points, cells=9.0)
     side, far = scene.side(), z * np.float32(framing.near)
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
@@ -187,18 +182,8 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     room = scene.camera.height + 0.86 * scene.camera.rise * z + np.zeros_like(side)
     heights *= np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
     floor = 7.0 * (worn - 0.5) + 2.0
-    rng = scene.dice(10)
-    if sandy:  # low dunes that lie across the plain before the rocks
-        way = 0.45 * x * np.sign(scene.subject or 1.0) - z + 46.0 * octave(rng, points, 6)
-        drifts = np.zeros_like(heights)
-        for length, tall in ((92.0, 17.0), (37.0, 4.0)):
-            uneven = np.clip(0.6 + 0.55 * octave(rng, points, 683 / length), 0.1, 1.2)
-            drifts += np.float32(tall) * _wave(way, length, 0.78) * uneven
-        drifts *= smooth_step(14, 60, z) * smooth_step(420, 300, z)
-        floor = 0.3 * floor + cv2.GaussianBlur(drifts, (0, 0), 0.8)
-    else:  # dry river beds that wind through it
-        beds = np.abs(octave(rng, points, 7) + 0.35 * octave(rng, points, 19))
-        floor -= 2.6 * smooth_step(0.16, 0.03, beds) * smooth_step(12, 50, z)
+    if sandy:  # low dunes lie across the plain before the rocks
+        floor = 0.3 * floor + 0.3 * _dunes(scene) * smooth_step(420, 300, z)
     laid = heights * smooth_step(140, 330, far) + floor
     return np.asarray(np.minimum(laid, 3.5 + 0.9 * z), np.float32)
 
@@ -211,29 +196,19 @@ def _strew(scene: Landscape, own: Ground) -> None:
     def dusty(one: Oklch) -> Oklch:
         return (0.5 * (one[0] + own.low[0]), 0.5 * (one[1] + own.low[1]), one[2])
 
-    def strew(
-        kind: str, colors: Mix, count: float, tall: float, near: float, even: float, end: float
-    ) -> None:
-        plants = planting.strew(
-            scene,
-            colors,
-            rng,
-            count=count * few,
-            tall=tall,
-            between=(near, 240.0),
-            even=even,
-            lowest=-9.0,
-        )
-        planting.plant(scene, plants, kind, end)
-
     stones: Mix = ((dusty(own.rock), 0.6), (dusty(own.rock_other), 0.4))
-    strew("stone", stones, 420, 1.15, 0.4, 4.5, 0.77)
-    if not scene.has("mars"):
-        scrub: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
-        strew("tuft", scrub, 300, 0.9, 0.22, 1.5, 0.8)
-    if scene.has("cacti"):
-        green: Mix = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
-        strew("cactus", green, max(3 / few, 46), 6.0, 1.9, 0.8, 0.82)
+    scrub: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
+    green: Mix = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
+    for kind, colors, count, tall, near, even in (
+        ("stone", stones, 420 * few, 1.15, 0.4, 4.5),
+        ("tuft", scrub, 300 * few * (not scene.has("mars")), 0.9, 0.22, 1.5),
+        ("cactus", green, max(3, 46 * few) * scene.has("cacti"), 6.0, 1.9, 0.8),
+    ):
+        between = near, 240.0
+        plants = planting.strew(
+            scene, colors, rng, count=count, tall=tall, between=between, even=even, lowest=-9.0
+        )
+        planting.plant(scene, plants, kind, 0.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +224,6 @@ class _Pool:
         """Return how far places are from the middle, in reaches."""
         off = np.hypot(x - np.float32(self.x), z - np.float32(self.z))
         return np.asarray(off * np.float32(1 / self.reach))
-
-    def over(self, heights: Heights) -> Callable[[Floats, Floats], Floats]:
-        """Return heights to look at: the water's level in the pool, else the ground."""
-
-        def found(x: Floats, z: Floats) -> Floats:
-            own = heights(x, z)
-            return np.where(self.off(x, z) < 2.6, np.maximum(own, np.float32(self.level)), own)
-
-        return found
 
     def ring(
         self, rng: np.random.Generator, between: tuple[float, float], count: int
@@ -292,7 +258,8 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     sight = eye + (pool.level - eye) * z / np.float32(shore) - 0.8
     sight = sight + 0.14 * np.maximum(np.abs(x - pool.x * z / pool.z) - 1.5 * pool.reach, 0.0)
     over = np.maximum(heights - sight, 0.0) * smooth_step(shore, 0.85 * shore, z)
-    return np.asarray(heights - over, np.float32)
+    heights = np.where(off > 1.6, np.maximum(heights - over, pool.level + 0.1), heights - over)
+    return np.asarray(heights, np.float32)
 
 
 def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
@@ -323,6 +290,5 @@ def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:
     planting.plant(scene, palms.kept(behind), "palm", 0.86)
     land = scene.land.height(view.x, view.z)
     wet = ~view.sky & (land < pool.level) & (scene.depth > view.z * 0.999)
-    wet &= pool.off(view.x, view.z) < 2.0
     flood(scene, wet, pool.level - land, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
     planting.plant(scene, palms.kept(~behind), "palm", 0.9)

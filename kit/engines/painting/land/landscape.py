@@ -107,14 +107,19 @@ class Landscape:
         )
         width, rows = brief.width, brief.height
         lens = focal * brief.lens * max(width, 0.82 * rows)
-        level = level_of(horizon + 0.05 * (rows > 1.4 * width), brief)
+        level = min(horizon + 0.05 * (rows > 1.4 * width) + brief.horizon, _LOWEST)
+        if "thirds" in words:
+            level = 1 / 3 if "high" in words else 2 / 3
         height *= lowered if "low" in words else raised if "high" in words else 1.0
         self.camera = Camera(width, rows, lens, level * rows, height)
         dice = self.dice(1)
         self.subject, across = self._places(dice)
         size = math.prod(_DISCS.get(word, 1.0) for word in words) * (1.25 if look.named else 1.0)
         self.sun = sun_of(look, self.camera, across, size)
-        self.toward = self._direction(across, dice)
+        # Light falls from the sun's side: raking where it is low, from behind by day.
+        side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
+        along = 0.55 if look.elevation < 0.5 else 0.05
+        self.toward = unit((side * 1.6 + math.copysign(0.8, side), along, look.high_light * 1.2))
         self.points, self.slices = _POINTS[brief.detail], _SLICES[brief.detail]
         self.motions: list[Motion] = []
 
@@ -287,13 +292,6 @@ class Landscape:
             return (side, 0.5) if named else (0.0, 0.5)
         return side * (0.35 if "close" in self.words else 1.0), 0.5 - 0.5 * side * away
 
-    def _direction(self, across: float, dice: np.random.Generator) -> Direction:
-        """Light falls from the sun's side: raking where it is low, from behind by day."""
-        side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
-        right = side * 1.6 + float(np.sign(side)) * 0.8
-        along = 0.55 if self.look.elevation < 0.5 else 0.05
-        return unit((right, along, self.look.high_light * 1.2))
-
 
 def window(shape: tuple[int, ...], middle: Plane, aside: float, high: float) -> Window:
     """Return the rows and columns of a plane around a column and a row; there may be none."""
@@ -308,10 +306,3 @@ def unit(way: Direction) -> Direction:
     """Return a direction of length 1."""
     length = math.hypot(*way)
     return way[0] / length, way[1] / length, way[2] / length
-
-
-def level_of(own: float, brief: Brief) -> float:
-    """Return the share of the frame above the horizon, of a family whose own it is."""
-    if "thirds" in brief.composition:
-        return 1 / 3 if "high" in brief.composition else 2 / 3
-    return min(own + brief.horizon, _LOWEST)

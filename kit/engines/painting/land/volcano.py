@@ -173,7 +173,6 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
     heat, glow = (
         cv2.remap(part, places[0], places[1], cv2.INTER_LINEAR) * own for part in (hot, around)
     )
-    spot, unit = cone.seen(scene)
     scene.motions.append(
         Lava(
             window=(rows, slice(0, camera.columns)),
@@ -181,8 +180,6 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
             glow=np.clip(glow, 0.0, 1.0),
             along=np.asarray(np.hypot(u, v), np.float32),
             around=np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32),
-            crater=spot,
-            unit=unit,
         )
     )
     noise = tile(scene.dice(34), cells=64, octaves=4, gain=0.7)
@@ -224,7 +221,6 @@ def _paint_plume(
     scene.motions.append(
         Smoke(
             cover=np.asarray(cover),
-            step=_HALF,
             crater=spot,
             unit=unit,
             tall=_HALF * tall,
