@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import CAMERAS, REACH, Take, View, filmed, nearness, take_of, view
+from kit.engines.film.filming import (
+    CAMERAS,
+    REACH,
+    Take,
+    View,
+    nearness,
+    read_take,
+    record,
+    view,
+)
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
@@ -42,11 +51,11 @@ def fly(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     brief = read(job.prompt, values, job.seed, family="poster", moves=_MOVES)
     camera = brief.camera or "drift"
-    take = replace(take_of(values, frame_size(values)), camera=camera)
+    take = replace(read_take(values, frame_size(values)), camera=camera)
     flight = Flight(brief, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)
     facts = {**brief.facts(), "camera": camera}
-    return filmed(job, drawing, take, flight.frame, name="drift", metadata=facts)
+    return record(job, drawing, take, flight.frame, name="drift", metadata=facts)
 
 
 class Flight:

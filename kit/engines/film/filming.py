@@ -48,7 +48,7 @@ class Take:
         return number / (self.frames if self.loop else max(1, self.frames - 1))
 
 
-def take_of(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
+def read_take(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
     """Return the take that a model's settings ask for."""
     return Take(
         width=size[0],
@@ -61,7 +61,7 @@ def take_of(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
     )
 
 
-def filmed(
+def record(
     job: Job,
     progress: Progress,
     take: Take,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import Take, filmed, take_of
+from kit.engines.film.filming import Take, read_take, record
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes, Floats
@@ -104,7 +104,7 @@ def render_flight(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     brief = read(job.prompt, values, job.seed, painter="flight", moves=MOVES)
     camera = brief.camera or ("high" if "from_above" in brief.things else "glide")
-    take = replace(take_of(values, frame_size(values)), camera=camera)
+    take = replace(read_take(values, frame_size(values)), camera=camera)
     said = [kind for kind in ("hills", "canyon") if f"flown_{kind}" in brief.things]
     kind = values["land"]
     if kind == "auto":
@@ -112,7 +112,7 @@ def render_flight(job: Job, progress: Progress) -> Asset:
     flight = Flight(brief, kind, take, progress.part(0.0, 0.1))
     facts = {**brief.facts(), "land": kind, "camera": camera}
     drawing = progress.part(0.1, 1.0)
-    return filmed(job, drawing, take, flight.frame, name="flythrough", metadata=facts, light=True)
+    return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts, light=True)
 
 
 class Flight:

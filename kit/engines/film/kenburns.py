@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import Take, filmed, take_of
+from kit.engines.film.filming import Take, read_take, record
 from kit.engines.media import stills, subject
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes
@@ -105,10 +105,10 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the Ken Burns model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = flattened(stills.opened(job.media["image"][0], most=_MOST))
+    pixels = flatten(stills.opened(job.media["image"][0], most=_MOST))
     height, width = pixels.shape[:2]
     progress.report(0.0)
-    take = take_of(values, frame_size(values, (width, height)))
+    take = read_take(values, frame_size(values, (width, height)))
     shape, camera = take.width / take.height, values["camera"]
     if camera == "auto":  # along a picture where it is long
         long = shape * height / width
@@ -138,7 +138,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
     facts = {"camera": camera, "focus": [round(share, 3) for share in focus]}
-    return filmed(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
+    return record(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
 
 
 class Rostrum:
@@ -148,7 +148,7 @@ class Rostrum:
         self, pixels: Bytes, path: tuple[Window, Window], take: Take, *, easing: str = "smooth"
     ) -> None:
         self._path, self._take, self._easing = path, take, easing
-        planes = _scaled(pixels, path, take)
+        planes = _scale(pixels, path, take)
         self._height, self._width = planes.shape[0] * 2 // 3, planes.shape[1]
         self._largest = _largest(self._width, self._height, take)
         self._planes: Frame = tuple(
@@ -202,7 +202,7 @@ class Rostrum:
         return 0.45 * moment * moment * (3 - 2 * moment) + 0.35 * smooth + 0.2 * moment
 
 
-def flattened(still: stills.Still) -> Bytes:
+def flatten(still: stills.Still) -> Bytes:
     """Return the pixels of a picture, on white where it is transparent."""
     if still.alpha is None:
         return still.pixels
@@ -216,7 +216,7 @@ def _largest(width: int, height: int, take: Take) -> float:
     return min(width, height * take.width / take.height)
 
 
-def _scaled(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
+def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
     """Return the picture as an I420 frame, at the size at which the warp does least harm."""
     height, width = pixels.shape[:2]
     small, large = sorted(window.size for window in path)
@@ -238,7 +238,7 @@ def _fill(
         cv2.getRectSubPix(source, size, center, target)
         return
     limits = source.shape[::-1]
-    starts = [_start(*place, step, error) for place in zip(corner, size, limits, strict=True)]
+    starts = [_find_start(*place, step, error) for place in zip(corner, size, limits, strict=True)]
     if None in starts:
         # Pixel centers stand at halves.
         x, y = (place + 0.5 * step - 0.5 for place in corner)
@@ -253,7 +253,7 @@ def _fill(
     target[:] = big[skip_y : skip_y + size[1], skip_x : skip_x + size[0]]
 
 
-def _start(
+def _find_start(
     corner: float, length: int, limit: int, step: float, error: float
 ) -> tuple[int, int] | None:
     """Return the whole pixel to start at and how much of the result to skip; None: none fits."""

@@ -81,7 +81,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     rng = np.random.default_rng([brief.seed, 47])
     drawn = str(rng.choice([*_STYLES], p=[chance for _, chance in _STYLES.values()]))
     style = next((name for name in _STYLES if f"lines_{name}" in brief.things), drawn)
-    sheet = _sheet(brief, rng)
+    sheet = _sheet_of(brief, rng)
     progress.report(0.02)
     picture = _STYLES[style][0](sheet, progress.part(0.05, 0.8))
     if "centered" in brief.composition:
@@ -105,7 +105,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
 
 
-def _sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
+def _sheet_of(brief: Brief, rng: np.random.Generator) -> _Sheet:
     (hue, chroma), *tints = _SETS[int(rng.integers(len(_SETS)))]
     pale = "light_paper" in brief.things
     dark = brief.dark or (bool(rng.random() < 0.5) and not pale)
@@ -139,7 +139,7 @@ def _sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
 
 def _chart(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw a map: tinted heights, light on the slopes, thin lines and every fifth a thick one."""
-    hills = _hills(sheet, 2.6, smooth=sheet.minimal or sheet.brief.mood == "calm")
+    hills = _raise_hills(sheet, 2.6, smooth=sheet.minimal or sheet.brief.mood == "calm")
     progress.report(0.4)
     levels = round(36 * factor(sheet.brief, {"minimal": 0.25, "close": 0.6}))
     right, down = slopes(hills * np.float32(levels), 1.0)
@@ -157,12 +157,12 @@ def _chart(sheet: _Sheet, progress: Progress) -> Plane:
     lit = np.clip(1.0 - (right + down) * np.float32(17.6 * sheet.unit / levels), 0.7, 1.3)
     level = 0.92 if sheet.dark else 0.30
     ink = light((level, 0.7 * sheet.shades[0][1], sheet.shades[0][2]))
-    return blend(gradient(_heights(sheet), hills) * lit, ink, share)
+    return blend(gradient(_colors_of(sheet), hills) * lit, ink, share)
 
 
 def _paper(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw layers of colored paper, each with an edge that catches light and a shadow below."""
-    hills, size = _hills(sheet, 2.2, smooth=True), 1024 * sheet.unit
+    hills, size = _raise_hills(sheet, 2.2, smooth=True), 1024 * sheet.unit
     progress.report(0.4)
     levels = round(10 * factor(sheet.brief, {"minimal": 0.4, "dramatic": 1.4}))
     level = hills * np.float32(levels)
@@ -180,11 +180,11 @@ def _paper(sheet: _Sheet, progress: Progress) -> Plane:
     edge = np.exp(-(level - layer) / steep / (1.4 * sheet.unit))
     edge *= np.clip((right + down) / steep, 0.0, 1.0)
     below, top = (np.clip(part / (levels - 1.0), 0.0, 1.0) for part in (layer - 1.0, layer))
-    color = blend(gradient(_heights(sheet), below), gradient(_heights(sheet), top), over)
+    color = blend(gradient(_colors_of(sheet), below), gradient(_colors_of(sheet), top), over)
     return np.asarray(color * (1.0 - shade) + 0.10 * edge, np.float32)
 
 
-def _hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
+def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     """Return hills from 0 to 1, whose highest or only peak is where words put it."""
     height, width = sheet.brief.height, sheet.brief.width
     blobs = noise.across(cells * max(1.0, sheet.zoom), height, width)
@@ -204,7 +204,7 @@ def _hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     return stretched(hills)
 
 
-def _heights(sheet: _Sheet) -> list[tuple[float, Oklch]]:
+def _colors_of(sheet: _Sheet) -> list[tuple[float, Oklch]]:
     """Return the colors of heights: from the paper up where it is dark, else up to the paper."""
     shades = sorted(sheet.shades)
     dark = (0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7)
@@ -233,9 +233,9 @@ def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
         y = 0.16 * height + number * step - rise * sheet.mood * peaks
         points = np.stack([width * (0.06 + 0.88 * share), y], axis=1)
         foot = points[[-1, 0]] + (0.0, 3 * step)
-        cv2.fillPoly(canvas, [_fixed(np.concatenate([points, foot]), 2)], 0, cv2.LINE_8, _BITS)
+        cv2.fillPoly(canvas, [_to_bits(np.concatenate([points, foot]), 2)], 0, cv2.LINE_8, _BITS)
         thick = max(1, round(3.9 * sheet.unit))
-        cv2.polylines(canvas, [_fixed(points, 2)], False, 255, thick, cv2.LINE_AA, _BITS)
+        cv2.polylines(canvas, [_to_bits(points, 2)], False, 255, thick, cv2.LINE_AA, _BITS)
     cover = cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA) / np.float32(255)
     color = gradient(sheet.ramp(), np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None])
     return blend(sheet.empty(), color, cover)
@@ -265,7 +265,7 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
             curve = one + (share + 0.10 * bulge) * (other - one)
             top, bottom = max(0, int(curve.min()) - 3), min(height, int(curve.max()) + 4)
             part = np.zeros((max(0, bottom - top), width), np.uint8)
-            points = _fixed(np.stack([along, curve - top], axis=1), 1)
+            points = _to_bits(np.stack([along, curve - top], axis=1), 1)
             cv2.polylines(part, [points], False, 255, thick, cv2.LINE_AA, _BITS)
             cover[top : top + len(part)] += part * np.float32((0.55 + 0.45 * bulge) / 255)
         color = gradient(sheet.ramp(number), np.linspace(0.0, 1.0, width, dtype=np.float32)[None])
@@ -287,17 +287,17 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
     rows, columns = int(np.ceil(brief.height / cell)), int(np.ceil(brief.width / cell))
     current, starts = _current(sheet, (rows, columns), count)
     tones = noise.field(rng, rows, columns, cells=noise.across(2.5, rows, columns), octaves=3)
-    paths = _followed(current, starts, int(length * _GRID / 2 / _STEP))
+    paths = _follow(current, starts, int(length * _GRID / 2 / _STEP))
     slim, wide = 0.0016 * sheet.bold, 0.017 * sheet.bold * sheet.mood
     widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _GRID
     gap = _GRID * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
     scale = 1.0 if brief.detail == "low" else 2.0
-    shades = [_encoded(shade) for shade in sheet.shades]
+    shades = [_encode(shade) for shade in sheet.shades]
     canvas = np.empty((round(brief.height * scale), round(brief.width * scale), 3), np.uint8)
-    canvas[:] = _encoded(sheet.paper)
+    canvas[:] = _encode(sheet.paper)
     taken = np.zeros((rows, columns), np.uint8)
     for number in progress.part(0.1, 0.9).over(range(count)):
-        free = _free(taken, paths[:, number])
+        free = _free_stretch(taken, paths[:, number])
         if len(free) < 7 + 2.2 * widths[number]:
             continue
         around = max(1, round(widths[number] + 2 * gap))
@@ -305,7 +305,7 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
         x, y = free[len(free) // 2].astype(int)
         tone = tones[min(y, rows - 1), min(x, columns - 1)] + 0.5 * rng.standard_normal()
         shade = shades[int(np.clip(0.5 + 0.27 * tone, 0.0, 0.999) * len(shades))]
-        outline = _fixed(_outline(free * cell, widths[number] * cell), scale)
+        outline = _to_bits(_outline(free * cell, widths[number] * cell), scale)
         cv2.fillPoly(canvas, [outline], shade.tolist(), cv2.LINE_AA, _BITS)
     size = (brief.width, brief.height)
     return decoded(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA)))
@@ -332,7 +332,7 @@ def _current(
     return height, starts + _MARGIN
 
 
-def _followed(height: Plane, starts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+def _follow(height: Plane, starts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
     """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
     right, down = slopes(height, 1.0)
     steep = np.hypot(right, down) + 1e-6
@@ -349,7 +349,7 @@ def _followed(height: Plane, starts: NDArray[np.float64], steps: int) -> NDArray
     return np.concatenate([ways[0][:0:-1], ways[1]]) - _MARGIN
 
 
-def _free(taken: Bytes, path: NDArray[np.float64]) -> NDArray[np.float64]:
+def _free_stretch(taken: Bytes, path: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the stretch of a path around its start that runs through free room."""
     rows, columns = taken.shape
     x, y = path.astype(np.int32).T
@@ -385,9 +385,9 @@ _STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
 }
 
 
-def _encoded(color: Oklch) -> Bytes:
+def _encode(color: Oklch) -> Bytes:
     return np.round(encode(light(color).ravel()) * 255.0).astype(np.uint8)
 
 
-def _fixed(points: NDArray[np.float64], scale: float) -> NDArray[np.int32]:
+def _to_bits(points: NDArray[np.float64], scale: float) -> NDArray[np.int32]:
     return np.asarray(np.round(points * scale * 2**_BITS), np.int32)

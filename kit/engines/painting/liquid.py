@@ -86,22 +86,22 @@ def _paint_liquid(brief: Brief, progress: Progress) -> Painting:
     drawn = str(rng.choice([*_SUBSTANCES], p=[chance for _, chance, *_ in _SUBSTANCES.values()]))
     name = next((one for one in _SUBSTANCES if f"liquid_{one}" in brief.things), drawn)
     look, _, currents, (depth, gloss, shine, rough) = _SUBSTANCES[name]
-    liquid = _stirred(brief, rng, name, currents, progress.part(0.02, 0.45))
+    liquid = _stir(brief, rng, name, currents, progress.part(0.02, 0.45))
     picture, height, glow = look(liquid)
     progress.report(0.6)
     if height is not None:
-        picture = _lit(picture, height, depth / liquid.zoom, gloss, shine, rough)
+        picture = _light_surface(picture, height, depth / liquid.zoom, gloss, shine, rough)
     picture = np.asarray(picture + glow, np.float32)
     progress.report(0.7)
     if "gold" in brief.things:
-        picture = _gilded(picture, liquid, 0.0042 if name == "marble" else 0.0065)
-    picture = _composed(picture, liquid)
+        picture = _gild(picture, liquid, 0.0042 if name == "marble" else 0.0065)
+    picture = _compose(picture, liquid)
     picture *= np.float32(_HOURS.get(brief.hour, 1.0))
     progress.report(1.0)
     return Painting(light=picture, film=_FILM.graded(brief))
 
 
-def _stirred(
+def _stir(
     brief: Brief, rng: np.random.Generator, name: str, currents: _Currents, progress: Progress
 ) -> _Liquid:
     """Return a stirred liquid.
@@ -204,7 +204,7 @@ def _ink(liquid: _Liquid) -> _Look:
 def _silk(liquid: _Liquid) -> _Look:
     """Cloth in soft folds."""
     fold = liquid.fast + 0.45 * np.sin(liquid.fast * 3.6 + liquid.middle * 1.4)
-    return _cloth(liquid, 0.5 + 0.20 * liquid.slow + 0.08 * liquid.middle), fold, 0.0
+    return _color_cloth(liquid, 0.5 + 0.20 * liquid.slow + 0.08 * liquid.middle), fold, 0.0
 
 
 def _oil(liquid: _Liquid) -> _Look:
@@ -231,7 +231,7 @@ def _paint(liquid: _Liquid) -> _Look:
     part = bands - np.floor(bands)
     edge = smooth_step(0.0, 0.16, part) * smooth_step(1.0, 0.84, part)
     soft = bands - part + smooth_step(0.30, 0.70, part)
-    color = _cloth(liquid, 0.52 + 0.45 * np.sin(soft * 1.9 + liquid.slow * 0.5))
+    color = _color_cloth(liquid, 0.52 + 0.45 * np.sin(soft * 1.9 + liquid.slow * 0.5))
     return color * (0.86 + 0.14 * edge), phase + 0.16 * edge + 0.05 * np.sin(bands * 6.3), 0.0
 
 
@@ -253,7 +253,7 @@ def _lava(liquid: _Liquid) -> _Look:
     return crust, near - 0.55 * fine + 0.3 * liquid.drift, glow * (0.05 + 6.0 * heat**2.2)
 
 
-def _cloth(liquid: _Liquid, tone: Plane) -> Plane:
+def _color_cloth(liquid: _Liquid, tone: Plane) -> Plane:
     """Return the three tints from dark to light."""
     stops = ((0.0, 0.22, 0.55, 0), (0.28, 0.42, 1.0, 0), (0.52, 0.60, 1.0, 1),
              (0.76, 0.78, 0.85, 2), (1.0, 0.89, 0.5, 2))  # fmt: skip
@@ -262,7 +262,7 @@ def _cloth(liquid: _Liquid, tone: Plane) -> Plane:
                      for at, level, share, which in stops], tone)  # fmt: skip
 
 
-def _lit(
+def _light_surface(
     color: Plane, height: Plane, depth: float, gloss: float, shine: float, rough: float
 ) -> Plane:
     """Return a surface in light from the upper left: shaded, glossy, darker in its hollows."""
@@ -287,7 +287,7 @@ def _distance(level: Plane, flat: float) -> Plane:
     return np.asarray(np.abs(level) / steep, np.float32)
 
 
-def _gilded(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
+def _gild(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
     """Return a picture with veins of gold that run where two currents meet."""
     flat = 3.2 / liquid.size
     off = _distance(liquid.middle + np.float32(0.35) * liquid.drift - np.float32(0.25), flat)
@@ -303,7 +303,7 @@ def _gilded(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
     return blend(picture * (1.0 - np.float32(0.35) * smooth_step(2.6, 1.0, off)), gold, share)
 
 
-def _composed(picture: Plane, liquid: _Liquid) -> Plane:
+def _compose(picture: Plane, liquid: _Liquid) -> Plane:
     """Return a liquid as words of composition show it."""
     brief, ink = liquid.brief, liquid.substance == "ink"
     thin = ink or liquid.substance == "marble"  # thins out to an empty ground by itself, or is one

@@ -13,8 +13,8 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import SubjectLayer, background_of
 from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, large
 from kit.engines.film.blocks import Blocks, blocks_of
-from kit.engines.film.filming import Draw, Take, View, filmed, take_of, view
-from kit.engines.film.kenburns import MOVES, Room, Rostrum, flattened
+from kit.engines.film.filming import Draw, Take, View, read_take, record, view
+from kit.engines.film.kenburns import MOVES, Room, Rostrum, flatten
 from kit.engines.film.weather import Weather, dull
 from kit.engines.media import stills
 from kit.engines.media.clip import views
@@ -59,8 +59,8 @@ def animate(job: Job, progress: Progress) -> Asset:
     """Render a job of the animate model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = flattened(stills.opened(job.media["image"][0], most=_MOST))
-    take = take_of(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
+    pixels = flatten(stills.opened(job.media["image"][0], most=_MOST))
+    take = read_take(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
     progress.report(0.01)
     pixels, focus = _framed(pixels, take)
     progress.report(0.02)
@@ -82,7 +82,7 @@ def animate(job: Job, progress: Progress) -> Asset:
             weather.draw(frame, take.moment(number))
         return out
 
-    return filmed(
+    return record(
         job,
         progress.part(0.25, 1.0),
         take,

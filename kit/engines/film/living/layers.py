@@ -83,7 +83,7 @@ class Canvas:
         return np.asarray(cv2.resize(part, size, interpolation=way))
 
 
-def around(mask: Floats) -> Window:
+def bounds_of(mask: Floats) -> Window:
     """Return the rows and columns that hold all that a mask shows, even and never empty."""
     ends = []
     for axis, most in enumerate(mask.shape):
@@ -93,13 +93,13 @@ def around(mask: Floats) -> Window:
     return ends[0], ends[1]
 
 
-def inside(planes: Frame, window: Window) -> Frame:
+def crop_planes(planes: Frame, window: Window) -> Frame:
     """Return views of a window of planes; its rows and columns are even."""
     half = tuple(slice(side.start // 2, side.stop // 2) for side in window)
     return planes[0][window], planes[1][half], planes[2][half]
 
 
-def turns(take: Take, period: float = _PERIOD) -> int:
+def count_turns(take: Take, period: float = _PERIOD) -> int:
     """Return how often something that takes about a period comes around in a clip."""
     return max(1, round(take.seconds / period))
 
@@ -133,7 +133,7 @@ class Shimmer:
     def __init__(
         self, how: Noise, canvas: Canvas, rng: np.random.Generator, *, night: bool
     ) -> None:
-        part = around(how.mask)
+        part = bounds_of(how.mask)
         rows, columns = (slice(2 * side.start, 2 * side.stop) for side in part)
         self._window, self.rows, self.night = (rows, columns), rows.stop, night
         self._how, self._mask, self._take = how, how.mask[part], canvas.take
@@ -145,13 +145,13 @@ class Shimmer:
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw a moment, in place."""
-        turn = 2 * math.pi * turns(self._take) * moment
+        turn = 2 * math.pi * count_turns(self._take) * moment
         beat = sum(math.sin(count * turn) / (1 + n) for n, count in enumerate((2, 5, 11, 23)))
         level = np.full_like(self._mask, self._how.beat * beat)
         for x, y, speed, part in self._waves:
             level += np.float32(part) * self._noise(x, y, speed, moment)
         level = np.clip(level, self._how.least, self._how.most) * self._mask * np.float32(share)
-        luma, *chroma = inside(planes, self._window)
+        luma, *chroma = crop_planes(planes, self._window)
         big = cv2.resize(level, luma.shape[::-1], interpolation=cv2.INTER_LINEAR)
         luma[...] = cv2.multiply(luma, 1.0 + big, dtype=cv2.CV_8U)
         # What shines brighter is whiter; what is darker keeps its color.
@@ -165,7 +165,7 @@ class Shimmer:
         if not self._take.loop:
             return noise.sample(self._tile, x, y - np.float32(speed * seconds * moment))
         # Two runs by turns: each starts anew while it is unseen.
-        rounds = turns(self._take, _RUN)
+        rounds = count_turns(self._take, _RUN)
         first = rounds * moment % 1.0
         total = np.zeros_like(y)
         for part, aside in ((first, 0.0), ((first + 0.5) % 1.0, 211.0)):
@@ -186,7 +186,7 @@ class Flicker:
         self, lights: Floats, canvas: Canvas, rng: np.random.Generator, *, stars: bool
     ) -> None:
         mask = canvas.fit(lights, step=1)
-        self.rows = around(mask)[0].stop
+        self.rows = bounds_of(mask)[0].stop
         self._mask = np.rint(mask[: self.rows] * 255).astype(np.uint8)
         self._take, self._waves = canvas.take, _STARS if stars else _LAMPS
         # What is lit together, like the letters of a sign, is one.
@@ -201,7 +201,7 @@ class Flicker:
         """Dim the lights as they are at a moment, in place."""
         level = np.full(_GROUPS, 0.32)
         for (count, far), phase in zip(self._waves, self._phases, strict=True):
-            level += far * np.sin(2 * np.pi * (count * turns(self._take) * moment + phase))
+            level += far * np.sin(2 * np.pi * (count * count_turns(self._take) * moment + phase))
         dim = np.zeros(256, np.uint8)
         dim[:_GROUPS] = np.where(self._calm, 0, 255 * share * np.clip(level, 0.0, 1.0))
         over = planes[0][: self.rows]
@@ -258,7 +258,7 @@ class Mirror:
         )
         self._above = rows // _SOFT
         share *= lines < self._above
-        part = around(share)
+        part = bounds_of(share)
         self._share, self._columns, self._lines = share[part], columns[part], lines[part]
         down, across = (slice(_SOFT * side.start, _SOFT * side.stop) for side in part)
         self._window, self._width = (down, across), canvas.width // _SOFT
@@ -268,7 +268,7 @@ class Mirror:
         """Draw what has changed since `before` upside down into the water, in place."""
         size = (self._width, self._above)
         for plane, now, was, times in zip(
-            inside(planes, self._window),
+            crop_planes(planes, self._window),
             planes,
             before,
             (_SOFT, _SOFT // 2, _SOFT // 2),
@@ -304,7 +304,7 @@ class Ripples:
         relief: Relief,
         rng: np.random.Generator,
     ) -> None:
-        self._turns = turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
+        self._turns = count_turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
         rows, columns = relief.shape
         whole = cv2.resize(mask, (relief.width, relief.height), interpolation=cv2.INTER_LINEAR)
         left, top = (relief.width - take.width) // 2, (relief.height - take.height) // 2

@@ -8,7 +8,7 @@ from itertools import product
 import cv2
 import numpy as np
 
-from kit.engines.film.living.layers import Canvas, Layer, Noise, Shimmer, inside
+from kit.engines.film.living.layers import Canvas, Layer, Noise, Shimmer, crop_planes
 from kit.engines.film.weather import lay
 from kit.engines.media.clip import Frame
 from kit.engines.media.noise import smooth_step
@@ -147,4 +147,4 @@ class Stones:
         shine = cv2.resize(shine, patch.shape[::-1], interpolation=cv2.INTER_LINEAR)
         cv2.addWeighted(patch, 1.0, shine, 0.7, 0.0, dst=patch)
         cv2.multiply(patch, self._shown, scale=share / 255, dst=patch)
-        lay(inside(planes, self._window), patch, "embers")
+        lay(crop_planes(planes, self._window), patch, "embers")

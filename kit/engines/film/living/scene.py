@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.relief import Relief, large
 from kit.engines.film.blocks import Blocks, blocks_of, bordered, fill_quads, pairs
-from kit.engines.film.filming import CAMERAS, Take, filmed, take_of, view
+from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
 from kit.engines.film.living.layers import Canvas, Clouds, Flicker, Layer, Mirror, Ripples
 from kit.engines.film.living.motions import layers_of
 from kit.engines.film.weather import Weather
@@ -43,22 +43,22 @@ def film(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     brief = read(job.prompt, values, job.seed, moves=CAMERAS)
     camera = brief.camera or "push"
-    take = replace(take_of(values, frame_size(values)), camera=camera)
+    take = replace(read_take(values, frame_size(values)), camera=camera)
     width, height = large(take)
     scale = min(1.0, _MOST / max(width, height))
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
-    hours, weather = _passing(brief), _weather(brief, values["weather"])
+    hours, weather = _hours_of(brief), _weather(brief, values["weather"])
     end = 0.10 + 0.06 * len(hours)
     step = end / len(hours)
     paintings = [
-        paint(_quiet(brief, hour), progress.part(number * step, (number + 1) * step))
+        paint(_without_motion(brief, hour), progress.part(number * step, (number + 1) * step))
         for number, hour in enumerate(hours)
     ]
     progress.report(end)
     living = Living(brief, paintings, take, hours=hours, weather=weather, clouds=values["clouds"])
     facts = {**brief.facts(), "camera": camera, "weather": weather, "hours": list(hours)}
     drawing = progress.part(end + 0.03, 1.0)
-    return filmed(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
+    return record(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
 
 
 class Living:
@@ -126,7 +126,7 @@ class Living:
         frame = views(out, take.width, take.height)
         stir = None if self._ripples is None else partial(self._ripples.stir, moment)
         seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
-        self._relief.look(self._moved(moment), seen, stir).spread(frame)
+        self._relief.look(self._draw_layers(moment), seen, stir).spread(frame)
         if self._weather is not None:
             self._weather.draw(frame, moment)
         return out
@@ -135,7 +135,7 @@ class Living:
         self._blocks = blocks_of(planes)
         self._planes: Frame = bordered(planes[0]), planes[1], planes[2]
 
-    def _moved(self, moment: float) -> Blocks:
+    def _draw_layers(self, moment: float) -> Blocks:
         """Return the painting as it looks at a moment, in blocks."""
         night = 1.0
         if len(self._paintings) > 1:
@@ -194,14 +194,14 @@ def _density(brief: Brief) -> float:
     return 0.45 if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
 
 
-def _passing(brief: Brief) -> tuple[str, ...]:
+def _hours_of(brief: Brief) -> tuple[str, ...]:
     """Return the hours of a film: where clouds hide the sun, it does not set between them."""
     hours = _HOURS[brief.hours] or (brief.hour,)
     hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
     return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
 
-def _quiet(brief: Brief, hour: str) -> Brief:
+def _without_motion(brief: Brief, hour: str) -> Brief:
     """Return a brief without what falls or glimmers: that is drawn in motion."""
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
