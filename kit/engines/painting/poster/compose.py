@@ -18,7 +18,7 @@ from kit.engines.media.threads import one_thread
 from kit.engines.painting.falling import fallen, kind_of
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.poster import ridges, sky
-from kit.engines.painting.poster.palettes import palette_for
+from kit.engines.painting.poster.colors import palette_for
 from kit.engines.painting.poster.planes import (
     Backdrop,
     Plane,

@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media.color import Bytes, Floats, encode, linear, mix, oklab
+from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, oklab
 from kit.engines.media.noise import field, line, smooth_step
-from kit.engines.painting.poster.palettes import Color, Palette
+from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
 from kit.engines.painting.poster.recipes import KINDS, Array, Band, Crest, Rise, placed, raise_crest
 from kit.engines.painting.poster.sky import Setting
@@ -48,7 +48,7 @@ class _Ridge:
     foot: float
     top: int
     bottom: int
-    body: Color
+    body: Oklch
 
 
 def ridges(
@@ -111,7 +111,7 @@ def _ridge(rng: np.random.Generator, setting: Setting, depth: float, hero: float
     return _Ridge(rng, depth, band, crest, foot, top, bottom, body)
 
 
-def _tone(palette: Palette, depth: float) -> Color:
+def _tone(palette: Palette, depth: float) -> Oklch:
     """Return the body color of a ridge at a depth."""
     far, middle, near = palette.land
     if depth < 0.5:
@@ -135,7 +135,7 @@ def _paint(setting: Setting, ridge: _Ridge) -> Plane:
     _plant(setting, ridge, mask, snow)
     if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has its caps
         # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
-        white = mix(ridge.body, palette.air[1], palette.sky[3][0] * (1.0 - 0.1 * depth))
+        white = mix(ridge.body, palette.air[1], palette.sky[3][0] ** 0.6 * (1.0 - 0.1 * depth))
         touches.insert(0, _masked(white, cv2.min(snow, mask), 0.94))
         if band.kind != "mesas":
             touches.insert(0, _below(white, ridge, 0.92, 0.5 * stage.unit, 0.6))
@@ -202,7 +202,7 @@ def _facets(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
     yield _masked(deep, dark, (0.72 if band.kind == "dunes" else 0.62) * air, fading)
 
 
-def _masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+def _masked(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
     """Return a touch that covers where a mask does, its rows fading."""
     scale = np.float32(strength / 255)
 
@@ -215,7 +215,7 @@ def _masked(color: Color, mask: Bytes, strength: float, fading: Floats | None = 
     return Touch(color, weights)
 
 
-def _below(color: Color, ridge: _Ridge, high: float, reach: float, least: float) -> Touch:
+def _below(color: Oklch, ridge: _Ridge, high: float, reach: float, least: float) -> Touch:
     """Return a touch that is strongest under a crest and falls to `least` over some pixels."""
     y, top = ridge.crest.y + np.float32(reach), ridge.top
     scale, lowest = np.float32(1 / reach), float(y.max())

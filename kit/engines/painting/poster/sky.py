@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.engines.media.color import Floats, mix, paint, ramp
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.painting.poster.palettes import Palette
+from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import (
     Backdrop,
     Plane,
