@@ -84,6 +84,7 @@ class Flight:
         self._front = self._merged(picture.front, rng)
         progress.report(0.7)
         self._water = picture.water
+        self._waves = [picture.water.wave(number) for number in (0, 1)] if picture.water else []
         self._surface = self._merged(picture.water.planes if picture.water else (), rng)
         progress.report(0.85)
         kind, size = kind_of(brief), (take.width, take.height)
@@ -131,7 +132,7 @@ class Flight:
         # Rows of color come in twos, but a shore that moved in such steps would be seen to jump.
         shore = int(edge) & ~1
         turn = 2 * math.pi * max(1, round(self._take.seconds * 0.45)) * moment
-        wave = cv2.addWeighted(wet.waves[0], math.cos(turn), wet.waves[1], math.sin(turn), 0)
+        wave = cv2.addWeighted(self._waves[0], math.cos(turn), self._waves[1], math.sin(turn), 0)
         swell = _warped(wave, (width, height - shore), matrix, wet.shore, shore)
         at_x, at_y = mirror_grid(swell, edge, shore)
         np.minimum(at_y, np.float32(shore - 1), out=at_y)

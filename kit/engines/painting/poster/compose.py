@@ -47,13 +47,18 @@ _Grid: TypeAlias = tuple[Floats, Floats]
 class Water:
     """Water from the row of its shore down to the bottom of the stage.
 
-    It swings between two waves: how far they shift each pixel of the mirror image, in pixels, shape
-    (rows, columns). On that image lie planes of its own color, haze at the shore and glitter.
+    It swings between two waves, kept a few columns wide. On the mirror image lie planes of its own
+    color, haze at the shore and glitter.
     """
 
     shore: int
     waves: tuple[Floats, Floats]
     planes: tuple[Plane, ...]
+
+    def wave(self, number: int) -> Floats:
+        """Return how far the first or the second wave shifts each pixel of the mirror image."""
+        small, size = self.waves[number], self.planes[0].alpha.shape[::-1]
+        return np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_CUBIC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +143,14 @@ def painted(picture: Picture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
     for _ in strips(stage, picture.backdrop, picture.back, until=wet.shore, into=above):
         pass
 
+    wave = wet.wave(0)
+
     def mirrored(canvas: Floats, first: int) -> None:
         dry = int(np.clip(wet.shore - first, 0, canvas.shape[1]))
         canvas[:, :dry] = above[:, first : first + dry]
         if dry < canvas.shape[1]:
             start = first + dry - wet.shore
-            swell = wet.waves[0][start : start + canvas.shape[1] - dry]
+            swell = wave[start : start + canvas.shape[1] - dry]
             grid = mirror_grid(swell, wet.shore, first + dry)
             for source, target in zip(above, canvas[:, dry:], strict=True):
                 mirror(source, grid, target)
@@ -178,8 +185,7 @@ def _water(rng: np.random.Generator, setting: sky.Setting, shore: int, depth: fl
     for _ in range(2):
         flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
         wave = cv2.remap(flat, across, deep, cv2.INTER_LINEAR) * reach
-        size = (stage.columns, rows)
-        waves.append(np.asarray(cv2.resize(wave, size, interpolation=cv2.INTER_CUBIC)))
+        waves.append(np.asarray(wave))
     haze = smooth_step(0.012 * stage.height, 0.0, np.arange(rows, dtype=np.float32))[:, None] * 0.5
     planes = []
     for share, color in (

@@ -22,7 +22,7 @@ _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
 _LONELY = 0.6  # up to this depth other peaks give way to a lone one
 _WATER_FAR = 0.55  # ridges beyond this depth stand before the water
 _BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
-_SLENDER = 6  # pixels: a narrower peak gets no facet
+_SLENDER = 10  # pixels: a narrower peak gets no facet
 _SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
 #: Plant -> half of the narrowest and the widest, how far corners stray across and up and down, and
 #: how thick snow lies on it, in shares of its height.
@@ -142,7 +142,7 @@ def _paint(setting: Setting, ridge: _Ridge) -> Plane:
     # Pale far away, dark near by, and mist at the foot.
     haze = mix(palette.air[0], palette.sky[3], 0.35)
     share = min(0.95, (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75)
-    high = float(np.percentile(ridge.crest.y[::8], 25))
+    high = float(np.sort(ridge.crest.y[::8])[stage.columns // 32])
     reach = 0.24 * stage.height * (1 - 0.3 * depth)
     rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
     start, end = oklab(ridge.body), oklab(mix(ridge.body, haze, share))
