@@ -12,8 +12,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.diffusers.shape import Shape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import write_thumbnail
-from kit.engines.media.results import still
+from kit.engines.media.picture import still, write_thumbnail
 from kit.errors import EngineError
 
 _CHANNELS = (1, 3, 4)

@@ -1,4 +1,4 @@
-"""Breaking: where a text may be broken into lines, and how it looks where it is.
+"""Breaking: where a text may be broken into lines, which way it runs, and where its words stand.
 
 Words stay whole; one that is longer than any line is broken after a sign within it (a hyphen, a
 slash, a dot), and only where it has none in the middle of its letters, with a hyphen.
@@ -10,22 +10,20 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import TypeAlias
 
 from kit.errors import EngineError
 
 _MOST_PIECES = 160
 _LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
-_ASIDE = 4  # letters that a hyphen may stand off the middle of a word, to be between syllables
-_VOWELS = tuple("aeiouyæøœıαεηιουωаеёиоуыэюяіїє")
-#: Letters that are one sound, the longest first.
-_SOUNDS = ("sch", "ch", "sh", "th", "ph", "ck", "qu", "gh", "wh")
 _LYING = ("Mn", "Me", "Cf")  # categories of what is no letter of its own
 _SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
 
 #: Widest line, sum of squares, and where the lines break.
 _Way: TypeAlias = tuple[float, float, tuple[int, ...]]
+_LEFTWARD = ("R", "AL")
+_NUMBERS = ("EN", "AN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,38 +149,77 @@ def _runs(word: str) -> Iterator[str]:
 def _cut(run: str) -> Iterator[Piece]:
     """Yield a run of letters in parts of about the same length."""
     letters = clusters(run)
-    plain = "".join(_plain(letter) for letter in letters)
-    parts = -(-len(letters) // _LONGEST)
-    first = 0
-    for number in range(1, parts):
-        # What follows must fit as well.
-        least, most = len(letters) - (parts - number) * _LONGEST, first + _LONGEST
-        last = _seam(plain, round(len(letters) * number / parts), least, most)
-        yield Piece("".join(letters[first:last]), "", "-")
-        first = last
-    yield Piece("".join(letters[first:]), "")
+    count = -(-len(letters) // _LONGEST)
+    ends = [round(len(letters) * number / count) for number in range(count + 1)]
+    for first, last in pairwise(ends):
+        yield Piece("".join(letters[first:last]), "", "-" if last < len(letters) else "")
 
 
-def _plain(letter: str) -> str:
-    """Return the one small letter that a letter with its marks is at heart."""
-    return unicodedata.normalize("NFD", letter[:1].lower())[:1]
+def leftward(text: str) -> bool:
+    """Return whether a text runs from right to left: whether most of its words do.
 
+    Its first letter, which decides where nothing else is known, does so only between equals: a
+    Hebrew sentence that begins with a Latin name is Hebrew.
 
-def _seam(plain: str, middle: int, least: int, most: int) -> int:
-    """Return how many letters stand before a hyphen: next to the middle, where a syllable begins.
-
-    That is before a consonant with a vowel after it; of a sound of two letters, both go on.
+    Examples
+    --------
+    >>> leftward("iPhone הוא טלפון"), leftward("The word שלום"), leftward("2024")
+    (True, False, False)
     """
-    near = range(max(least, middle - _ASIDE), min(most, middle + _ASIDE) + 1)
-    seams = [place for place in near if _begins(plain, place)]
-    return min(seams, key=lambda place: (abs(place - middle), place), default=middle)
+    ways = [way for word in text.split() if (way := _way(word, before=None)) is not None]
+    left, right = ways.count(True), ways.count(False)
+    return left > right or (left == right > 0 and ways[0])
 
 
-def _begins(word: str, place: int) -> bool:
-    """Return whether a syllable may begin at a place of a word in small letters."""
-    if not 2 <= place <= len(word) - 2 or word[place] in _VOWELS:
-        return False
-    if word[place - 1 : place + 1] in _SOUNDS or word[place - 2 : place + 1] in _SOUNDS:
-        return False
-    opens = next((sound for sound in _SOUNDS if word.startswith(sound, place)), word[place])
-    return word[place + len(opens) : place + len(opens) + 1] in _VOWELS
+def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
+    """Return the numbers of a line's words as they stand from left to right.
+
+    Parameters
+    ----------
+    left : bool
+        Whether the line as a whole runs from right to left.
+
+    Examples
+    --------
+    >>> in_sight(["we", "say", "שלום", "עולם", "here"], left=False)
+    [0, 1, 3, 2, 4]
+
+    Source: Unicode Standard Annex 9, by whole words.
+    """
+    ways = _ways(words, left)
+    runs = [(way, list(run)) for way, run in groupby(range(len(words)), key=ways.__getitem__)]
+    ordered = [run[::-1] if way else run for way, run in runs]
+    return [number for run in (ordered[::-1] if left else ordered) for number in run]
+
+
+def _ways(words: Sequence[str], left: bool) -> list[bool]:
+    """Return which words run from right to left; a number goes on as the word before it.
+
+    Signs run as the words on both sides of them if those agree, else as the line.
+    """
+    ways: list[bool | None] = []
+    last = left
+    for word in words:
+        way = _way(word, last)
+        ways.append(way)
+        last = last if way is None else way
+    before, after = _filled(ways, left), _filled(ways[::-1], left)[::-1]
+    return [one if one == other else left for one, other in zip(before, after, strict=True)]
+
+
+def _filled(ways: Sequence[bool | None], left: bool) -> list[bool]:
+    """Return the ways, an open one as the last one before it."""
+    filled, last = [], left
+    for way in ways:
+        last = last if way is None else way
+        filled.append(last)
+    return filled
+
+
+def _way(word: str, before: bool | None) -> bool | None:
+    """Return whether a word runs from right to left, by its first letter; None of mere signs."""
+    kinds = [unicodedata.bidirectional(letter) for letter in word]
+    strong = next((kind for kind in kinds if kind in ("L", *_LEFTWARD)), None)
+    if strong is not None:
+        return strong in _LEFTWARD
+    return before if any(kind in _NUMBERS for kind in kinds) else None

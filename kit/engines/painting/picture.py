@@ -9,7 +9,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
-from kit.engines.media.results import still
+from kit.engines.media.picture import still
 from kit.engines.painting.families import paint
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read

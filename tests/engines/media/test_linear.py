@@ -9,10 +9,9 @@ import pytest
 
 from kit.engines.editing.title import headline_problems
 from kit.engines.editing.video.checks import caption_problems
-from kit.engines.media.breaking import clusters, pieces
-from kit.engines.media.direction import in_sight
+from kit.engines.media.breaking import clusters, in_sight, pieces
 from kit.engines.media.fonts.wording import capitals, wording
-from kit.engines.media.typesetting import balanced
+from kit.engines.media.lettering import balanced
 from kit.engines.text.speech import seconds
 from kit.errors import EngineError
 

@@ -12,7 +12,7 @@ from PIL import Image
 from kit.engines.base import CanceledError, Job, Progress
 from kit.engines.media import picture
 from kit.engines.media.inspection import PIXELS
-from kit.engines.media.results import still
+from kit.engines.media.picture import still
 from kit.engines.media.stills import Origin, opened, origin
 from kit.errors import EngineError
 

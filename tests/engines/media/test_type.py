@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.media.breaking import pieces
-from kit.engines.media.direction import in_sight, leftward
+from kit.engines.media.breaking import in_sight, leftward, pieces
 from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
-from kit.engines.media.lettering import Block, balanced, sprite, stamp
-from kit.engines.media.typesetting import extent
+from kit.engines.media.lettering import Block, balanced, extent, sprite, stamp
 from kit.errors import EngineError
 
 TEXT = "the mountain that swallowed a village"

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.media import results
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import THUMBNAIL_SIDE
+from kit.engines.media.picture import still as write_still
 from kit.engines.media.stills import Still, opened, origin, reduced
 from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
@@ -110,7 +110,7 @@ def finished(
             facts["used"] = f"the first of {found.frames} pictures"
     written = progress.part(0.9, 1.0)
     progress.check()
-    return results.still(
+    return write_still(
         picture, job, name, written, facts=facts, preview=lambda: _preview(pixels, alpha)
     )
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kit.engines.media.breaking import check_words, pieces
-from kit.engines.media.fonts import able
-from kit.engines.media.fonts.widths import width_of
+from kit.engines.media.fonts import able, width_of
 from kit.engines.media.fonts.wording import capitals, wording, wording_problems
 from kit.errors import EngineError
 from kit.parameters import Problem

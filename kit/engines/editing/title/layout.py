@@ -24,8 +24,8 @@ from kit.engines.editing.title import (
     margin_of,
     subtitle_room,
 )
+from kit.engines.media.breaking import leftward
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.direction import leftward
 from kit.engines.media.lettering import Block, Color, balanced, extent
 from kit.engines.media.subject import find
 from kit.errors import EngineError

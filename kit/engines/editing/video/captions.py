@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from kit.engines.editing.video.checks import CAPTION_FACES, check_pace, saying, spoken_words
+from kit.engines.media.breaking import leftward
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
-from kit.engines.media.direction import leftward
 from kit.engines.media.fonts import able, with_letters
 from kit.engines.media.fonts.wording import capitals
 from kit.engines.media.lettering import Color, balanced, sprite

@@ -22,6 +22,7 @@ __all__ = [
     "letters",
     "path_of",
     "table_of",
+    "width_of",
     "with_letters",
 ]
 
@@ -165,3 +166,30 @@ def _named(codes: set[int]) -> str:
 def _silent(letter: str) -> bool:
     """Tell whether a character draws nothing: spaces, controls, joiners."""
     return unicodedata.category(letter) in ("Cc", "Cf", "Zs", "Zl", "Zp")
+
+
+def width_of(text: str, face: str) -> float:
+    """Return the width of a text in one line, in ems, as if no letters were joined or moved.
+
+    Examples
+    --------
+    >>> round(width_of("Hello", "anton"), 1), width_of("", "anton")
+    (2.0, 0.0)
+    """
+    found, widths = glyphs(face), _advances(face)
+    last = len(widths) - 1
+    return sum((widths[min(found.get(ord(letter), 0), last)] for letter in text), 0.0)
+
+
+@cache
+def _advances(face: str) -> tuple[float, ...]:
+    """Return how far each glyph moves the pen, in ems; the last one stands for all that follow.
+
+    Source: OpenType specification, "head", "hhea" and "hmtx".
+    """
+    data = path_of(face).read_bytes()
+    (units,) = struct.unpack_from(">H", data, table_of(data, b"head") + 18)
+    (count,) = struct.unpack_from(">H", data, table_of(data, b"hhea") + 34)
+    start = table_of(data, b"hmtx")
+    pairs = struct.iter_unpack(">Hh", data[start : start + 4 * count])
+    return tuple(advance / units for advance, _ in pairs)

@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
+from kit.engines.media.lettering import font_of
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.typesetting import font_of
 from kit.engines.painting.city.street import Building, Street
 from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import light

@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes, Floats, mix
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.media.results import still
+from kit.engines.media.picture import still
 from kit.engines.media.threads import one_thread
 from kit.engines.painting.falling import fallen, kind_of
 from kit.engines.painting.painting import Painting
