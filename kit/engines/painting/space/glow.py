@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count as counted
 
 import cv2
 import numpy as np
@@ -29,9 +30,10 @@ def _noises(
     zoom: float = 1.0,
 ) -> Callable[..., Plane]:  # fmt: skip
     """Return a source of noise of so many cells along the longer side, of a gain."""
+    done = counted(1)
 
     def noise(cells: float, gain: float = 0.5) -> Plane:
-        progress.check()
+        progress.report(0.07 * next(done))
         blobs = across(cells / min(1.0, zoom), shape[0], shape[1])
         plane = field(rng, shape[0], shape[1], cells=blobs, octaves=octaves, gain=gain)
         return enlarge_middle(plane, zoom) if zoom > 1.0 else plane

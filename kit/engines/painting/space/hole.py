@@ -27,6 +27,7 @@ _TURNS = 2.6 * np.pi  # how far around the hole they are followed
 _RAYS, _STEPS = 720, 900
 _IMAGES = 3  # of the disk, each nearer to the ring of light than the one before
 _DEPTH = 60.0
+_STRIP = 64  # rows that are painted at a time
 
 
 def add_hole(
@@ -38,33 +39,32 @@ def add_hole(
     x, y = distances((height, width), it.x, it.y, mass)
     aside, over = distances((height, width), it.x, it.y, mass, it.tilt)
     over, away = -over, np.maximum(np.sqrt(x * x + y * y), np.float32(1e-3))
-    picture, emitters = canvas.light.copy(), canvas.emitters.copy()
-    bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
-    outside = smooth_step(_CRITICAL - 0.05, _CRITICAL + 0.35, away)
-    places = it.x + bent * x, it.y + bent * y
-    for plane, sheet in zip((*canvas.light, canvas.emitters), (*picture, emitters), strict=True):
-        plane[...] = _remapped(sheet, *places) * outside
-    every = slice(0, height), slice(0, width)
+    every, outside = (slice(0, height), slice(0, width)), smooth_step(-0.05, 0.35, away - _CRITICAL)
+    beyond = np.zeros((3, 1, 1), np.float32)
     if it.kind == "wormhole":
         # Toward the rim of the mouth all directions crowd together; another sky has other colors.
         share = away / np.float32(_CRITICAL)
         reach = 0.36 * max(height, width) / _CRITICAL / np.sqrt(np.maximum(1.06 - share**2, 0.02))
         places = 0.5 * width - reach * aside, 0.5 * height - reach * over
-        beyond = np.stack([_remapped(picture[plane], *places) for plane in (2, 0, 1)])
-        glow = light((0.62, 0.10 * it.chroma, it.hues[1])) * (0.10 + 0.55 * share**6)
-        canvas.lay(every, 1.5 * beyond + glow, 1.0 - outside, _DEPTH)
+        beyond = np.stack([1.5 * _remapped(canvas.light[plane], *places) for plane in (2, 0, 1)])
+        beyond += light((0.62, 0.10 * it.chroma, it.hues[1])) * (0.10 + 0.55 * share**6)
+    bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
+    for plane in (*canvas.light, canvas.emitters):
+        plane[...] = _remapped(plane, it.x + bent * x, it.y + bent * y)
+    canvas.lay(every, beyond, 1.0 - outside, _DEPTH)
+    if it.kind == "wormhole":
         _add_ring(canvas.light, it, mass, 0.4, aside / away, away)
         return
-    canvas.lay(every, canvas.light, 1.0 - outside, _DEPTH)
     reach = int(1.16 * it.radius)
-    at, _ = canvas.clip(int(it.x) - reach, int(it.y) - reach, 2 * reach + 1, 2 * reach + 1)
+    (rows, columns), _ = canvas.clip(int(it.x) - reach, int(it.y) - reach, 2 * reach, 2 * reach)
     gas = tile(rng, cells=4, octaves=octaves, gain=0.62), tile(rng, cells=32, octaves=5, gain=0.7)
-    for order in reversed(range(_IMAGES)):
-        if not order:
-            _add_ring(canvas.light[:, *at], it, mass, 0.75, (aside / away)[at], away[at])
-        color, cover = _image(it, gas, (aside[at], over[at], away[at]), order)
-        canvas.lay(at, color, cover, _DEPTH)
-        progress.report(1.0 - order / _IMAGES)
+    for top in range(rows.start, rows.stop, _STRIP):
+        at = slice(top, min(top + _STRIP, rows.stop)), columns
+        for order in reversed(range(_IMAGES)):
+            if not order:
+                _add_ring(canvas.light[:, *at], it, mass, 0.75, (aside / away)[at], away[at])
+            canvas.lay(at, *_image(it, gas, (aside[at], over[at], away[at]), order), _DEPTH)
+        progress.report((at[0].stop - rows.start) / (rows.stop - rows.start))
 
 
 def _image(
