@@ -27,9 +27,8 @@ class Animate(Engine):
             settings.choice(
                 "technique",
                 ("auto", "cutout", "parallax", "ken_burns"),
-                "cutout moves the subject before its background, parallax bends the picture as if"
-                " its lower part were nearer, ken_burns keeps it flat; auto cuts out where it finds"
-                " a subject",
+                "cutout moves the subject, parallax bends the picture as if it were nearer below,"
+                " ken_burns keeps it flat; auto cuts out where it finds a subject",
             ),
             settings.choice("camera", _MOVES, "How the camera moves"),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),

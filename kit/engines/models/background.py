@@ -16,15 +16,12 @@ class Background(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Removes, replaces or blurs what is behind the subject. It finds people by their faces,"
-            " and things that differ from their surroundings in color or sharpness; their outlines"
-            " come from fitted color models and from no trained network: glass, busy pictures and"
-            " subjects in the color of their background come out roughly, and where a subject"
-            " clearly cannot be told apart it fails and costs nothing. Gaps, hair, leaves, and"
-            " several things at once come out well before an even background only. If it fails or"
-            " takes the wrong thing, a box or a rough mask tells it the subject. The prompt names a"
-            " color, two for a gradient, or a landscape to paint. The result has at most 4,096"
-            " pixels a side: a larger picture is made smaller."
+            "Removes, replaces or blurs what is behind the subject. A small network finds people,"
+            " animals and single things, and fitted colors their outlines: glass, hair, gaps, busy"
+            " pictures and subjects in the color of their background come out roughly. Where a"
+            " subject cannot be told apart it fails and costs nothing; a box or a rough mask tells"
+            " it the subject. The prompt names a color, two for a gradient, or a landscape to"
+            " paint. The result has at most 4,096 pixels a side."
         ),
         settings=(
             choice("operation", ("remove", "replace", "blur"), "What to do with the background"),

@@ -19,8 +19,7 @@ class FlyThrough(Engine):
         description=(
             "A flight over three-dimensional land made by rule: the prompt's English words for"
             " land, hour, season, weather, mood, color and flight direct it. There is land, water,"
-            " sky and weather, but no buildings, animals or people, and other words only vary the"
-            " terrain."
+            " sky and weather, but no buildings, animals or people."
         ),
         settings=(
             *settings.frame(5, 12, "480p"),

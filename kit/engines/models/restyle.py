@@ -21,10 +21,9 @@ class Restyle(Engine):
         description=(
             "Grades a picture's colors (cinematic, noir, vintage ...), redraws it as painting,"
             " pencil sketch or flat poster, and can set a title on it. Both come from the settings"
-            " or from words of the prompt, such as 'moody teal' or 'like a Van Gogh painting';"
-            " other words do nothing, and what the picture shows stays as it is. Drawings are made"
-            " at up to 1,600 pixels and enlarged; what is redrawn, titled or see-through is made"
-            " smaller beyond 4,096 pixels a side."
+            " or from words such as 'moody teal' or 'like a Van Gogh painting'; what the picture"
+            " shows stays as it is. Drawings are made at up to 1,600 pixels and enlarged; what is"
+            " redrawn, titled or see-through is made smaller beyond 4,096 pixels a side."
         ),
         settings=(
             choice("look", ("auto", "none", *LOOKS), "Color grading; auto: as the prompt asks"),

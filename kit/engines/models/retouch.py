@@ -16,11 +16,10 @@ class Retouch(Engine):
         category="Editing",
         description=(
             "Erases what a mask covers, reduces noise, enlarges or sharpens. Erasing continues the"
-            " surroundings with patches of the same picture; it does not imagine objects. Upscaling"
-            " keeps edges crisp and free of halos but invents no detail; its result has at most 40"
-            " megapixels, and 24 as a webp with transparency. A picture of more than 4,096 pixels a"
-            " side is made smaller for erasing, and where it has transparency also for denoise and"
-            " sharpen."
+            " surroundings with patches of the same picture, and says how well that went; upscaling"
+            " keeps edges crisp but invents no detail, up to 40 megapixels, and 24 as a webp with"
+            " transparency. A picture of more than 4,096 pixels a side is made smaller for erasing,"
+            " and where it has transparency also for denoise and sharpen."
         ),
         settings=(
             settings.choice("operation", _OPERATIONS, "What to do; erase needs a mask", "upscale"),

@@ -18,10 +18,9 @@ class Scene(Engine):
         description=(
             "Scenes painted by rule in real depth: mountain lakes and hills, deserts, forests,"
             " seas, streets, space, liquids and flowing lines. English words choose the scene, its"
-            " hour, season, weather, mood, colors and camera. By name it adds volcanoes, palms,"
-            " oases, waterfalls, sailboats, lighthouses, planets, comets, black holes and"
-            " wormholes, each where it belongs. It does not draw people, animals or arbitrary"
-            " objects; words it does not know only vary the picture."
+            " hour, season, weather, mood, colors and camera, and add volcanoes, palms, oases,"
+            " waterfalls, sailboats, lighthouses, planets, comets, black holes and wormholes where"
+            " they belong. It does not draw people, animals or arbitrary objects."
         ),
         settings=(
             settings.aspect_ratio("1:1"),

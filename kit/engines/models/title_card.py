@@ -20,10 +20,9 @@ class TitleCard(Engine):
         category="Generation",
         description=(
             "Sets the prompt as a headline, word for word, on your picture or on a landscape"
-            " painted by rule. Lines are balanced, the quietest part of the picture is chosen, and"
-            " the text is shaded to a contrast of at least 4.5:1. The fonts have Latin, Greek,"
-            " Cyrillic, Hebrew and Arabic letters, not Chinese, Japanese, Korean or Indic ones;"
-            " emoji are left out."
+            " painted by rule, where that is quiet, shaded to a contrast of at least 4.5:1. The"
+            " fonts have Latin, Greek, Cyrillic, Hebrew and Arabic letters, not Chinese, Japanese,"
+            " Korean or Indic ones; emoji are left out."
         ),
         settings=(
             choice("aspect_ratio", ("16:9", "1:1", "9:16", "4:5"), "Width to height"),
@@ -34,9 +33,7 @@ class TitleCard(Engine):
             text("subtitle", "A smaller line below or above the headline"),
             text("accent", "Color of what is stressed, a name or #rrggbb", "auto"),
             text(
-                "background",
-                "Words for the background where there is no picture, such as 'teal', 'navy to"
-                " black' or 'foggy forest'; without them the headline's words direct a landscape",
+                "background", "'teal', 'navy to black', 'foggy forest'; else as the headline says"
             ),
             *settings.picture_file(),
             settings.SEED,

@@ -13,6 +13,8 @@ from kit.engines.models.settings import choice, medium, number, switch
 from kit.engines.sizes import LONGEST, SHAPES, SIDES
 from kit.wire import Parameter
 
+_CAPTIONS = "What is said, spread over the speech that is heard, or else over the clip"
+
 
 class Edit(Engine):
     """Edits one video in a single streaming pass."""
@@ -44,16 +46,7 @@ class Edit(Engine):
             choice("resolution", ("keep", *SIDES), "The shorter side; keep: its own, up to 1080"),
             switch("stabilize", False, "Take the shake out; it costs a little of the edges"),
             choice("look", ("none", *LOOKS), "Color grade"),
-            Parameter(
-                name="captions",
-                description=(
-                    "What is said, as plain text; the words are spread over the speech that is"
-                    " heard, or over the whole clip where nothing is. Latin, Greek, Cyrillic,"
-                    " Hebrew and Arabic letters; no Chinese, Japanese, Korean or Indic ones, and"
-                    " emoji are left out"
-                ),
-                max_length=LONGEST_TEXT,
-            ),
+            Parameter(name="captions", description=_CAPTIONS, max_length=LONGEST_TEXT),
             choice("caption_style", ("bold", "clean", "karaoke"), "How the captions look"),
             choice("caption_position", ("bottom", "middle", "top"), "Where the captions stand"),
             number("fade_in", 0, 0, 5, "Seconds from black at the start"),

@@ -94,10 +94,9 @@ def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
     if job.media.get("mask"):
         return marked(job, shape, _POINTED, "about where the subject is and black elsewhere")
-    box = [job.parameters.get(name) for name in BOX]
-    if None in box:
+    if any(job.parameters.get(name) is None for name in BOX):
         return None
-    (x, y, wide, high), (height, width) = box, shape
+    (x, y, wide, high), (height, width) = (float(job.parameters[name]) for name in BOX), shape
     left, top = max(0, round((x - wide / 2) * width)), max(0, round((y - high / 2) * height))
     right, bottom = round((x + wide / 2) * width), round((y + high / 2) * height)
     return slice(top, max(top + 1, bottom)), slice(left, max(left + 1, right))
@@ -139,7 +138,7 @@ def _fit(alpha: Bytes, box: Box) -> float:
     columns = min(x + wide, box[1].stop) - max(x, box[1].start)
     both = max(0, rows) * max(0, columns)
     area = (box[0].stop - box[0].start) * (box[1].stop - box[1].start)
-    return both / (wide * high + area - both)
+    return float(both / (wide * high + area - both))
 
 
 def _subject(
@@ -242,13 +241,7 @@ _OPERATIONS: dict[str, Callable[[Job, Progress, _Scene], Result]] = {
 
 
 def behind(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
-    """Return a background of a size: a landscape where words name a place, else their colors.
-
-    Raises
-    ------
-    EngineError
-        The words name neither a place, an hour nor a color.
-    """
+    """Return a background of a size: a landscape where words name a place, else their colors."""
     asked = background_of(words, seed)
     if isinstance(asked, Brief):
         return landscape(asked, width, height, progress)
@@ -262,8 +255,8 @@ def landscape(brief: Brief, width: int, height: int, progress: Progress) -> Byte
     progress.check()
     wide, tall = fitting((height, width), _LARGEST)
     least = max(_NARROWEST, max(wide, tall) // _STRIP)
-    size = {"width": max(wide, least), "height": max(tall, least), "falling": False}
-    picture = painted(replace(brief, **size), Progress(lambda _: progress.check())).pixels()
+    brief = replace(brief, width=max(wide, least), height=max(tall, least), falling=False)
+    picture = painted(brief, Progress(lambda _: progress.check())).pixels()
     top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
     part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
     return scaled(part, width, height) if (wide, tall) != (width, height) else part

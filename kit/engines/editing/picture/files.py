@@ -23,13 +23,7 @@ _SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
 
 
 def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None) -> Still:
-    """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha.
-
-    Raises
-    ------
-    EngineError
-        It was not given, or cannot be read.
-    """
+    """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha."""
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
@@ -38,22 +32,9 @@ def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None
 
 
 def marked(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:
-    """Return 255 where the input "mask" marks something and 0 elsewhere, in the picture's size.
+    """Return 255 where the input "mask" marks something and 0 elsewhere, in a picture's shape.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Height and width of the picture.
-    shares : tuple of float
-        Between which shares of the picture are marked.
-    where : str
-        Where it must be white, for the message.
-
-    Raises
-    ------
-    EngineError
-        It is not given, has another shape (``mask_shape``), or marks too little or too much
-        (``mask_empty``, ``mask_full``).
+    One that marks not between two shares of the picture is refused; it must be white `where`.
     """
     given, (height, width) = source(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
@@ -87,17 +68,10 @@ def finished(
     alpha: Bytes | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Asset:
-    """Write the result and its preview; return them as an asset.
+    """Write the result, on white where a jpeg cannot be see-through, and its preview.
 
     Its metadata tell the true size of the picture that came in, and that only the first one of an
     animation was used.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), sRGB.
-    alpha : ndarray of uint8, optional
-        Shape (height, width); a jpeg shows white where it is 0.
     """
     facts, picture = {**(facts or {})}, pixels
     if alpha is not None:
@@ -148,11 +122,7 @@ def over(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
 def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:
     """Yield a picture's rows in bands, so that long work can report and be stopped.
 
-    Yields
-    ------
-    tuple of slice
-        Rows to read, with `overlap` rows more on both sides; rows to write; and which rows of what
-        was read those are.
+    Rows to read, `overlap` more on both sides; rows to write; and which of the former they are.
     """
     for top in range(0, height, rows):
         bottom = min(height, top + rows)
@@ -173,13 +143,7 @@ def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
 
 
 def color_of(text: str) -> tuple[int, int, int]:
-    """Return the color that a CSS name or a hexadecimal number stands for.
-
-    Raises
-    ------
-    EngineError
-        It is neither.
-    """
+    """Return the color that a CSS name or a hexadecimal number stands for."""
     color = rgb_of(text)
     if color is None:
         raise EngineError(no_color(text), code="unknown_color")

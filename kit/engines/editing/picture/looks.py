@@ -17,20 +17,9 @@ _NONE: Shift = (0.0, 0.0, 0.0)
 class Look:
     """How colors change; all figures are shares of the full range.
 
-    Parameters
-    ----------
-    warmth, tint : float
-        From blue to orange, and from green to magenta; strongest in the middle tones.
-    contrast, saturation : float
-        1 leaves as it is.
-    light : float
-        Lifts (or lowers) the middle tones.
-    shadows, highlights : tuple of float
-        Added to red, green and blue of the dark and of the light tones.
-    vignette : float
-        How much darker the corners become.
-    glow : float
-        How much of a soft light spreads from the brightest places.
+    From blue to orange, from green to magenta; contrast and saturation, 1 as they are; light in the
+    middle tones; what is added to red, green and blue of the darks and of the lights; how much
+    darker corners become, and how much light spreads from the brightest places.
     """
 
     warmth: float = 0.0
@@ -87,15 +76,13 @@ def look_of(name: str, style: Style) -> tuple[str, Look]:
         return name, look
     hue, chroma = style.tint
     turn = math.radians(hue - 29.0)  # 29 degrees is the hue of pure red
-    push = [
-        _TINT * min(1.0, chroma / 0.12) * math.cos(turn - third * 2 * math.pi / 3)
-        for third in range(3)
-    ]
-    dark, light = zip(look.shadows, push, strict=True), zip(look.highlights, push, strict=True)
+    most = _TINT * min(1.0, chroma / 0.12)
+    red, green, blue = (most * math.cos(turn - third * 2 * math.pi / 3) for third in range(3))
+    dark, light = look.shadows, look.highlights
     return name, replace(
         look,
-        shadows=tuple(own + more for own, more in dark),
-        highlights=tuple(own + more / 2 for own, more in light),
+        shadows=(dark[0] + red, dark[1] + green, dark[2] + blue),
+        highlights=(light[0] + red / 2, light[1] + green / 2, light[2] + blue / 2),
     )
 
 

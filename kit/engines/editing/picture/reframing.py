@@ -34,14 +34,15 @@ def reframe(job: Job, progress: Progress) -> Asset:
     if mode == "blurred_fill":
         pixels, alpha = _filled(pixels, width, height), None
     else:
-        work = _cropping(pixels, width, height) if mode == "smart_crop" else _stretched
-        pixels, alpha = (None if p is None else work(p, width, height) for p in (pixels, alpha))
+        work = _cropping(pixels, width / height) if mode == "smart_crop" else _stretched
+        pixels = work(pixels, width, height)
+        alpha = None if alpha is None else work(alpha, width, height)
     progress.report(0.8)
     return finished(job, progress, "reframe", pixels, alpha=alpha, facts={"mode": mode})
 
 
-def _cropping(pixels: Bytes, width: int, height: int) -> Callable[[Bytes, int, int], Bytes]:
-    x, y, wide, high = find(pixels).window(width / height)
+def _cropping(pixels: Bytes, aspect: float) -> Callable[[Bytes, int, int], Bytes]:
+    x, y, wide, high = find(pixels).window(aspect)
     return lambda plane, *size: scaled(plane[y : y + high, x : x + wide], *size)
 
 

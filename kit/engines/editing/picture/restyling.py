@@ -17,7 +17,8 @@ from kit.engines.editing.attending import attended
 from kit.engines.editing.picture.files import bands, finished, fitting, flat, source
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.retouching import sharpened
-from kit.engines.editing.title.titling import Title, titled
+from kit.engines.editing.title.layout import Title
+from kit.engines.editing.title.titling import titled
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.media.stills import Still
@@ -256,10 +257,11 @@ def _inks(lab: Floats) -> Floats:
     colors = lab[::2, ::2].reshape(-1, 3)
     keys = np.floor(colors / _CELL).astype(np.int64) @ np.array([4096, 64, 1])
     _, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    means = np.stack([np.bincount(number, channel) for channel in colors.T], axis=1)
-    means = (means / counts[:, None])[counts > 0.0002 * len(colors)]
+    sums = np.stack([np.bincount(number, channel) for channel in colors.T], axis=1)
+    common = counts > 0.0002 * len(colors)
+    means = (sums / counts[:, None])[common]
     vivid = np.hypot(*(means[:, 1:] - 128 * _SCALE[1:]).T)
-    weights = np.sqrt(counts[counts > 0.0002 * len(colors)]) * (1.0 + vivid / 60.0)
+    weights = np.sqrt(counts[common]) * (1.0 + vivid / 60.0)
     # Each cluster starts where most is far from the others.
     inks = means[[int(weights.argmax())]]
     while len(inks) < min(_INKS, len(means)):
@@ -314,7 +316,7 @@ def _without_crumbs(which: Bytes) -> Bytes:
     _, nearest = cv2.distanceTransformWithLabels(crumbs, cv2.DIST_L2, 5, labelType=kind)
     owners = np.zeros(int(nearest.max()) + 1, np.uint8)
     owners[nearest[crumbs == 0]] = which[crumbs == 0]
-    return owners[nearest]
+    return np.asarray(owners[nearest])
 
 
 def _lines(calm: Bytes) -> Bytes:

@@ -30,7 +30,7 @@ _TRACES = (
 _ROWS = 160  # of a band: a fraction of a second of the slowest work
 _SIDE = 8  # of the squares whose waves are told apart
 #: Between squares, down and across: in gray, and in two colors, whose detail the eye sees less.
-_STEPS = ((2, 3), (3, 4), (3, 4))
+_STEPS = ((3, 3), (3, 4), (3, 4))
 _CLEAR = 5.2  # times the noise at full strength: what is weaker goes
 _PLAIN = 0.25  # of the squares, the plainest, show the noise
 _STRONGEST = np.float32(32.0)  # tones: what is stronger is a pattern
@@ -94,7 +94,8 @@ def noise_of(pixels: Bytes) -> Floats:
     if np.count_nonzero(usable) < _FEWEST:
         return np.zeros((3, _SIDE * _SIDE), np.float32)
     plain = usable & (rough <= np.quantile(rough[usable], _PLAIN))
-    return np.minimum(np.sqrt(np.square(found[plain]).mean(axis=0)), _STRONGEST)
+    noise = np.sqrt(np.square(found[plain]).mean(axis=0))
+    return np.asarray(np.minimum(noise, _STRONGEST), np.float32)
 
 
 def denoised(pixels: Bytes, limits: Floats) -> Bytes:

@@ -26,23 +26,14 @@ class TitleStyle:
 
     Parameters
     ----------
-    width, height : float
-        The headline's space, as a share of the width between the margins and of the height.
-    accent : tuple of int
-        Color of the stressed word, rule, kicker or glow.
-    rule, rule_length : float
-        Thickness, and length as a share of the width between the margins; 0 draws none.
-    kicker : bool
-        The subtitle stands above the headline and in the accent color.
-    tracked : bool
-        The subtitle is set in spaced capitals.
+    width, height, rule_length : float
+        Of the headline and the rule, as a share of the width between the margins and of the height.
+    kicker, tracked : bool
+        The subtitle stands above the headline in the accent color; in spaced capitals.
     night : float
-        How far the whole picture is taken into the night, 0 to 1: the letters are lit, and shine on
-        what is around them in the accent color.
-    bright : float
-        Luminance behind the text, 0 to 1, from which on the letters are dark.
-    scrim : float
-        Least darkening behind the text, 0 to 1; more where contrast asks for it.
+        How far the picture is taken into the night, 0 to 1, for letters that are lit and shine.
+    bright, scrim : float
+        Luminance from which on letters are dark, and least darkening behind the text, 0 to 1.
     """
 
     face: str
@@ -182,13 +173,7 @@ def subtitle_of(text: str, style: str) -> tuple[str, str]:
 def headline_problems(
     name: str, text: str, face: str, style: str, shape: Shape | None = None
 ) -> Iterator[Problem]:
-    """Yield that a headline, the value of `name`, cannot be set, on a picture of a shape if known.
-
-    Yields
-    ------
-    (str, str)
-        Letters that no font has, words that are too long, and a text that is.
-    """
+    """Yield that a headline, the value of `name`, cannot be set, in a shape if that is known."""
     room = headline_room(shape, STYLES[style]) if shape else None
     yield from _problems(name, *headline_of(text, face, style), room, STYLES[style].tracking)
 

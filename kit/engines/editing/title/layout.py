@@ -70,22 +70,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A title set, and placed.
+    """A title set, its pieces from the top down, and placed by the corner of its ink, in pixels.
 
-    Parameters
-    ----------
-    pieces : tuple of Piece
-        From the top down.
-    width, height, rule : int
-        Of their ink, and length of the rule, in pixels.
-    left, top : int
-        The corner of the ink.
-    align : str
-        How its lines stand to each other, ``left``, ``center`` or ``right``.
-    place, side : str
-        Where that is, in words.
-    first, mirrored : int, bool
-        Which columns of a picture that is too wide are shown, and whether they are turned around.
+    Of a picture that is too wide the columns from `first` on are shown, perhaps mirrored.
     """
 
     pieces: tuple[Piece, ...]
@@ -126,13 +113,7 @@ _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
 def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True) -> Layout:
-    """Return a title set and placed where it hides little and needs little shade.
-
-    Raises
-    ------
-    EngineError
-        The text has letters that no font has, or is too long.
-    """
+    """Return a title set and placed where it hides little and needs little shade."""
     shape = (pixels.shape[0], pixels.shape[1] - spare)
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
     chart = _chart(pixels, people=people)
@@ -155,7 +136,8 @@ def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True
 
 def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
     """Yield a title set for each room that it fits in."""
-    style, known = STYLES[title.style], set()
+    style = STYLES[title.style]
+    known: set[Block] = set()
     for width, height, larger in _ROOMS:
         if (width < 1.0 and shape[1] <= 0.9 * shape[0]) or (larger > 1.0 and not title.is_word):
             continue

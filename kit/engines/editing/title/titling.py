@@ -79,13 +79,6 @@ def titled(
         that the title hides little of it.
     painted : bool
         Whether it was painted by rule: then it has no faces.
-    report : callable
-        Is told after each step which share of the work is done, 0 to 1; it may raise to stop it.
-
-    Raises
-    ------
-    EngineError
-        The text has letters that no font has, or is too long.
     """
     style = STYLES[title.style]
     headline = wording(*headline_of(title.headline, title.face, title.style))
