@@ -234,7 +234,7 @@ class Flight:
         picture[:low] = self._sky.look_up(at.heading, camera, low)
         cv2.copyTo(picture[first:low], hits.sky[: low - first].view(np.uint8), land[: low - first])
         picture[first:] = land
-        soften_edges(picture.transpose(2, 0, 1), hits.view.edge)
+        soften_edges(picture.transpose(2, 0, 1)[:1], hits.view.edge)
         top = len(wet) - 1 - _last_row(wet[::-1])
         if self._water is not None and top < len(wet) - 2:
             small = _half(picture)

@@ -81,8 +81,12 @@ def field(
 
 def smooth_step(low: float, high: float, value: NDArray[np.floating]) -> Floats:
     """Return 0 below `low`, 1 above `high`, and an S-curve between; `low` may be the larger one."""
-    share = np.maximum(np.minimum((value - low) / (high - low), 1.0), 0.0)
-    return np.asarray(share * share * (3.0 - 2.0 * share), np.float32)
+    share = np.asarray((value - low) * (1.0 / (high - low)))
+    np.clip(share, 0.0, 1.0, out=share)
+    curve = 3.0 - 2.0 * share  # in place: fresh memory costs more than the sums
+    curve *= share
+    curve *= share
+    return np.asarray(curve, np.float32)
 
 
 def _octave(

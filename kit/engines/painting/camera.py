@@ -100,11 +100,10 @@ def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) 
     rows *= np.float32(-camera.focal) * inverse[:, None]
     rows += horizon
     # A parabola through a highest slice and its neighbors tells how high it is between them.
-    bend = rows[:-2] + rows[2:]
-    bend -= 2 * rows[1:-1]
-    tilt = rows[2:] - rows[:-2]
-    crest = np.flatnonzero(np.abs(tilt) < bend)
-    gain = np.take(tilt, crest) ** 2 / (8 * np.take(bend, crest))
+    step = rows[1:] - rows[:-1]
+    crest = np.flatnonzero((step[:-1] < 0) & (step[1:] > 0))
+    below, above = np.take(step, crest), np.take(step, crest + camera.columns)
+    gain = (above + below) ** 2 / (8 * (above - below))
     rows.reshape(-1)[crest + camera.columns] -= np.minimum(gain, 3.0)
     tops = accumulate(np.minimum, rows, np.empty_like(rows))
     progress.report(0.6)
@@ -151,8 +150,9 @@ def soften_edges(light: NDArray[Any], edge: Floats) -> None:
     The first pixels under an edge may lie behind the crest, in another light: they take the color
     of the next one. The pixel above is blended with what covers a part of it.
     """
-    rows, columns = np.nonzero(edge[:-3])
-    share, own = edge[rows, columns], light[:, rows + 3, columns]
+    place = np.flatnonzero(edge[:-3] > 0)
+    rows, columns = np.divmod(place, edge.shape[1])
+    share, own = np.take(edge, place), light[:, rows + 3, columns]
     light[:, rows + 2, columns] = own
     light[:, rows + 1, columns] = own
     light[:, rows, columns] = own * share + light[:, rows, columns] * (1 - share)

@@ -66,9 +66,12 @@ def tile(
         acc = cv2.resize(padded, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)[4:-4, 4:-4]
         size, weight, octaves = size * 2, weight * gain, octaves - 1
         if octaves > 0:
-            acc = acc + weight * rng.standard_normal((size, size), np.float32)
+            acc = cv2.scaleAdd(rng.standard_normal((size, size), np.float32), weight, acc)
     mean, deviation = cv2.meanStdDev(acc)
-    return np.asarray((acc - float(mean[0, 0])) / float(deviation[0, 0]), np.float32)
+    scale = 1 / float(deviation[0, 0])
+    acc = acc * np.float32(scale)
+    acc -= np.float32(scale * float(mean[0, 0]))
+    return np.asarray(acc, np.float32)
 
 
 def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:

@@ -46,8 +46,9 @@ def fog_of(hits: Hits, height: float, look: Look, ground: float) -> Floats:
         part *= np.maximum(hits.distance[band] - np.float32(_CLEAR), np.float32(0))
         cv2.exp(part, dst=part)
         # Whatever the weather, the world's last ridges fade out.
-        far = (hits.distance[band] / np.float32(END) - np.float32(_FADES)) / np.float32(1 - _FADES)
-        part *= np.float32(1) - np.clip(far, 0.0, 1.0) ** 2
+        if hits.inverse[band].min() < 1 / (_FADES * END):
+            far = hits.distance[band] * np.float32(1 / END) - np.float32(_FADES)
+            part *= np.float32(1) - np.clip(far * np.float32(1 / (1 - _FADES)), 0.0, 1.0) ** 2
         np.subtract(np.float32(1), part, out=part)
     return out
 

@@ -61,14 +61,7 @@ def make_grain(
         waves = np.sin(waves + 4 * tile(rng, cells=4, octaves=4, side=side))
         waves *= 0.65 + 0.35 * tile(rng, cells=8, octaves=3, side=side)
         soil += np.float32(math.copysign(0.055, way[1] or 1.0)) * waves
-    crown = doubled(doubled(terrain.crowns[..., 0].astype(np.float32) * np.float32(1 / 255)))
-    rough = tile(rng, cells=len(crown) // 8, octaves=4, gain=0.8, side=len(crown))
-    # Down from its tip every tier begins in the shade of the one above and ends in light; what
-    # grows between crowns is seldom seen by the sun.
-    place = crown * np.float32(tiers) + np.float32(0.22) * rough
-    leaves = np.float32(tufts) * rough - np.float32(0.35) * smooth_step(0.22, 0.04, crown)
-    leaves += np.float32(0.2 * tiers) * (np.float32(0.5) - place + np.floor(place))
-    leaves -= leaves.mean()
+    leaves = _leaves(terrain.crowns[..., 0], tiers, tufts, rng) if tufts else np.zeros_like(soil)
     tiles = {}
     for fine, strength in _GRAINED.items():
         grains = soil if terrain.kind == "desert" else _lengthen(soil, heading)
@@ -90,6 +83,19 @@ def make_grain(
         cv2.insertChannel(cv2.multiply(luma, grain, scale=1 / 128), level.plane, 0)
 
     return roughen
+
+
+def _leaves(crowns: Bytes, tiers: float, tufts: float, rng: np.random.Generator) -> Floats:
+    """Return the light and shade of what trees are made of."""
+    crown = doubled(doubled(crowns.astype(np.float32) * np.float32(1 / 255)))
+    rough = tile(rng, cells=len(crown) // 8, octaves=4, gain=0.8, side=len(crown))
+    # What grows between crowns is seldom seen by the sun.
+    leaves = np.float32(tufts) * rough - np.float32(0.35) * smooth_step(0.22, 0.04, crown)
+    if tiers:
+        # Down from its tip every tier begins in the shade of the one above and ends in light.
+        place = crown * np.float32(tiers) + np.float32(0.22) * rough
+        leaves += np.float32(0.2 * tiers) * (np.float32(0.5) - place + np.floor(place))
+    return np.asarray(leaves - leaves.mean(), np.float32)
 
 
 def make_rock(kind: str, rng: np.random.Generator) -> Callable[[Bytes, Bytes, Hits], None]:
