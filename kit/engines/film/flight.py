@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -130,10 +130,11 @@ class Flight:
         # A tall frame sees as much upward as a wide one sees to the sides, a little less.
         widest = _WIDEST * min(1.0, (columns / rows) ** 0.6)
         widest *= math.prod(_WORDS[word][2] for word in words if word in _WORDS)
-        self._poses = poses = _route(terrain, take, words, self._lead, rng[1])
+        down = 2 * widest * rows / columns
+        self._poses, near = _route(terrain, take, words, self._lead, down, rng[1])
+        poses = self._poses
         box = box_of(poses, widest)
-        near = _nearest(terrain, poses[::6], widest, 2 * widest * rows / columns)
-        self._slices = spread_slices(near, END, 210 + rows // 6, 0.3, _WOODED[kind])
+        self._slices = spread_slices(max(NEAR, near), END, 210 + rows // 6, 0.3, _WOODED[kind])
         self._size, self._focal = (columns, rows), columns / 2 / widest
         self._heights = height_levels(terrain.surface, box)
         turn = 1.0 if rng[2].random() < 0.5 else -1.0
@@ -145,13 +146,9 @@ class Flight:
         light = light_of(look, sun + math.copysign(_ASIDE, turn), outlined="outline" in words)
         cover = cover_of(kind, brief)
         colors = paint_ground(terrain, cover, look, light, rng[3], progress.part(0.5, 0.9))
-        self._colors = ColorLevels(
-            colors,
-            box,
-            self._focal,
-            make_grain(terrain, light.way, rng[5], ahead),
-            turned=abs(math.tan(ahead)) > 1,
-        )
+        grain = make_grain(terrain, light.way, rng[5], ahead)
+        turned = abs(math.tan(ahead)) > 1
+        self._colors = ColorLevels(colors, box, self._focal, grain, turned=turned)
         self._roughen = make_rock(kind, rng[5])
         headings = [at.heading for at in poses]
         aside = max(_WIDEST, widest) + 0.05
@@ -262,9 +259,17 @@ def _last_row(plane: NDArray[Any]) -> int:
 
 
 def _route(
-    terrain: Terrain, take: Take, words: Collection[str], lead: int, rng: np.random.Generator
-) -> list[Pose]:
-    """Return where the camera is at each frame, always above the ground that it comes to."""
+    terrain: Terrain,
+    take: Take,
+    words: Collection[str],
+    lead: int,
+    down: float,
+    rng: np.random.Generator,
+) -> tuple[list[Pose], float]:
+    """Return where the camera is at each frame, and a distance nearer than any ground in sight.
+
+    It is always above the ground that it comes to; `down` is the height of a frame, a tangent.
+    """
     frames, move = take.frames + lead, MOVES[take.camera]
     start_x, start_y, start = _start(terrain, rng)
     pace = _SPEED * (0.15 + 0.85 * take.motion) * (take.motion > 0) * move.pace
@@ -290,7 +295,8 @@ def _route(
         lower = (1 / 3 if take.camera == "high" else 2 / 3) - float(np.median(horizon))
     if lower:
         horizon = np.clip(horizon + lower, _HIGHEST, _LOWEST)
-    height = _clear(terrain, x, y, heading, take.fps) + clearance + _OVER.get(terrain.kind, 0.0)
+    clearance += _OVER.get(terrain.kind, 0.0)
+    height = _clear(terrain, x, y, heading, take.fps) + clearance
     bank = np.zeros_like(far)
     if frames > 2:  # it leans into turns as an airplane does, no more than a few degrees
         turning = np.gradient(heading)[None] * take.fps
@@ -298,10 +304,9 @@ def _route(
         bank = np.clip(
             0.26 * cv2.GaussianBlur(turning, (0, 0), sigma, borderType=border)[0], -0.05, 0.05
         )
-    return [
-        Pose(*map(float, values))
-        for values in zip(x, y, heading, height, horizon, bank, strict=True)
-    ]
+    places = zip(x, y, heading, height, horizon, bank, strict=True)
+    near = 0.6 * (clearance / ((1 - horizon) * down + 0.1)).min()
+    return [Pose(*map(float, values)) for values in places], float(near)
 
 
 def _start(terrain: Terrain, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -311,7 +316,7 @@ def _start(terrain: Terrain, rng: np.random.Generator) -> tuple[float, float, fl
 
 
 def _worth(terrain: Terrain, x: float, y: float, heading: float) -> float:
-    away = np.geomspace(24, 700, 80)[:, None]
+    away = np.geomspace(9, 700, 90)[:, None]
     place = (np.array(value) for value in (x, y, heading))
     tops = _fan(terrain, *place, away, np.linspace(-0.6, 0.6, 40)[None])
     up = (tops - float(terrain.top(np.array(x), np.array(y))) - 22.0) / away
@@ -346,14 +351,3 @@ def _clear(
     wide = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1).max(axis=1)
     kernel = np.hanning(2 * reach + 3)[1:-1]
     return np.convolve(wide, kernel / kernel.sum(), "valid")
-
-
-def _nearest(terrain: Terrain, poses: Sequence[Pose], widest: float, down: float) -> float:
-    """Return a distance nearer than any ground in sight of a frame `down` high, a tangent."""
-    x, y, heading, height, horizon, _ = np.array([astuple(at) for at in poses]).T
-    away = np.geomspace(NEAR, 60.0, 28)[:, None, None]
-    tops = _fan(terrain, x, y, heading, away, np.linspace(-widest, widest, 15)[:, None])
-    # Something may stand above what was found, and a little nearer.
-    seen = tops + 1.5 > height - away * ((1.0 - horizon) * down + 0.03)
-    found = np.append(away[seen.any(axis=(1, 2)), 0, 0], 60.0)
-    return max(NEAR, 0.8 * float(found[0]))

@@ -76,22 +76,6 @@ def develop(light: Floats, look: Look, color: float = 1.0) -> Bytes:
     return np.asarray(cv2.transform(tone.develop(light, film), _FULL))
 
 
-@dataclass(frozen=True, slots=True)
-class _Strip:
-    """Rows of the land while they are painted; slopes are tangents, noise has a deviation of 1."""
-
-    heights: Floats
-    right: Floats
-    down: Floats
-    upright: Floats
-    patches: Floats
-    rough: Floats
-    woods: Floats
-    crown: Floats
-    tree: Bytes
-    fields: Bytes | None
-
-
 def paint_ground(
     terrain: Terrain,
     cover: Cover,
@@ -104,66 +88,65 @@ def paint_ground(
 
     The first channels are brightness, red and blue; the fourth tells water and trees from `OPEN`.
     """
-    lit, open_ = _sunlit(terrain.heights, light.way), _openness(terrain.heights)
+    heights, water = terrain.heights, terrain.water
+    lit, open_ = _sunlit(heights, light.way), _openness(heights)
     patches = tile(rng, cells=16, octaves=7, gain=0.6, side=GRID)
     rough = tile(rng, cells=128, octaves=5, gain=0.75, side=GRID)
-    fields = None
-    if terrain.fields is not None:
-        colors = np.concatenate([tone.light(color)[:, 0] for color in cover.fields], axis=1)
-        fields = colors[:, rng.integers(0, len(cover.fields), 256)]
-        fields *= rng.uniform(0.88, 1.12, 256).astype(np.float32)
-    highest = float(terrain.heights.max())
+    colors = np.concatenate([tone.light(color)[:, 0] for color in cover.fields], axis=1)
+    fields = colors[:, rng.integers(0, len(cover.fields), 256)]
+    fields *= rng.uniform(0.88, 1.12, 256).astype(np.float32)
+    high = np.float32(1 / heights.max())
     out = np.empty((GRID, GRID, 4), np.uint8)
     for row in progress.part(0.3, 1.0).over(range(0, GRID, _STRIP)):
         rows = slice(row, row + _STRIP)
-        strip = _strip(terrain, rows, patches[rows], rough[rows])
-        albedo = _albedo(strip, cover, fields, highest, terrain.water)
+        around = np.pad(
+            heights.take(range(row - 1, row + _STRIP + 1), 0, mode="wrap"), ((0, 0), (1, 1)), "wrap"
+        )
+        right, down = (
+            cv2.Scharr(around, cv2.CV_32F, x, 1 - x, scale=1 / 32 / TEXEL)[1:-1, 1:-1]
+            for x in (1, 0)
+        )
+        upright = 1 / np.sqrt(right * right + down * down + np.float32(1))
+        woods = terrain.woods[rows] * np.float32(1 / 255)
+        noise = patches[rows], rough[rows]
+        albedo = _albedo(terrain, rows, cover, fields, heights[rows] * high, upright, woods, noise)
         if look.moon:
             gray = albedo.mean(axis=0)
             albedo = gray + (albedo - gray) * np.float32(_MOONLIT)
         # Leaves let light through to all sides.
-        sides = np.float32(1) - np.float32(_THROUGH) * strip.woods
-        right, down = strip.right * sides, strip.down * sides
+        sides = np.float32(1) - np.float32(_THROUGH) * woods
+        right, down = right * sides, down * sides
         facing = np.float32(light.way[2]) - right * light.way[0] - down * light.way[1]
         facing /= np.sqrt(right * right + down * down + np.float32(1))
         direct = np.maximum(facing, np.float32(0)) * lit[rows]
-        around = open_[rows] * (np.float32(0.55) + np.float32(0.45) * strip.upright)
-        planes = np.asarray(albedo * (light.sun * direct + light.sky * around), np.float32)
-        mark = np.float32(OPEN) - np.float32(OPEN) * strip.woods
-        if terrain.water is not None:
-            mark += np.float32(255 - OPEN) * _flood(
-                planes, terrain.water - strip.heights, cover, light
-            )
+        ambient = open_[rows] * (np.float32(0.55) + np.float32(0.45) * upright)
+        planes = np.asarray(albedo * (light.sun * direct + light.sky * ambient), np.float32)
+        mark = np.float32(OPEN) - np.float32(OPEN) * woods
+        if water is not None:
+            mark += np.float32(255 - OPEN) * _flood(planes, water - heights[rows], cover, light)
         out[rows, :, :3] = develop(planes, look, _COLOR)
         out[rows, :, 3] = mark
     return out
 
 
-def _strip(terrain: Terrain, rows: slice, patches: Floats, rough: Floats) -> _Strip:
-    around = terrain.heights.take(range(rows.start - 1, rows.stop + 1), axis=0, mode="wrap")
-    padded = np.pad(around, ((0, 0), (1, 1)), mode="wrap")
-    right, down = (
-        cv2.Scharr(padded, cv2.CV_32F, x, 1 - x, scale=1 / 32 / TEXEL)[1:-1, 1:-1] for x in (1, 0)
-    )
-    upright = 1 / np.sqrt(right * right + down * down + np.float32(1))
-    crowns = terrain.crowns.take(range(rows.start, rows.stop), axis=0, mode="wrap")
-    crown, tree = (np.tile(plane, (1, GRID // CROWNS)) for plane in cv2.split(crowns))
-    woods, crown = (plane * np.float32(1 / 255) for plane in (terrain.woods[rows], crown))
-    fields = None if terrain.fields is None else terrain.fields[rows]
-    heights = terrain.heights[rows]
-    return _Strip(heights, right, down, upright, patches, rough, woods, crown, tree, fields)
-
-
 def _albedo(
-    strip: _Strip, cover: Cover, fields: Floats | None, highest: float, water: float | None
+    terrain: Terrain,
+    rows: slice,
+    cover: Cover,
+    fields: Floats,
+    high: Floats,
+    upright: Floats,
+    woods: Floats,
+    noise: tuple[Floats, Floats],
 ) -> Floats:
-    high, patches, rough, woods = strip.heights / highest, strip.patches, strip.rough, strip.woods
-    slope = (1.0 - strip.upright) * (1.0 - woods)
+    """Return the color of some rows, by share of height, uprightness and two kinds of noise."""
+    patches, rough = noise
+    slope = (1.0 - upright) * (1.0 - woods)
     vary = np.clip(0.5 + 0.15 * rough + 0.26 * patches, 0.0, 1.0)
-    if fields is None or strip.fields is None:
+    if terrain.fields is None:
         albedo = _blend(cover.growth, vary)
     else:
-        albedo = np.asarray(fields[:, strip.fields] * (0.88 + 0.24 * vary), np.float32)
+        albedo = np.asarray(fields[:, terrain.fields[rows]] * (0.88 + 0.24 * vary), np.float32)
 
     def lay(color: Floats, share: NDArray[np.floating]) -> None:
         albedo[:] += (color - albedo) * share
@@ -173,22 +156,25 @@ def _albedo(
     bare = smooth_step(cover.steep - 0.07, cover.steep + 0.09, slope + 0.035 * patches + thin)
     stone = _blend(cover.rock, np.clip(0.42 + 0.20 * rough + 0.6 * (high - 0.5), 0.0, 1.0))
     lay(stone, bare * (1.0 - 0.8 * woods))
-    if water is not None:
-        above = strip.heights - np.float32(water) + 0.3 * rough
+    if terrain.water is not None:
+        above = terrain.heights[rows] - np.float32(terrain.water) + 0.3 * rough
         sand = smooth_step(cover.beach, 0.4 * cover.beach, above)
         lay(tone.light(cover.sand), sand * (1.0 - woods))
     # Each tree has its own color, dark between them and light toward their tips; at the rim of a
     # wood one looks in among the trunks.
-    which = 0.05 + 0.9 * SHARES[strip.tree] + 0.16 * rough + 0.10 * patches
-    deep = smooth_step(0.05, 0.8, strip.crown * smooth_step(0.35, 1.0, woods))
-    deep = (_GAP + (1.18 - _GAP) * deep) * (0.78 + 0.44 * SHARES[255 - strip.tree])
+    crowns = terrain.crowns.take(range(rows.start, rows.stop), axis=0, mode="wrap")
+    tip, tree = (np.tile(plane, (1, GRID // CROWNS)) for plane in cv2.split(crowns))
+    tip = tip * np.float32(1 / 255)
+    which = 0.05 + 0.9 * SHARES[tree] + 0.16 * rough + 0.10 * patches
+    deep = smooth_step(0.05, 0.8, tip * smooth_step(0.35, 1.0, woods))
+    deep = (_GAP + (1.18 - _GAP) * deep) * (0.78 + 0.44 * SHARES[255 - tree])
     lay(_blend(cover.wood, np.clip(which, 0.0, 1.0)) * deep, smooth_step(0.15, 0.6, woods))
     if cover.snow < 2:
         white = high + 0.05 * patches - 0.22 * slope
         lies = smooth_step(cover.snow - 0.07, cover.snow + 0.07, white)
         lies *= smooth_step(0.60, 0.36, slope + 0.02 * rough)
         # Of trees, only the tips carry much of it.
-        lay(tone.light(_SNOW), lies * (1.0 - woods * (1.0 - 0.45 * strip.crown)))
+        lay(tone.light(_SNOW), lies * (1.0 - woods * (1.0 - 0.45 * tip)))
     return albedo
 
 
