@@ -81,7 +81,7 @@ MOVES = {
     "glide": _Move(swing=0.34),
     "skim": _Move(1.15, 0.24, 7, 0.44),
     "high": _Move(1.25, 0.16, 74, 0.24),
-    "rise": _Move(0.55, 0.08, 8, 0.46, 92, -0.26),
+    "rise": _Move(0.55, 0.08, 15, 0.46, 85, -0.26),
     "descend": _Move(0.8, 0.12, 9, 0.44, 82, -0.22, descends=True),
     "orbit": _Move(1.25, height=30, horizon=0.36),
     "still": _Move(0.0),
