@@ -1,0 +1,120 @@
+"""What moves in a living scene: exactly what its painting hands out, where it says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kit.engines.film.animate.relief import large
+from kit.engines.film.filming import Take
+from kit.engines.film.living.scene import Living
+from kit.engines.painting.painting import Fall, Painting, Smoke
+from kit.engines.prompt.reading import read
+
+TAKE = Take(width=192, height=128, fps=24, frames=24, motion=0.0)
+COLUMNS, ROWS = large(TAKE)
+UPPER = slice(8, ROWS // 2 - 8), slice(8, COLUMNS - 8)
+BRIEF = read("a mountain lake at night", {}, 3)
+
+
+def mask(window: tuple[slice, slice] = UPPER) -> np.ndarray:
+    plane = np.zeros((ROWS, COLUMNS), np.float32)
+    plane[window] = 1.0
+    return plane
+
+
+def lamps() -> np.ndarray:
+    return np.asarray(mask() * (np.arange(COLUMNS) % 24 < 8), np.float32)
+
+
+def painting(**known: object) -> Painting:
+    """Return a gray picture with rough ground everywhere, at 20 meters."""
+    noise = np.random.default_rng(1).uniform(0.1, 0.4, (1, ROWS, COLUMNS)).astype(np.float32)
+    depth = np.full((ROWS, COLUMNS), 20.0, np.float32)
+    return replace(Painting(light=np.repeat(noise, 3, axis=0), depth=depth), **known)  # type: ignore[arg-type]
+
+
+def fall() -> Fall:
+    across, down = np.meshgrid(np.linspace(-1, 1, 60), np.linspace(0, 1, 40))
+    part = (slice(10, 50), slice(60, 120))
+    return Fall(
+        window=part,
+        across=across.astype(np.float32),
+        down=down.astype(np.float32),
+        seconds=1.0,
+        away=20.0,
+    )
+
+
+def smoke() -> Smoke:
+    cover = mask((slice(0, 50), slice(60, 120)))[:50]
+    return Smoke(
+        cover=cover,
+        crater=(90.0, 60.0),
+        unit=6.0,
+        tall=60.0,
+        lean=0.1,
+        start=1.0,
+        grown=2.0,
+    )
+
+
+def changes(scene: Living) -> np.ndarray:
+    """Return by how much each pixel's light ever differs from the first frame's."""
+    frames = [scene.frame(number)[: TAKE.height].astype(int) for number in range(0, 24, 3)]
+    return np.asarray(np.abs(np.stack(frames) - frames[0]).max(axis=0))
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"sky": mask()},
+        {"emitters": lamps()},
+        {"emitters": lamps(), "sky": mask()},
+        {"motions": (fall(),)},
+        {"motions": (smoke(),)},
+    ],
+    ids=["clouds", "lamps", "stars", "fall", "smoke"],
+)
+def test_what_a_painter_hands_out_moves_and_nothing_else(known: dict[str, object]) -> None:
+    moved = changes(Living(BRIEF, [painting(**known)], TAKE))
+
+    half = TAKE.height // 2
+    assert moved[: half - 8].max() > 3
+    assert moved[half + 2 :].max() == 0
+
+
+def test_water_stirs_where_it_is() -> None:
+    water = mask((slice(ROWS // 2, ROWS), slice(0, COLUMNS)))
+
+    moved = changes(Living(BRIEF, [painting(water=water)], TAKE))
+
+    assert moved[: TAKE.height // 2 - 2].max() == 0
+    assert moved[-20:].max() > 3
+
+
+def test_what_stands_before_a_fall_hides_it() -> None:
+    near = painting(depth=np.full((ROWS, COLUMNS), 5.0, np.float32), motions=(fall(),))
+
+    assert changes(Living(BRIEF, [near], TAKE)).max() == 0
+
+
+def test_a_scene_of_two_hours_goes_from_one_to_the_other() -> None:
+    dark = painting()
+    bright = replace(dark, light=dark.light + np.float32(0.5))
+
+    scene = Living(BRIEF, [bright, dark], TAKE, hours=("day", "night"))
+
+    light = [scene.frame(number)[: TAKE.height].mean() for number in (0, 8, 15, 23)]
+    assert light == sorted(light, reverse=True)
+    assert light[0] > light[1] > light[2] > light[3]
+
+
+def test_a_loop_returns_to_its_first_frame() -> None:
+    take = replace(TAKE, loop=True, motion=0.5)
+    size = large(take)
+    light = np.random.default_rng(1).uniform(0.1, 0.4, (3, size[1], size[0])).astype(np.float32)
+    sky = np.ones((size[1], size[0]), np.float32)
+    scene = Living(BRIEF, [Painting(light=light, sky=sky)], take)
+
+    assert np.array_equal(scene.frame(0), scene.frame(24))
