@@ -183,7 +183,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     heights *= np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
     floor = 7.0 * (worn - 0.5) + 2.0
     if sandy:  # low dunes lie across the plain before the rocks
-        floor = 0.3 * floor + 0.3 * _dunes(scene) * smooth_step(420, 300, z)
+        floor = 0.3 * floor + 0.6 * _dunes(scene) * smooth_step(420, 300, z)
     laid = heights * smooth_step(140, 330, far) + floor
     return np.asarray(np.minimum(laid, 3.5 + 0.9 * z), np.float32)
 

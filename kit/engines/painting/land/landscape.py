@@ -176,10 +176,8 @@ class Landscape:
 
     def bands(self) -> list[slice]:
         """Return the rows in which anything but sky is seen, some at a time."""
-        rows = np.flatnonzero(~self.view.sky.all(axis=1))
-        first = int(rows[0]) if len(rows) else self.camera.rows - 1
         step = max(16, _BAND // self.camera.columns)
-        starts = range(first, self.camera.rows, step)
+        starts = range(self.view.first, self.camera.rows, step)
         return [slice(start, min(start + step, self.camera.rows)) for start in starts]
 
     @cached_property

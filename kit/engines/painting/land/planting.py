@@ -212,7 +212,7 @@ def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
     camera, depth, shapes = scene.camera, scene.depth, sprites(kind)
     scene.planted += 1
     which = scene.dice(40 + scene.planted).integers(0, len(shapes), len(plants.z))
-    lost = scene.haze(plants.z, plants.foot + 0.5 * plants.tall)
+    lost = scene.haze(plants.z, plants.foot + 0.8 * plants.tall)
     unit = np.float32(camera.focal) / plants.z
     talls, columns = plants.tall * unit, camera.columns / 2 + plants.x * unit
     feet = camera.horizon - (plants.foot - camera.height) * unit
