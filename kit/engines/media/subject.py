@@ -28,6 +28,7 @@ _BESIDE = 0.4  # of the largest face's width: smaller faces may be left out
 #: From a face's middle to the ends of its head: to the left, up, to the right and down.
 _HEAD = (-0.7, -1.0, 0.7, 0.7)
 _TOP = (0.4, 1.6)  # how much the foot and the top of what the network finds count
+_UPPER = 0.35  # of its height: its head, if it has one
 _BLUR = 0.12  # of the map: one bright dot is no subject
 # The network keeps its layers while it looks, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
@@ -47,12 +48,15 @@ class Subject:
         Of the picture.
     certainty : float
         How sure it is that there is a subject at all, 0 to 1; 1 with a face.
+    top : (first, last)
+        Rows of the picture with the upper part of a subject: its head, if it has one.
     """
 
     faces: tuple[Face, ...]
     attention: Floats
     size: tuple[int, int]
     certainty: float
+    top: tuple[float, float] = (0.0, 0.0)
 
     @property
     def center(self) -> tuple[float, float]:
@@ -88,6 +92,8 @@ class Subject:
         starts = np.arange(whole - length + 1)
         for count in (len(self.faces), 1):
             heads = [self._head(face, axis) for face in self.faces[:count]]
+            if not heads and axis == 1 and self.top[1]:
+                heads = [self.top]
             first = min((head[0] for head in heads), default=whole)
             last = max((head[1] for head in heads), default=0)
             kept = starts[(starts <= first) & (starts + length >= last)]
@@ -133,9 +139,16 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     rows, columns = np.mgrid[0 : size[1], 0 : size[0]].astype(np.float32)
     across, down = (columns + 0.5) / size[0] - 0.5, (rows + 0.5) / size[1] - 0.48
     center = np.exp(-((across / 0.42) ** 2) - (down / 0.45) ** 2)
-    weights = striking * (0.35 + 0.65 * center) + _COVER * np.maximum(cover - 0.2, 0.0) * _upper(
-        cover, rows
-    )
+    weights = striking * (0.35 + 0.65 * center)
+    inside, top = np.flatnonzero((cover > 0.5).any(axis=1)), (0.0, 0.0)
+    if len(inside):
+        # Heads are at the top, also of animals.
+        tall = float(inside[-1] + 1 - inside[0])
+        low, high = _TOP
+        share = high + (low - high) * np.clip((rows - inside[0]) / tall, 0.0, 1.0)
+        weights += _COVER * np.maximum(cover - 0.2, 0.0) * share
+        first = float(inside[0]) * height / size[1]
+        top = (first, first + _UPPER * tall * height / size[1])
     if found is None:
         found = faces.find(pixels) if people else ()
     for face in found:
@@ -143,7 +156,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
         reach = _HEADROOM * face.width * size[0] / width
         weights += _FACE * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / reach**2)
     sure = 1.0 if found else float(cover[cover > 0.5].mean()) if (cover > 0.5).any() else 0.0
-    return Subject(tuple(found), np.asarray(weights, np.float32), (width, height), sure)
+    return Subject(tuple(found), np.asarray(weights, np.float32), (width, height), sure, top)
 
 
 def crop(pixels: Bytes, aspect: float) -> Bytes:
@@ -171,16 +184,6 @@ def likely(pixels: Bytes) -> Floats:
 def _network() -> Any:
     # Read here, not by OpenCV, which cannot open every path on Windows.
     return cv2.dnn.readNetFromTFLite(np.fromfile(networks.SUBJECTS, np.uint8))
-
-
-def _upper(cover: Floats, rows: Floats) -> Floats:
-    """Return how much each row of a subject counts: heads are at the top, also of animals."""
-    inside = np.flatnonzero((cover > 0.5).any(axis=1))
-    if not len(inside):
-        return np.ones_like(rows)
-    low, high = _TOP
-    share = (rows - inside[0]) / max(1, inside[-1] - inside[0])
-    return np.asarray(high + (low - high) * np.clip(share, 0.0, 1.0), np.float32)
 
 
 def _residual(gray: Floats) -> Floats:
