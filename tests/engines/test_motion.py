@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.film.weather import KINDS, Weather
 from tests.engines.rendering import frames_of, render, saved
 
 Files = Callable[[str], Path]
@@ -132,3 +133,16 @@ def test_weather_moves_before_a_picture_that_does_not(
         return sum(apart(frames[n], frames[n + 4]) for n in range(0, 20, 4))
 
     assert flicker(weather) > flicker("none")
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_weather_of_a_loop_ends_where_it_began_and_moves_on_the_way(kind: str) -> None:
+    weather = Weather(kind, (160, 96), np.random.default_rng(1), seconds=2.0, loop=True)
+
+    def luma(moment: float) -> np.ndarray:
+        frame = tuple(np.full(size, 90, np.uint8) for size in ((96, 160), (48, 80), (48, 80)))
+        weather.draw(frame, moment)  # type: ignore[arg-type]
+        return frame[0]
+
+    assert (luma(0.0) == luma(1.0)).all()
+    assert (luma(0.0) != luma(0.5)).any()

@@ -119,9 +119,11 @@ class Flight:
             if one.solid is not None:
                 row = math.ceil(one.solid * matrix[1, 1] + matrix[1, 2]) + 2
                 stop = min(stop, max(0, row))
+        take = self._take
+        wind = math.sin(2 * math.pi * moment) if take.loop else (moment - 0.5) * take.seconds
         for one, matrix, stop in zip(sheets, matrices, reversed(ends), strict=True):
             if one.name in ("cloud", "birds"):
-                matrix[0, 2] += self._wind(moment) * (one.depth / 0.08) * self._stage.width
+                matrix[0, 2] += _WIND * take.motion * wind * (one.depth / 0.08) * take.width
             shine = self._twinkle(moment) if one.name in _SHINING else None
             _lay(frame, one, matrix, stop, shine)
 
@@ -152,11 +154,6 @@ class Flight:
         x = center_x - scale * (center_x + stage.margin_x) + seen.x * near * stage.width
         y = center_y - scale * (center_y + stage.margin_y) + seen.y * near * stage.height
         return np.array([[scale, 0.0, x], [0.0, scale, y]])
-
-    def _wind(self, moment: float) -> float:
-        take = self._take
-        gone = math.sin(2 * math.pi * moment) if take.loop else (moment - 0.5) * take.seconds
-        return _WIND * take.motion * gone
 
     def _twinkle(self, moment: float) -> Bytes:
         """Cut a patch of the shimmer that glides along, once around in a loop."""

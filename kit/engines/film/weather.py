@@ -73,15 +73,7 @@ def _halved(patch: Bytes, frame: Frame) -> Bytes:
 class Weather:
     """What is in the air of a clip.
 
-    In a loop each layer fades while it comes up where it began, so that nothing falls faster or
-    slower than it does elsewhere.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`, but not none.
-    seconds : float
-        Length of the clip.
+    In a loop each layer fades while it comes up where it began: nothing falls faster or slower.
     """
 
     def __init__(
@@ -91,11 +83,8 @@ class Weather:
         self._layers = layers(kind, rng, size)
         # Twice as wide and high, so that a frame can be cut out wherever one likes.
         self._tiles = [np.tile(layer.tile, (2, 2)) for layer in self._layers]
-        self._glimmer = None
-        if kind in _GLIMMERS:
-            width, height = size
-            tile = clouds(rng, height, width, cells=32, most=255, octaves=1, floor=30)
-            self._glimmer = np.tile(tile, (1, 2))
+        tile = clouds(rng, *size[::-1], cells=32, most=255, octaves=1, floor=30)
+        self._glimmer = np.tile(tile, (1, 2)) if kind in _GLIMMERS else None
         # Kept for all frames: memory that is new costs as much again as what is written to it.
         self._planes = [np.empty(size[::-1], np.uint8) for _ in range(4)]
 
@@ -132,7 +121,6 @@ class Weather:
         return out
 
     def _window(self, tile: Bytes, gone: tuple[float, float], out: Bytes) -> None:
-        middle = [
-            (-far % 1.0 + 0.5) * length - 0.5 for far, length in zip(gone, self._size, strict=True)
-        ]
-        cv2.getRectSubPix(tile, self._size, (middle[0], middle[1]), out)
+        (x, y), (width, height) = gone, self._size
+        middle = (-x % 1.0 + 0.5) * width - 0.5, (-y % 1.0 + 0.5) * height - 0.5
+        cv2.getRectSubPix(tile, self._size, middle, out)

@@ -78,12 +78,8 @@ class Touch:
 class Plane:
     """One layer, from the row `top` of the stage down; `depth` is 0 far away and 1 near by.
 
-    Parameters
-    ----------
-    color : ndarray of float32
-        Below the touches, of which the first is the lowest: shape (3, 1), or (3, rows).
-    alpha : ndarray of uint8
-        Shape (rows, columns).
+    Its color below the touches, of which the first is the lowest, has shape (3, 1) or (3, rows),
+    and its alpha (rows, columns), 8 bits.
     """
 
     name: str
@@ -264,7 +260,7 @@ def _fixed(places: NDArray[np.float64], top: float) -> NDArray[np.intc]:
 def outline(*lines: tuple[ArrayLike, ArrayLike]) -> NDArray[np.float64]:
     """Return lines of x and y, one after the other, as the corners of a polygon, shape (n, 2)."""
     across, down = zip(*lines, strict=True)
-    return np.array([np.concatenate(across), np.concatenate(down)], np.float64).T
+    return np.stack([np.concatenate(across), np.concatenate(down)], axis=1)
 
 
 def enlarged(small: NDArray[np.floating], size: tuple[int, int]) -> Bytes:

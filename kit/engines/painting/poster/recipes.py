@@ -42,18 +42,9 @@ class Band:
 class Recipe:
     """How a place is laid out, its rows as shares of the frame's height.
 
-    Parameters
-    ----------
-    feet : tuple of float
-        Rows of the feet of the farthest and the nearest ridge.
-    framing : tuple of (str, float)
-        The large plants at both sides, and their height in units.
-    shore : float or None
-        Row where water begins; ridges with feet above it are mirrored.
-    rough : float
-        Water is a mirror at 0, an open sea at 1.
-    hero : bool
-        Whether one peak towers over the others; `lone` is how far they give way to it, 0 to 1.
+    The feet are those of the farthest and the nearest ridge; large plants frame both sides, of a
+    height in units. Ridges with feet above the shore are mirrored in water, which is a mirror at 0
+    and an open sea at 1. One peak may be a hero, to which the others give way.
     """
 
     horizon: float
@@ -157,18 +148,10 @@ def placed(drawn: float, words: Collection[str]) -> float:
 class Kind:
     """How crests of one kind rise; lengths are shares of the distance between peaks.
 
-    Parameters
-    ----------
-    flank : tuple of (float, float)
-        Places across one rise, 0 to 1, and heights there; nothing for what only swells.
-    width, tall : tuple of float
-        Of the smallest and the largest rise.
-    step, jitter : float
-        From one rise to the next, and how far each may stand from its place.
-    swell, rough : tuple of float
-        Rounded waves below all rises, and rock on top: length, height, octaves, gain.
-    grouped : bool
-        Whether they stand in groups and sink between them.
+    A flank is places across one rise, 0 to 1, and heights there; nothing for what only swells.
+    Widths and heights are those of the smallest and the largest rise; jitter is how far each may
+    stand from its place. Swell below all rises is rounded, rough rock on top is not: both are
+    length, height, octaves and gain. What is grouped sinks between its groups.
     """
 
     flank: tuple[tuple[float, float], ...] = ()
