@@ -149,7 +149,7 @@ def things_of(rng: np.random.Generator, street: Street) -> list[Thing]:
         walking(float(x), float(z), coming=z % 2 < 1) for x, z in zip(aside, away, strict=True)
     ]
     side = float(rng.choice([-1, 1]))
-    if rng.random() < 0.75 or wet:
+    if rng.random() < 0.5 or wet:
         walkers.append(walking(side * rng.uniform(0.7, 1.9), 6.4, coming=False))
     walkers = [] if "no_people" in brief.things else walkers
     passing = [*([] if "no_cars" in brief.things else cars), *walkers]

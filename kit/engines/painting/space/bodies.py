@@ -182,11 +182,14 @@ def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -
         hues=hues,
         chroma=strength(brief),
     )
-    if subject in ("planet", "ringed") and rng.random() < 0.65 and "comet" not in brief.things:
-        x = main.x - side * main.radius * (rng.uniform(1.55, 2.0) + (subject == "ringed"))
-        y = main.y - main.radius * rng.uniform(0.35, 1.1)
+    moons = int(rng.random() < 0.65) * ("comet" not in brief.things) * (subject != "orbit")
+    moons = 2 if subject == "ringed" and "planet_moon" in brief.things else moons
+    for number in range(moons if kind in PLANETS else 0):
+        away = rng.uniform(1.55, 2.0) + (subject == "ringed") * (1.0 + 0.7 * number)
+        x = main.x - side * main.radius * away
+        y = main.y - main.radius * (rng.uniform(0.35, 1.1) - 1.6 * number)
         moon = CelestialBody("moon", x, y, rng.uniform(0.022, 0.05) * sky.short, sun=main.sun)
-        sky = replace(sky, others=(moon,))
+        sky = replace(sky, others=(*sky.others, moon))
     if subject == "orbit":  # so near that its rim is the horizon, over which the sun rises
         radius = 1.25 * max(sky.width, sky.height)
         off = rng.uniform(0.22, 0.78) * sky.width - main.x
