@@ -357,7 +357,7 @@ def rendered(
     """Yield label and picture of each order; of a film its first, middle and last frame."""
     engine = installed()[model]
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {setting.name: setting.default for setting in engine.definition.settings}
+    settings = {s.name: s.default for s in engine.definition.settings if s.default is not None}
     shape = {"aspect_ratio": "3:2", "size": 960, "duration": 3}
     parts = ("", " (middle)", " (end)")[: 3 if engine.definition.asset_type == "video" else 1]
     for number, case in enumerate(cases):

@@ -32,18 +32,20 @@ class Retouch(Engine):
             settings.picture("The picture to repair"),
             settings.medium("mask", "image", "White or bright where to erase; erase only"),
         ),
-        # The scale has no price: it would be one of all operations, and what bounds the work of
-        # enlarging is how large the result may be.
-        pricing=settings.prices("0.02", operation={"erase": "1.5", "denoise": "1.5"}),
+        pricing=settings.prices(
+            "0.02", operation={"erase": "1.5", "denoise": "1.5"}, scale={"4": "2"}
+        ),
         supports_prompt=False,
         prompt_required=False,
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield what is missing for what is to be done, or given for nothing."""
+        """Yield what is missing for what is to be done, or given or paid for nothing."""
         if order.parameters["operation"] == "erase" and not order.media.get("mask"):
             yield "mask", "is required to erase: a picture that is white where something is to go"
         yield from settings.unused(order, "mask", "erase")
+        if order.parameters["operation"] != "upscale" and order.parameters["scale"] == 4:
+            yield "scale", "has a price and is only used by the operation 'upscale': leave it out"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Repair the picture in the way that was asked for."""

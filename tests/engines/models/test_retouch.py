@@ -6,9 +6,12 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.base import Order
+from kit.engines.registry import engine_for
 from kit.errors import EngineError
+from kit.pricing import price
 from tests.engines.drawn import ball, face
-from tests.engines.rendering import edit, pixels_of, saved
+from tests.engines.rendering import edit, parameters_of, pixels_of, saved
 
 
 def stripes(height: int = 150, width: int = 200) -> np.ndarray:
@@ -215,3 +218,19 @@ def test_a_result_that_is_too_large_is_refused_before_the_picture_is_decoded(
         edit("retouch", tmp_path, clear, scale=4, format="webp")
 
     assert told.value.code == "too_large"
+
+
+def test_four_times_as_large_costs_more_and_is_paid_for_by_nothing_else() -> None:
+    engine = engine_for("retouch")
+    twice, four = (
+        price(engine.definition.pricing, parameters_of(engine, scale=scale)).total
+        for scale in (2, 4)
+    )
+    orders = {
+        name: Order(prompt="", parameters=parameters_of(engine, operation=name, scale=4))
+        for name in ("upscale", "denoise")
+    }
+
+    assert four > twice
+    assert not list(engine.check(orders["upscale"]))
+    assert [name for name, _ in engine.check(orders["denoise"])] == ["scale"]
