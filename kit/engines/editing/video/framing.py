@@ -97,7 +97,7 @@ def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
 
 
 def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
-    """Return a new I420 frame of the whole size.
+    """Return an I420 frame of the whole size.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
     matrix : ndarray or None
         Shape (2, 3), from places in the whole picture to places in the window.
     """
-    shown = planes.copy() if matrix is None else _moved(planes, how, matrix)
+    shown = planes if matrix is None else _moved(planes, how, matrix)
     return shown if how.window == how.size else _filled(shown, how)
 
 
