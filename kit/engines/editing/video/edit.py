@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -18,16 +17,13 @@ from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
 from kit.engines.editing.video.output import check_media, edit_sound, write_film
 from kit.engines.editing.video.plan import Plan, check_work, fades, plan_of
-from kit.engines.media.clip import rgb_frame, views
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.clip import rgb_frame, rgb_of, views
+from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
 from kit.engines.media.noise import smooth_step
 from kit.engines.sizes import QUALITIES
 
 _POSTER = 0.35  # the preview shows this moment of the result
-
-#: Of one plane: how much of the picture is left, the rest, and the plane's black or gray.
-_Shade: TypeAlias = tuple[Floats, Floats, Bytes]
 
 
 def edit(job: Job, progress: Progress) -> Asset:
@@ -91,7 +87,8 @@ def _frames(
     captions: Captions,
     check: Callable[[], None],
 ) -> Iterator[Bytes]:
-    grade = Grade(job.parameters["look"], plan.size)
+    look = LOOKS.get(job.parameters["look"])
+    shade = _shade(plan.size, look.vignette) if look else None
     fade_in, fade_out = fades(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
@@ -99,61 +96,28 @@ def _frames(
         start=plan.start,
         end=plan.end,
         size=frame.read,
-        i420=grade.plain,
+        i420=True,
         check=check,
     )
-    for number, pixels in zip(range(plan.frames), read, strict=False):
+    for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
-        planes = pixels if grade.plain else rgb_frame(grade.colored(pixels))
-        shown = grade.shaded(framed(planes, frame, motion(number) if motion else None))
+        if look is not None:
+            planes = rgb_frame(graded(rgb_of(planes), replace(look, vignette=0.0)))
+        shown = framed(planes, frame, motion(number) if motion else None)
+        if shade is not None:
+            luma = views(shown, *plan.size)[0]
+            cv2.multiply(luma, shade, dst=luma, scale=1 / 255)
         captions.draw(shown, moment)
         rise = moment / fade_in if fade_in else 1.0
         fall = (last - moment) / fade_out if fade_out else 1.0
         yield faded(shown, min(rise, fall))
 
 
-class Grade:
-    """A look for one clip.
-
-    Parameters
-    ----------
-    name : str
-        One of `LOOKS`; any other leaves everything as it is.
-    size : (width, height)
-        Of the finished frames, of which the corners get darker.
-    """
-
-    def __init__(self, name: str, size: tuple[int, int]) -> None:
-        look = LOOKS.get(name)
-        self._size = size
-        self._look = replace(look, vignette=0.0) if look else None
-        self._shades: list[_Shade] = []
-        amount = np.float32(look.vignette if look else 0.0)
-        for step, zero in ((1, 16), (2, 128), (2, 128)) if amount else ():
-            wide, high = (side // step for side in size)
-            rows = np.linspace(-1, 1, high, dtype=np.float32)[:, None]
-            columns = np.linspace(-1, 1, wide, dtype=np.float32)
-            share = 1 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2)
-            self._shades.append((share, 1 - share, np.full((high, wide), zero, np.uint8)))
-
-    @property
-    def plain(self) -> bool:
-        """Whether colors stay as they are."""
-        return self._look is None
-
-    def colored(self, pixels: Bytes) -> Bytes:
-        """Return an RGB picture in the look's colors."""
-        return pixels if self._look is None else graded(pixels, self._look)
-
-    def shaded(self, frame: Bytes) -> Bytes:
-        """Return a finished I420 frame with the look's corners."""
-        if not self._shades:
-            return frame
-        out = np.empty_like(frame)
-        planes = zip(views(frame, *self._size), views(out, *self._size), self._shades, strict=True)
-        for source, target, (share, rest, dark) in planes:
-            cv2.blendLinear(source, dark, share, rest, dst=target)
-        return out
+def _shade(size: tuple[int, int], amount: float) -> Bytes:
+    """Return how light a vignette leaves each place of a frame, 255 where it is none."""
+    rows, columns = (np.linspace(-1, 1, side, dtype=np.float32) for side in size[::-1])
+    share = 1 - amount * smooth_step(0.5, 2.0, rows[:, None] ** 2 + columns**2)
+    return np.rint(255 * share).astype(np.uint8)
 
 
 def faded(frame: Bytes, light: float) -> Bytes:

@@ -21,7 +21,7 @@ from kit.engines.base import Progress
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.subject import find
+from kit.engines.media.subject import Subject, find
 
 Line: TypeAlias = NDArray[np.float64]
 #: From the number of a frame to its matrix, from the whole picture to the window; None where
@@ -195,7 +195,7 @@ def motion_of(
     aspect, check = frame.window[0] / frame.window[1], partial(progress.report, 0.0)
     small = footage.frames(reading, start=span[0], end=span[1], size=size, check=check)
     moves, changes = np.zeros((frames, 4)), np.zeros(frames)
-    looks: list[tuple[int, tuple[int, ...]]] = []
+    looks: list[tuple[int, Subject]] = []
     before: Bytes | None = None
     every = max(1, round(_LOOK_EVERY * fps))
     for number, pixels in zip(range(frames), small, strict=False):
@@ -205,7 +205,7 @@ def motion_of(
             moves[number] = _move(before, gray) if steady else 0.0
         look = number % every == 0 or changes[number] > _CUT or number == frames - 1
         if look and frame.room != (0, 0):
-            looks.append((number, find(pixels).window(aspect)))
+            looks.append((number, find(pixels)))
         before = gray
         progress.report((number + 1) / frames)
     shots = _shots(changes)
@@ -214,8 +214,7 @@ def motion_of(
     for axis, room in enumerate(frame.room):
         if room:
             share = frame.window[axis] / frame.whole[axis]
-            most = max(1, size[axis] - looks[0][1][2 + axis])
-            places = [(number, window[axis] / most) for number, window in looks]
+            places = [(number, _best(seen, aspect, axis)) for number, seen in looks]
             way = room * _followed(places, shots, share, fps)
             # A crop that hardly moves stands still, on whole pixels: that is sharper.
             corners[:, axis] = 2 * np.rint(way.mean() / 2) if np.ptp(way) < 2.0 else way
@@ -335,6 +334,18 @@ def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, 
         # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
         out[shot] = np.clip(smooth, 0.0, 1.0)
     return out
+
+
+def _best(seen: Subject, aspect: float, axis: int) -> float:
+    """Return where a crop had best begin, in shares of the way that it can go."""
+    window = seen.window(aspect)
+    start, length = float(window[axis]), window[2 + axis]
+    most = max(1, seen.size[axis] - length)
+    if axis == 0 and len(seen.faces) < 2:
+        # A window holds a thing as well at its edge as in its middle.
+        middle = seen.faces[0].center[0] if seen.faces else seen.center[0] * seen.size[0]
+        start = min(max(middle - length / 2, 0.0), float(most))
+    return start / most
 
 
 def _lazily(best: list[float]) -> Line:
