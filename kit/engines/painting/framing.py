@@ -24,13 +24,7 @@ def third(brief: Brief) -> tuple[float, float]:
 
 
 def focus(brief: Brief, drawn: tuple[float, float]) -> tuple[float, float]:
-    """Return where the middle of a picture's subject is, as shares of width and height.
-
-    Parameters
-    ----------
-    drawn : tuple of float
-        Where it is if no word says so.
-    """
+    """Return where a picture's subject is, as shares of width and height; else where drawn."""
     if "centered" in brief.composition:
         return 0.5, 0.5
     return third(brief) if {"thirds", "minimal"}.intersection(brief.composition) else drawn
@@ -42,14 +36,9 @@ def factor(brief: Brief, values: dict[str, float]) -> float:
 
 
 def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plane:
-    """Return a round fall-off, 1 at a place and about 0.37 a `reach` away from it.
+    """Return a round fall-off, 1 at a place and about 0.37 a reach away from it.
 
-    Parameters
-    ----------
-    at : tuple of float
-        As shares of width and height.
-    reach : float
-        As a share of the shorter side.
+    The place is given as shares of width and height, the reach as one of the shorter side.
     """
     short = min(height, width) * reach
     y, x = np.ogrid[0:height, 0:width]
@@ -61,25 +50,13 @@ def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plan
 def spotlit(
     picture: Plane, at: tuple[float, float], reach: float, rest: float, *, most: float = 1.0
 ) -> None:
-    """Let light fall on one place, in place.
-
-    Parameters
-    ----------
-    rest, most : float
-        Shares of their light that the farthest places keep, and that the place itself has.
-    """
+    """Let light fall on one place, in place; the farthest places keep a share of it, `rest`."""
     _, height, width = picture.shape
     picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
 
 
 def laid_down(picture: Plane) -> Plane:
-    """Return a flat surface as it is seen from near above it: its far end small and out of focus.
-
-    Parameters
-    ----------
-    picture : ndarray of float32
-        Shape (3, height, width), the surface seen from above.
-    """
+    """Return a flat surface as seen from near above it: its far end small and out of focus."""
     _, height, width = picture.shape
     edge = _NARROW * width
     source = np.array([[0, 0], [width, 0], [width - edge, height], [edge, height]], np.float32)

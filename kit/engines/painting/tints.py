@@ -36,13 +36,7 @@ def drained(brief: Brief) -> bool:
 
 
 def three(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
-    """Return three tints: those asked for, filled up with neighbors; with none asked, drawn ones.
-
-    Parameters
-    ----------
-    drawn : list of three tints each
-        What the seed chooses from where neither prompt nor palette names a color.
-    """
+    """Return three tints: those asked for, filled up with neighbors; else drawn ones."""
     own = drawn[int(rng.integers(len(drawn)))]
     given = asked(brief)[:3]
     if not given:

@@ -109,15 +109,7 @@ def rough(scene: Landscape, grains: Floats, *, lowest: float = -1e6) -> Heights:
 def cover(
     scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = -1e3
 ) -> None:
-    """Paint the ground that is seen over the sky, with the air between.
-
-    Parameters
-    ----------
-    end : float
-        Share of the whole progress when it is done.
-    water : float
-        Height of the water, for the shore above it.
-    """
+    """Paint the ground that is seen over the sky, a shore at the water, and the air between."""
     view = scene.view
     for rows in scene.progress.part(end - 0.12, end).over(scene.bands()):
         own = _shaded(scene, rows, ground, grains, water)

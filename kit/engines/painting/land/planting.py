@@ -61,12 +61,7 @@ def stand(
 ) -> Plants:
     """Return plants as they stand at places in the light.
 
-    Parameters
-    ----------
-    light_of : tuple of float
-        Shares of the light of sun and sky that they send back.
-    least : float
-        Sunlight that reaches at least their crowns.
+    They send back shares of the light of sun and sky; some sunlight reaches at least their crowns.
     """
     x, z = np.asarray(x, np.float32), np.asarray(z, np.float32)
     traits, look = scene.land.at(x, z), scene.look
@@ -99,8 +94,6 @@ def forest(
 
     Parameters
     ----------
-    line, lowest : float
-        Heights between which they grow.
     shy, clearing : float
         How far trees keep away from a clearing before the camera; how wide that is, 1 for the whole
         view, less than 0 for none.
@@ -202,13 +195,7 @@ def cast_shadows(scene: Landscape, plants: Plants) -> None:
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
-    """Draw plants from far to near; they enter the depth, so that later ones are hidden.
-
-    Parameters
-    ----------
-    end : float
-        Share of the whole progress when it is done.
-    """
+    """Draw plants from far to near; they enter the depth, so that later ones are hidden."""
     camera, depth, shapes = scene.camera, scene.depth, sprites(kind)
     scene.planted += 1
     which = scene.dice(40 + scene.planted).integers(0, len(shapes), len(plants.z))

@@ -35,14 +35,10 @@ def flood(
 
     Parameters
     ----------
-    wet : ndarray of bool
-        Which pixels are water.
     ground : ndarray
         Depth of the ground under the water, for a soft edge.
-    deep : Oklch
-        The water's own color.
     cloudy : float
-        How much of it shows where clear water only mirrors, 0 to 1: glaciers grind stone to milk.
+        How much of its color shows where clear water only mirrors, 0 to 1.
     wind : float
         How rough it is: 0 a mirror, 1 a breeze.
     """
@@ -139,21 +135,11 @@ def _mirror_overhead(mirror: Floats, sky: Floats, columns: Floats, above: Floats
 
 @dataclass(frozen=True, slots=True)
 class Sea:
-    """Moving water, frozen.
+    """Moving water, frozen."""
 
-    Parameters
-    ----------
-    bumps : ndarray of float32, shape (side, side, 3)
-        A tile of waves with its slopes.
-    swell : float
-        Height of its waves in meters, 0.1 calm to 1.6 storm.
-    turn : float
-        Direction the waves come from, radians from straight ahead.
-    """
-
-    bumps: Floats
-    swell: float
-    turn: float
+    bumps: Floats  # a tile of waves with its slopes, shape (side, side, 3)
+    swell: float  # height of its waves in meters, 0.1 calm to 1.6 storm
+    turn: float  # direction the waves come from, radians from straight ahead
 
     def height(self, x: Floats, z: Floats) -> Floats:
         """Return the height of the surface at places."""
@@ -200,10 +186,7 @@ def light_sea(
 ) -> Floats:
     """Return the light of the sea's surface in some rows, as if all of them showed it.
 
-    Parameters
-    ----------
-    shoal : ndarray
-        How near the bottom or a shore is, 0 to 1; it lightens and foams.
+    It lightens and foams where the bottom or a shore is near, `shoal` from 0 to 1.
     """
     look, camera, view, sky = scene.look, scene.camera, scene.view, scene.behind
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
