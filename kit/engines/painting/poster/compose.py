@@ -86,14 +86,14 @@ def compose(
     light = sky.light_of(next(rng), stage, brief, horizon, size)
     misty = max(mist, _LEAST_MIST.get(brief.weather, 0.0))
     setting = sky.Setting(stage, palette, light, brief, recipe, horizon, misty)
-    hung = [*sky.heaven(rng, setting, starry=stars)]
+    above = [*sky.sky_planes(rng, setting, starry=stars)]
     far, near = ridges.ridges(next(rng), setting, number)
     wet = None
     if recipe.shore is not None:
         # The shore moves as the last ridge behind the water does.
         depth = max(plane.depth for plane in far if plane.name == "ridge")
         wet = _water(next(rng), setting, round(stage.y(recipe.shore)), depth)
-    return Picture(stage, sky.sky(setting), (*hung, *far), tuple(near), wet)
+    return Picture(stage, sky.sky(setting), (*above, *far), tuple(near), wet)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -211,5 +211,5 @@ def _glitter(rng: np.random.Generator, stage: Stage, light: sky.Light, shore: in
     turn = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
     across = x[:, None] + half[:, None] * np.cos(turn)
     down = (near * len(mask))[:, None] + thick[:, None] * np.sin(turn)
-    fill(mask, np.stack([across, down], axis=2), values=values, convex=True)
+    fill(mask, np.stack([across, down], axis=2), values=values)
     return mask

@@ -224,21 +224,13 @@ def _paper(columns: int, grain: float) -> Floats:
 
 
 def fill(
-    mask: Bytes,
-    outlines: ArrayLike,
-    *,
-    top: float = 0.0,
-    values: Iterable[int] = _FULL,
-    convex: bool = False,
+    mask: Bytes, outlines: ArrayLike, *, top: float = 0.0, values: Iterable[int] = _FULL
 ) -> None:
     """Fill polygons one after the other: shape (n, corners, 2), or (corners, 2) for one."""
     places = np.asarray(outlines, np.float64)
     places = places[None] if places.ndim < 3 else places
     for corners, value in zip(_fixed(places, top), values, strict=False):
-        if convex:
-            cv2.fillConvexPoly(mask, corners, value, cv2.LINE_AA, _SHIFT)
-        else:
-            cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
+        cv2.fillPoly(mask, [corners], value, cv2.LINE_AA, _SHIFT)
 
 
 def discs(

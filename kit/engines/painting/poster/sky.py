@@ -119,7 +119,7 @@ def sky(setting: Setting) -> Backdrop:
     return fill
 
 
-def heaven(
+def sky_planes(
     streams: Iterator[np.random.Generator], setting: Setting, *, starry: bool
 ) -> Iterator[Plane]:
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
@@ -134,7 +134,7 @@ def heaven(
         (brief.open and not moon and "dramatic" in brief.composition, _shafts, shine),
         (brief.open, _discs, shine),
         (brief.covered and brief.weather != "fog", _overcast, clouds),
-        (clear and not minimal and brief.hour == "day", _heaps, clouds),
+        (clear and not minimal and brief.hour == "day", _cumulus, clouds),
         (clear and not minimal and brief.hour != "day", _streaks, clouds),
         ("birds" in brief.things or not quiet, _birds, flock),
     ]
@@ -264,7 +264,7 @@ def _streaks(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
         yield Plane("cloud", 0.05 + 0.03 * layer, stage.margin_y, solid(color), mask)
 
 
-def _heaps(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _cumulus(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     """Yield heaped clouds with flat feet that fade out below."""
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     shares = np.linspace(-1.0, 1.0, 9)
