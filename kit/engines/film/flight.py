@@ -146,7 +146,7 @@ class Flight:
         light = light_of(look, sun + math.copysign(_ASIDE, turn), outlined="outline" in words)
         cover = cover_of(kind, brief)
         colors = paint_ground(terrain, cover, look, light, rng[3], progress.part(0.5, 0.9))
-        grain = make_grain(terrain, light.way, rng[5], ahead)
+        grain = make_grain(terrain, light.way, rng[5])
         turned = abs(math.tan(ahead)) > 1
         self._colors = ColorLevels(colors, box, self._focal, grain, turned=turned)
         self._roughen = make_rock(kind, rng[5])

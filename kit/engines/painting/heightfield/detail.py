@@ -20,7 +20,6 @@ from kit.engines.painting.heightfield.relief import Terrain, doubled
 from kit.engines.painting.noise import slopes, tile
 
 _SIDE = 512  # texels of a tile
-_LONG = 5  # texels from the middle of a grain to its ends
 _WOODED, _WET = 49, 227  # in the fourth channel of colors: fewer trees, or less water, show ground
 #: Texels to a unit of levels with grain, and how strong it is: where it ends no line must be seen.
 _GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
@@ -39,17 +38,9 @@ _WALLS = {"canyon": (0.115, 0.035), "alps": (0.007, 0.075), "islands": (0.010, 0
 
 
 def make_grain(
-    terrain: Terrain, way: tuple[float, float, float], rng: np.random.Generator, heading: float
+    terrain: Terrain, way: tuple[float, float, float], rng: np.random.Generator
 ) -> Callable[[Level], None]:
-    """Return a function that lays grain over the colors of a level, in place.
-
-    Parameters
-    ----------
-    way : tuple of float
-        To the sun, see `Light`.
-    heading : float
-        Where flights go, in radians, about.
-    """
+    """Return a function that lays grain, lit from a way, over the colors of a level, in place."""
     lit, vary, tiers, tufts = _GRAINS[terrain.kind]
     side = 2 * _SIDE
     bumps = tile(rng, cells=256 if terrain.kind == "desert" else 64, gain=0.8, side=side)
@@ -64,8 +55,7 @@ def make_grain(
     leaves = _leaves(terrain.crowns[..., 0], tiers, tufts, rng) if tufts else np.zeros_like(soil)
     tiles = {}
     for fine, strength in _GRAINED.items():
-        grains = soil if terrain.kind == "desert" else _lengthen(soil, heading)
-        tiles[fine] = _bytes(np.float32(strength) * grains), _bytes(leaves)
+        tiles[fine] = _bytes(np.float32(strength) * soil), _bytes(leaves)
         soil, leaves = (
             np.asarray(cv2.resize(plane, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
             for plane in (soil, leaves)
@@ -138,20 +128,6 @@ def _spread(plane: Bytes, level: Level) -> Bytes:
     for axis, (start, length) in enumerate(zip(starts, level.plane.shape[:2], strict=True)):
         plane = plane.take(range(start, start + length), axis=axis, mode="wrap")
     return plane
-
-
-def _lengthen(plane: Floats, heading: float) -> Floats:
-    """Return grain drawn out along the flight, as strong as it was.
-
-    Ground is seen so much from aside that rows of a frame lie many grains apart: round ones would
-    glitter, long ones look round.
-    """
-    place = np.arange(-_LONG, _LONG + 1, dtype=np.float32)
-    along = place * math.sin(heading) + place[:, None] * math.cos(heading)
-    across = place * math.cos(heading) - place[:, None] * math.sin(heading)
-    kernel = np.exp(-((along / 2.2) ** 2 + (across / 0.55) ** 2) / 2)
-    soft = cv2.filter2D(np.pad(plane, _LONG, mode="wrap"), -1, kernel)[_LONG:-_LONG, _LONG:-_LONG]
-    return np.asarray((soft - soft.mean()) * (plane.std() / soft.std()), np.float32)
 
 
 def _bytes(plane: Floats) -> Bytes:

@@ -121,10 +121,8 @@ def make_terrain(kind: str, rng: np.random.Generator, progress: Progress) -> Ter
     bulk = tile(rng, cells=plan.cells, octaves=6, side=_COARSE)
     coast = float(np.quantile(bulk, plan.sea))
     rise = 0.1 + 0.9 * smooth_step(coast - 0.1, coast + 1.6, bulk)
-    shape, sea = (
-        _full(plane)
-        for plane in (_eroded(rise, bulk < coast, rng, progress.part(0.0, 0.5), plan), bulk < coast)
-    )
+    shape = _full(_eroded(rise, bulk < coast, rng, progress.part(0.0, 0.5), plan))
+    sea = _full(bulk < coast)
     if plan.soft:
         shape = blurred(shape, plan.soft)
     across, down = (tile(rng, cells=4, octaves=6, side=GRID) for _ in range(2))
@@ -153,10 +151,9 @@ def make_terrain(kind: str, rng: np.random.Generator, progress: Progress) -> Ter
     trees, crowns = _crowns(rng, *plan.trees)
     woods = _woods(rng, plan, heights, water, crowns, borders)
     progress.report(1.0)
-    woods_bytes = cv2.convertScaleAbs(woods, alpha=255.0)
-    repeats = GRID // CROWNS
-    heights += woods * np.tile(trees, (repeats, repeats))
-    return Terrain(kind, heights, water, np.asarray(woods_bytes), crowns, fields)
+    heights += woods * np.tile(trees, (GRID // CROWNS, GRID // CROWNS))
+    shares = np.asarray(cv2.convertScaleAbs(woods, alpha=255.0))
+    return Terrain(kind, heights, water, shares, crowns, fields)
 
 
 def doubled(plane: NDArray[Any]) -> Floats:
@@ -222,18 +219,11 @@ def _eroded(
     # At first it rises from every coast inward, so that no place is without a way to the sea.
     heights = cv2.distanceTransform(land, cv2.DIST_L2, 5)[margin:-margin, margin:-margin]
     heights = np.float32(_STEEP) * (heights + np.float32(0.3) * rng.random(rise.shape, np.float32))
-    total, done, cut = (
-        sum(4**number * count for number, count in enumerate(plan.rounds)),
-        0,
-        plan.cut,
-    )
+    total, done, cut = sum(4**n * count for n, count in enumerate(plan.rounds)), 0, plan.cut
     for number, count in enumerate(plan.rounds):
         if number:
-            heights, rise, sea = (
-                doubled(heights),
-                doubled(rise),
-                doubled(sea.astype(np.float32)) > 0.5,
-            )
+            heights, rise = doubled(heights), doubled(rise)
+            sea = doubled(sea.astype(np.float32)) > 0.5
             # Side valleys start from noise that is too weak to dam up a river.
             noise = rng.standard_normal(heights.shape, np.float32)
             heights += np.float32(0.3) * np.hypot(*slopes(heights, wrap=True)) * noise
