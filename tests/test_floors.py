@@ -20,13 +20,13 @@ GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"
 }
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
-ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.model", "kit.engines.configured"} | {
+ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.configured"} | {
     "kit.engines.media",
     "kit.engines.samples",
 }
 DOMAIN = SERVICE | ENGINES | {"kit.service.store", "kit.service.storage"}
 #: What every engine is made with.
-BASE = GROUND | {"kit.engines.base", "kit.engines.sizes", "kit.engines.model"}
+BASE = GROUND | {"kit.engines.base", "kit.engines.sizes"}
 PICTURES = BASE | {"kit.engines.media", "kit.engines.prompt", "kit.engines.painting"}
 
 #: Ground floor first. What stands in no room is the roof: it may import anything.
@@ -47,7 +47,6 @@ ROOMS: dict[str, set[str]] = {
     # the service wing
     "kit.engines.base": GROUND,
     "kit.engines.sizes": GROUND,
-    "kit.engines.model": GROUND | {"kit.engines.base"},
     "kit.engines.media": BASE,
     "kit.engines.text": BASE,
     "kit.engines.prompt": BASE,

@@ -18,7 +18,7 @@ from time import perf_counter
 from kit.engines.base import Engine
 from kit.engines.configured.place import LeftOut, Listing, Place
 from kit.engines.configured.sentences import said
-from kit.engines.plugins import is_built_in, left_out, loaded, rank, vetted, whose
+from kit.engines.plugins import fatal, is_built_in, left_out, loaded, rank, vetted, whose
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
@@ -114,12 +114,7 @@ def _fatal(points: Sequence[EntryPoint]) -> Mapping[tuple[str, str], str]:
     """Return which plug-ins must not be loaded here, and why."""
     ours = {point.name for point in points if is_built_in(point)}
     others = [point for point in points if not is_built_in(point) and point.name not in ours]
-    if not others:
-        return {}
-    # Imported here: most services have no plug-ins.
-    from kit.engines.trial import fatal
-
-    return fatal(others)
+    return fatal(others) if others else {}
 
 
 def _plugged(

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kit import parameters, pricing
-from kit.engines.base import Definition, Order
-from kit.engines.model import model_of
+from kit.engines.base import Definition, Order, model_of
 from kit.engines.registry import engine_for
 from kit.wire import CATEGORIES
 from tests.engines.test_models import CASES, IDS

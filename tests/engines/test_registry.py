@@ -168,7 +168,7 @@ def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_se
 ) -> None:
     (tmp_path / "deadly.py").write_text(f"print('0\\nend')\n{deed}")
     points = f"another = deadly:Engine\n{ODD}\nlast = deadly:Engine"
-    short = "from kit.engines import trial; trial.SECONDS = 2.0"
+    short = "from kit.engines import plugins; plugins.SECONDS = 2.0"
     told = listed(tmp_path, points, f"{ENGINE}    definition = definition()", f"{short}; {_LISTED}")
 
     assert told.returncode == 0, told.stderr

@@ -11,9 +11,8 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from kit.engines.base import Definition
+from kit.engines.base import Definition, model_of
 from kit.engines.configured.sentences import sentence
-from kit.engines.model import model_of
 from kit.errors import ConfigError
 from kit.parameters import suggest
 from kit.wire import CATEGORIES, Multiplier, Parameter, Rule, UnitPrice

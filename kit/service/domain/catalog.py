@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
 from kit import pricing
-from kit.engines.base import Definition, Engine, Order, Problem
-from kit.engines.model import model_of
+from kit.engines.base import Definition, Engine, Order, Problem, model_of
 from kit.errors import BadRequestError, NotFoundError
 from kit.parameters import shown, suggest
 from kit.service.domain.objections import Objections
