@@ -221,8 +221,8 @@ class Clouds:
         # A plane overhead: rows near the horizon lie far away and close together.
         up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)[:, None]
         across = np.arange(self._width, dtype=np.float32)[None] * (noise.SIDE / self._width)
-        x, y = np.broadcast_arrays(across, 60.0 / (up + np.float32(0.14)))
-        flat = noise.sample(noise.tile(rng, cells=8), x, y)
+        x, y = np.broadcast_arrays(across, 130.0 / (up + np.float32(0.14)))
+        flat = noise.sample(noise.tile(rng, cells=4), x, y)
         tile = np.rint(120 * smooth_step(-0.2, 2.6, flat)).astype(np.uint8)
         self._tile = np.hstack([tile, tile])
         mask = canvas.fit(sky, step=1)[:rows] * smooth_step(0.03, 0.28, up) * np.float32(dense)

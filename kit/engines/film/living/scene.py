@@ -187,7 +187,7 @@ def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
 
 def _density(brief: Brief) -> float:
     """Return the share of the drifting clouds' light that words leave: they have it bright."""
-    if brief.family == "space" or brief.weather == "fog":
+    if brief.family in ("space", "poster") or brief.weather == "fog":
         return 0.0
     if "minimal" in brief.composition or "cloudless" in brief.things:
         return 0.0

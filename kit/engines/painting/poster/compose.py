@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -36,6 +36,7 @@ from kit.engines.prompt.reading import read
 
 _LAYERS = {"low": 5, "standard": 7, "high": 9}
 _GRAIN = 2.2
+_NEAR = 10.0  # meters to the nearest plane
 _LEAST_MIST = {"overcast": 0.3, "mist": 0.85, "rain": 0.65, "snow": 0.65, "fog": 1.0}
 _SQUASH = 1.12  # a mirrored mountain looks shorter than the mountain
 _NARROW = 20  # columns that waves are computed in
@@ -98,9 +99,27 @@ def compose(
 
 def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a flat layered landscape; the brief's detail is the number of its ridges."""
-    pixels = _picture(brief, progress, layers=_LAYERS[brief.detail])
+    progress.report(0.0)
+    picture = compose(brief, Stage(brief.width, brief.height), layers=_LAYERS[brief.detail])
+    light = decoded(_print(picture, brief, progress))
+    depth = _depth_of(picture)
     # Its colors are those of a print.
-    return Painting(light=decoded(pixels), film=Film(filmic=False, vignette=0.0, grain=0.0))
+    film = Film(filmic=False, vignette=0.0, grain=0.0)
+    return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
+
+
+def _depth_of(picture: Picture) -> Floats:
+    """Return meters to ridges and water, as far as they move in films; else infinite."""
+    depth = np.full((picture.stage.rows, picture.stage.columns), np.inf, np.float32)
+    water = picture.water.planes[:1] if picture.water else ()
+    for plane in (*picture.back, *water, *picture.front):
+        if plane.name in ("ridge", "water"):
+            part = depth[max(0, plane.top) : plane.bottom]
+            cover = plane.alpha[max(0, -plane.top) :][: len(part)]
+            part[cover > (127 if plane.name == "ridge" else 0)] = (
+                _NEAR * max(plane.depth, 0.02) ** -2.7
+            )
+    return depth
 
 
 @one_thread()
@@ -111,16 +130,15 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     brief = read(job.prompt, values, job.seed, family="poster")
     look = {name: values[name] for name in ("layers", "mist", "stars")}
     grain = _GRAIN if values["grain"] else 0.0
-    pixels = _picture(brief, progress.part(0.0, 0.7), grain=grain, **look)
+    picture = compose(brief, Stage(brief.width, brief.height), **look)
+    pixels = _print(picture, brief, progress.part(0.0, 0.7), grain)
     facts = {**brief.facts(), "seed": job.seed}
     # Its gradients and edges look the same with color at half the detail of light.
     return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
-def _picture(brief: Brief, progress: Progress, *, grain: float = 0.0, **look: Any) -> Bytes:
-    progress.report(0.0)
-    stage = Stage(brief.width, brief.height)
-    composed = compose(brief, stage, **look)
+def _print(picture: Picture, brief: Brief, progress: Progress, grain: float = 0.0) -> Bytes:
+    stage = picture.stage
     progress.report(0.4)
     kind = kind_of(brief)
     air: tuple[Plane, ...] = ()
@@ -130,7 +148,7 @@ def _picture(brief: Brief, progress: Progress, *, grain: float = 0.0, **look: An
         air = (Plane("weather", 1.0, 0, solid(color), mask),)
 
     progress.report(0.6)
-    return printed(stage, painted(composed, air), grain=grain)
+    return printed(stage, painted(picture, air), grain=grain)
 
 
 def painted(picture: Picture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
