@@ -117,7 +117,7 @@ def _shade(size: tuple[int, int], amount: float) -> Bytes:
     """Return how light a vignette leaves each place of a frame, 255 where it is none."""
     rows, columns = (np.linspace(-1, 1, side, dtype=np.float32) for side in size[::-1])
     share = 1 - amount * smooth_step(0.5, 2.0, rows[:, None] ** 2 + columns**2)
-    return np.rint(255 * share).astype(np.uint8)
+    return np.asarray(np.rint(255 * share), np.uint8)
 
 
 def faded(frame: Bytes, light: float) -> Bytes:

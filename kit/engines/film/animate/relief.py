@@ -7,7 +7,6 @@ than far ones. The maps for that are sums of fields that are worked out once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import cv2
@@ -54,8 +53,27 @@ class Relief:
         near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
         near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
         near = cv2.GaussianBlur(near, (0, 0), 0.004 * max(take.width, take.height))
-        self._fields = _fields(near, edge, focus)
-        self.shape = shape = self._fields.columns.shape
+        half = cv2.resize(near, (take.width // 2, take.height // 2), interpolation=cv2.INTER_AREA)
+        # An even number of blocks a row, as chroma has one for two of them.
+        odd = half.shape[1] % 2
+        half = np.asarray(cv2.copyMakeBorder(half, 0, 0, 0, odd, cv2.BORDER_REPLICATE))
+        # Middles of blocks, in pixels from the upper left corner of the frame.
+        columns = np.broadcast_to(2.0 * np.arange(half.shape[1]) + 1.0, half.shape)
+        rows = np.broadcast_to(2.0 * np.arange(half.shape[0])[:, None] + 1.0, half.shape)
+        grow = _FAR + (1.0 - _FAR) * half
+        # For each block where it comes from, and what a shift and a zoom of 1 add to that. A
+        # block's middle lies one pixel to the right of its left edge, and below its upper one.
+        self._near = half
+        self._columns, self._rows, self._across, self._down = (
+            np.ascontiguousarray(part, np.float32)
+            for part in (
+                columns + edge[0] - 1.0,
+                rows + edge[1] - 1.0,
+                (columns - focus[0] * take.width) * grow,
+                (rows - focus[1] * take.height) * grow,
+            )
+        )
+        self.shape = shape = (half.shape[0], half.shape[1])
         self._maps = np.empty(shape, np.float32), np.empty(shape, np.float32)
         self._seen = Blocks(
             np.empty((*shape, 4), np.uint8), np.empty((shape[0], shape[1] // 2, 4), np.uint8)
@@ -86,10 +104,9 @@ class Relief:
         shift_x = -seen.x * STRENGTH * self._take.width
         shift_y = -seen.y * STRENGTH * self._take.height
         zoom = -seen.zoom * GROWTH
-        fields = self._fields
         columns, rows = self._maps
-        _sum(columns, fields.columns, (shift_x, fields.near), (zoom, fields.across))
-        _sum(rows, fields.rows, (shift_y, fields.near), (zoom, fields.down))
+        _sum(columns, self._columns, (shift_x, self._near), (zoom, self._across))
+        _sum(rows, self._rows, (shift_y, self._near), (zoom, self._down))
         if swell is not None:
             swell(self._maps)
         luma, chroma = self._seen.luma, self._seen.chroma
@@ -108,49 +125,6 @@ def large(take: Take) -> tuple[int, int]:
     """Return the width and height of a picture that leaves a camera its margins; both even."""
     over = 1 + 2 * (0.01 + STRENGTH * take.motion * max(REACH))
     return 2 * round(take.width * over / 2), 2 * round(take.height * over / 2)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """For each block of a frame, where it comes from and what a camera does to that.
-
-    Parameters
-    ----------
-    columns, rows : ndarray of float32
-        Of the block that is seen by a camera that stands still.
-    near : ndarray of float32
-        Share of a shift.
-    across, down : ndarray of float32
-        What a zoom of 1 adds to the column and to the row.
-    """
-
-    columns: Floats
-    rows: Floats
-    near: Floats
-    across: Floats
-    down: Floats
-
-
-def _fields(near: Floats, edge: tuple[int, int], focus: tuple[float, float]) -> _Fields:
-    height, width = near.shape
-    down, across = height // 2, width // 2
-    half = cv2.resize(near, (across, down), interpolation=cv2.INTER_AREA)
-    # An even number of blocks a row, as chroma has one for two of them.
-    half = cv2.copyMakeBorder(half, 0, 0, 0, across % 2, cv2.BORDER_REPLICATE)
-    across += across % 2
-    # Middles of blocks, in pixels from the upper left corner of the frame.
-    columns = np.broadcast_to(2.0 * np.arange(across) + 1.0, half.shape)
-    rows = np.broadcast_to(2.0 * np.arange(down)[:, None] + 1.0, half.shape)
-    grow = _FAR + (1.0 - _FAR) * half
-    parts = (
-        # A block's middle lies one pixel to the right of its left edge, and below its upper one.
-        columns + edge[0] - 1.0,
-        rows + edge[1] - 1.0,
-        half,
-        (columns - focus[0] * width) * grow,
-        (rows - focus[1] * height) * grow,
-    )
-    return _Fields(*(np.ascontiguousarray(part, np.float32) for part in parts))
 
 
 def _sum(out: Floats, base: Floats, *parts: tuple[float, Floats]) -> None:
