@@ -55,7 +55,7 @@ class Case:
 
 _QUALITY = {"format": "jpeg", "quality": 20}
 _MOUTH = {"mouth_x": 0.5, "mouth_y": 0.6, "mouth_width": 0.3}
-_BOX = {"subject_x": 0.4, "subject_y": 0.4, "subject_width": 0.6, "subject_height": 0.7}
+_BOX = {"subject_x": 0.4, "subject_y": 0.5, "subject_width": 0.22, "subject_height": 0.5}
 _MUSIC = {"music": "music", "voice": "voice"}
 CASES: Mapping[str, Case] = {
     "animate": Case(

@@ -84,7 +84,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     if sure is not None:
-        facts["certainty"] = round(sure, 2)
+        facts["certainty"] = round(float(sure), 2)
         if sure < _UNSURE:
             facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
     return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
@@ -125,7 +125,10 @@ def _kept(alpha: Bytes, box: Box) -> Bytes:
     _, parts = cv2.connectedComponents((alpha > 0).astype(np.uint8))
     inside = np.bincount(parts[box].ravel(), minlength=int(parts.max()) + 1)
     rows, columns = (max(2, round(_BEYOND * (side.stop - side.start))) for side in box)
-    out = np.where((inside > _INSIDE * np.bincount(parts.ravel()))[parts], alpha, np.uint8(0))
+    meant = inside[1:] > _INSIDE * np.bincount(parts.ravel())[1:]
+    # Of a thing that is larger than the box the part in it is meant.
+    meant = np.concatenate([[False], meant if meant.any() else inside[1:] > 0])
+    out = np.where(meant[parts], alpha, np.uint8(0))
     out[: max(0, box[0].start - rows)] = out[box[0].stop + rows :] = 0
     out[:, : max(0, box[1].start - columns)] = out[:, box[1].stop + columns :] = 0
     return out
