@@ -20,6 +20,7 @@ from kit.engines.painting.tone import light
 
 _SHOP, _SHOP_WIDE = 4.3, 5.2  # height of the ground floor, and width of a shop
 _TABLE = 64
+_STEADY = 0.4  # rooms and panels waver less than tubes
 _STRIP = 24  # rows that are painted at a time
 _DEEP = 45.0  # meters of a tall building's front that are seen beside the street
 _PLOT = 17.0  # meters between the yards of houses that stand behind one another
@@ -184,7 +185,7 @@ class Walls:
         bars = _pulse(bay, 0.485, 0.03, step_bay), _pulse(floor, 0.62, 0.025, step_floor)
         glass = _pulse(bay, 0.5 - wide / 2, wide, step_bay) * _pulse(floor, 0.24, high, step_floor)
         wall += (pane * (1.0 - 0.75 * np.maximum(*bars)) - wall) * glass
-        shining = glass * np.minimum(lit, 1.0)
+        shining = glass * np.minimum(_STEADY * lit, 1.0)
         low = np.flatnonzero(up < _SHOP + step)
         its, along, up, sunlit = (
             Building(*(it[low] for it in its)),
@@ -232,7 +233,7 @@ class Walls:
         shop = light((0.30, 0.02, 60))[..., 0] * (lit + self._glow * (0.25 * neon))
         shop += ((0.88 * lamp + 0.12 * tint) * inside + 0.07 * self._low - shop) * pane
         shop += (board + (name - board) * letters - shop) * band
-        return shop, min(1.0, neon) * np.maximum(pane * np.minimum(awake, 1.0), band * letters)
+        return shop, min(1.0, neon) * np.maximum(pane * (_STEADY * awake), band * letters)
 
     def _roof(self, its: Its, z: Plane, right: Plane) -> tuple[Plane, Plane]:
         """Return the light of flat roofs: parapets, dark yards, skylights that shine by night."""
@@ -329,8 +330,8 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
             color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
             color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
             color += frame * (tube * (neon * 2.2 + unlit))
-        shining = min(1.0, neon) * (1.0 - letters if filled else np.maximum(letters, tube))
-        street.add_sheet((left, upper), color, panel, z, shining, nearest=z)
+        shining = _STEADY * (1.0 - letters) if filled else np.maximum(letters, tube)
+        street.add_sheet((left, upper), color, panel, z, shining * min(1.0, neon), nearest=z)
 
 
 def _away(sign: tuple[Any, ...]) -> float:

@@ -191,7 +191,7 @@ def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: Sky)
         sharp = cv2.GaussianBlur(points, (0, 0), 0.45 + 0.28 * reach)
         shine = sharp * (3.4 * scale) + halo * (4.0 * scale)
         plane += shine
-    np.minimum(2.0 * shine, 1.0, out=canvas.emitters)
+    np.minimum(1.5 * shine, 0.6, out=canvas.emitters)
     for _ in range(sky.flares):
         warm = rng.random() < 0.35
         color = light((0.92, 0.07 * rng.random(), 65.0 if warm else 258.0), 0.9)
@@ -212,7 +212,7 @@ def add_flare(canvas: Canvas, at: tuple[float, float], scale: float, color: Plan
     shine *= 1.0 - smooth_step(50.0, 88.0, far)
     canvas.light[:, *place] += shine * color
     emitters = canvas.emitters[place]
-    np.maximum(emitters, np.minimum(shine, 1.0), out=emitters)
+    np.maximum(emitters, np.minimum(0.4 * shine, 0.4), out=emitters)
 
 
 def add_sun(canvas: Canvas, at: tuple[float, float] | None) -> None:
