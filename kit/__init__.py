@@ -114,12 +114,12 @@ def _found(
     if found is not None:
         return found, Operations(found)
     from kit.client.location import ServiceLocation
-    from kit.local import LocalKeys, embedded, follower, prover
+    from kit.local import LocalKeys, follower, prover, start_embedded
 
     folder = settings.data_folder(data) if data else None
-    url, key = embedded(folder)
+    url, key = start_embedded(folder)
     moves = ServiceLocation(url, follower(folder, key), prover(folder))
-    found = settings.embedded(url, key, data=data, moves=moves)
+    found = settings.embedded_settings(url, key, data=data, moves=moves)
     return found, Operations(found, keys=LocalKeys(folder, key))
 
 

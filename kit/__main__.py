@@ -13,7 +13,7 @@ def main() -> None:
     from kit import commands
 
     arguments = sys.argv[1:]
-    needed = commands.needed(arguments)
+    needed = commands.build_parser(arguments)
     gc.freeze()
     gc.enable()
     commands.run(needed, arguments)

@@ -58,7 +58,7 @@ _stopped: set[Path] = set()
 _ending = threading.Event()
 
 
-def embedded(data: Path | str | None = None) -> tuple[str, str]:
+def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     """Return the address of the embedded service and a key for it.
 
     Parameters
@@ -197,7 +197,7 @@ class LocalKeys:
         """Return all keys, oldest first."""
         now = clock()
         mine = self._caller()
-        rows = self._write(keys.known(mine.account_id))
+        rows = self._write(keys.list_keys(mine.account_id))
         return [_described(row, now, row.id == mine.payer.key_id) for row in rows]
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:

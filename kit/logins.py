@@ -110,9 +110,9 @@ def logout(profile: str = "default") -> None:
     profiles.forget(profile)
 
 
-def saved() -> list[Profile]:
+def saved_profiles() -> list[Profile]:
     """Return the saved profiles, without their keys."""
-    return profiles.known()
+    return profiles.list_profiles()
 
 
 def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:

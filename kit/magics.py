@@ -68,7 +68,7 @@ class Magics:
         percent sign, is for models that take no prompt.
         """
         try:
-            asked = parsed(line)
+            asked = parse_line(line)
             studio = self._studio()
             model = studio.models[asked.model]
             named = {parameter.name for parameter in model.media_parameters}
@@ -132,7 +132,7 @@ def load(shell: Any) -> None:
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
 
 
-def parsed(line: str) -> Line:
+def parse_line(line: str) -> Line:
     """Return what a line asks for.
 
     Raises

@@ -255,7 +255,7 @@ def _names(model: Model) -> set[str]:
 
 def _list_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if not isinstance(value, (list, tuple)):
-        return f"must be a list, not {shown(value)}"
+        return f"must be a list, not {shorten(value)}"
     if parameter.max_items is not None and len(value) > parameter.max_items:
         return bounds.too_many(len(value), parameter.max_items)
     return next((p for item in value if (p := _item_problem(parameter, item, limits))), None)
@@ -266,9 +266,9 @@ def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | Non
         return None  # a choice is right, whatever type its parameter is said to have
     wrong = TYPES.get(parameter.type, lambda _: None)(value)
     if wrong:
-        return f"must be {wrong}, not {shown(value)}"
+        return f"must be {wrong}, not {shorten(value)}"
     if parameter.enum:
-        return f"must be one of {', '.join(map(shown, parameter.enum))}, not {shown(value)}"
+        return f"must be one of {', '.join(map(shorten, parameter.enum))}, not {shorten(value)}"
     if _is_number(value):
         return _range_problem(parameter, value, limits.number)
     if isinstance(value, str) and parameter.max_length is not None:
@@ -278,11 +278,11 @@ def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | Non
 
 def _range_problem(parameter: Parameter, value: float, largest: float) -> str | None:
     if parameter.type in _NUMBERS and abs(value) > largest:
-        return f"must be a number of at most {largest:,} in size, not {shown(value)}"
+        return f"must be a number of at most {largest:,} in size, not {shorten(value)}"
     if parameter.minimum is not None and value < parameter.minimum:
-        return f"must be at least {_whole(parameter.minimum)}, not {shown(value)}"
+        return f"must be at least {_whole(parameter.minimum)}, not {shorten(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
-        return f"must be at most {_whole(parameter.maximum)}, not {shown(value)}"
+        return f"must be at most {_whole(parameter.maximum)}, not {shorten(value)}"
     return NO_NAN if isinstance(value, float) and not math.isfinite(value) else None
 
 
@@ -361,7 +361,7 @@ def _settled(parameter: Parameter, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """Return a value from outside in a few words, however large it is."""
     if isinstance(value, bool):
         return {True: "true", False: "false"}[value]

@@ -16,7 +16,7 @@ from kit.parameters import NO_NAN, suggest
 from kit.wire import Model, Parameter
 
 
-def parsed(parameter: Parameter, text: str) -> Any:
+def parse_text(parameter: Parameter, text: str) -> Any:
     """Return what a text says, by the type of its parameter; None for a blank that is no text.
 
     Of a type that nobody knows it is a number, true, false or other JSON where it can be read so.
@@ -55,7 +55,7 @@ def parsed(parameter: Parameter, text: str) -> Any:
 def item(parameter: Parameter, line: str) -> Any:
     """Return the item that a line of a list says; text that is no plain line is JSON."""
     if _kind(parameter) != "string":
-        return parsed(parameter, line.strip())
+        return parse_text(parameter, line.strip())
     if line.startswith('"') and line.endswith('"'):
         try:
             return json.loads(line)
@@ -66,12 +66,12 @@ def item(parameter: Parameter, line: str) -> Any:
 
 def line(parameter: Parameter, item: Any) -> str:
     """Return the line that `item` reads again."""
-    text = shown(parameter, item)
+    text = format_text(parameter, item)
     odd = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
     return json.dumps(item, ensure_ascii=False) if odd else text
 
 
-def shown(parameter: Parameter, value: Any) -> str:
+def format_text(parameter: Parameter, value: Any) -> str:
     """Return the text that `parsed` reads again."""
     if isinstance(value, str) and (_kind(parameter) == "string" or _is_text(value)):
         return value
@@ -127,7 +127,7 @@ def value(parameter: Parameter, texts: Sequence[str]) -> Any:
             return _list(parameter, texts)
         if len(texts) > 1:
             raise ConfigError(f"{parameter.name} is given more than once")
-        read = _one(parameter, texts[0], parsed)
+        read = _one(parameter, texts[0], parse_text)
     except ValueError as problem:
         raise ConfigError(f"{parameter.name} {problem}") from None
     if read is None and not texts[0].strip():

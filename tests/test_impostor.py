@@ -24,7 +24,7 @@ from kit.service import server, settings
 _HOST = """
 import sys
 from kit import local
-print(local.embedded(sys.argv[1])[0], flush=True)
+print(local.start_embedded(sys.argv[1])[0], flush=True)
 sys.stdin.readline()
 """
 

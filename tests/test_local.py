@@ -61,7 +61,7 @@ def account(url: str, key: str) -> dict[str, object]:
 
 
 def test_the_first_call_starts_it_and_makes_a_demo_account(data: Path) -> None:
-    url, key = local.embedded(data)
+    url, key = local.start_embedded(data)
     told = account(url, key)
 
     assert key.startswith("cs_test_")
@@ -69,7 +69,7 @@ def test_the_first_call_starts_it_and_makes_a_demo_account(data: Path) -> None:
 
 
 def test_the_demo_key_can_do_everything(data: Path) -> None:
-    url, key = local.embedded(data)
+    url, key = local.start_embedded(data)
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=headers, verify=False) as http:
         assert http.get("/v1/creative-studio/generations").status_code == 200
@@ -77,26 +77,26 @@ def test_the_demo_key_can_do_everything(data: Path) -> None:
 
 
 def test_the_same_folder_has_one_service_and_one_key(data: Path) -> None:
-    assert local.embedded(data) == local.embedded(str(data)) == local.embedded(data)
+    assert (
+        local.start_embedded(data) == local.start_embedded(str(data)) == local.start_embedded(data)
+    )
 
 
 def test_racing_calls_get_the_same(data: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(local.embedded, [data] * 4))) == 1
+        assert len(set(pool.map(local.start_embedded, [data] * 4))) == 1
 
 
 def test_two_folders_have_two(data: Path, tmp_path: Path) -> None:
-    first, second = local.embedded(data), local.embedded(tmp_path / "other")
+    first, second = local.start_embedded(data), local.start_embedded(tmp_path / "other")
 
     assert first[0] != second[0]
     assert account(*first)["id"] != account(*second)["id"]
 
 
 def test_a_second_process_finds_it(data: Path) -> None:
-    ours = local.embedded(data)
-    script = (
-        "import json, sys; from kit.local import embedded; print(json.dumps(embedded(sys.argv[1])))"
-    )
+    ours = local.start_start_embedded(data)
+    script = "import json, sys; from kit.local import start_embedded; print(json.dumps(start_embedded(sys.argv[1])))"
     told = subprocess.run(
         [sys.executable, "-c", script, str(data)], capture_output=True, text=True, check=True
     )
@@ -106,10 +106,10 @@ def test_a_second_process_finds_it(data: Path) -> None:
 
 
 def test_the_account_outlives_the_service(data: Path) -> None:
-    first = local.embedded(data)
+    first = local.start_embedded(data)
     before = account(*first)
     local.stop()
-    second = local.embedded(data)
+    second = local.start_embedded(data)
 
     assert first[1] == second[1]
     assert account(*second) == before
@@ -121,7 +121,7 @@ def test_a_stale_note_is_ignored(data: Path) -> None:
         json.dumps({"url": "http://127.0.0.1:9", "instance": "gone", "pid": os.getpid()})
     )
 
-    assert account(*local.embedded(data))
+    assert account(*local.start_embedded(data))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": "cs_test_wrong"}', '{"key": 7}', "7"])
@@ -129,11 +129,11 @@ def test_a_key_that_no_longer_works_is_made_anew(data: Path, text: str) -> None:
     settings.prepare(data)
     (data / "demo.json").write_text(text)
 
-    assert account(*local.embedded(data))
+    assert account(*local.start_embedded(data))
 
 
 def test_only_the_owner_can_read_what_is_kept(data: Path) -> None:
-    local.embedded(data)
+    local.start_embedded(data)
     modes = {path.name: path.stat().st_mode & 0o777 for path in data.iterdir()}
 
     assert data.stat().st_mode & 0o777 == 0o700
@@ -142,13 +142,13 @@ def test_only_the_owner_can_read_what_is_kept(data: Path) -> None:
 
 def test_it_starts_inside_a_running_event_loop(data: Path) -> None:
     async def cell() -> tuple[str, str]:
-        return local.embedded(data)
+        return local.start_embedded(data)
 
     assert account(*asyncio.run(cell()))
 
 
 def test_a_proxy_is_not_asked_for_this_machine(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = local.embedded(data)
+    ours = local.start_embedded(data)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
 
@@ -156,7 +156,7 @@ def test_a_proxy_is_not_asked_for_this_machine(data: Path, monkeypatch: pytest.M
 
 
 def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
-    url, key = local.embedded(data)
+    url, key = local.start_embedded(data)
     keys = local.LocalKeys(data, key)
 
     made = keys.create("laptop", ["creative:generate"], 30)
@@ -173,7 +173,7 @@ def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
 
 
 def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
-    _, key = local.embedded(data)
+    _, key = local.start_embedded(data)
 
     async def cell() -> int:
         return len(local.LocalKeys(data, key).known())
@@ -182,7 +182,7 @@ def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
 
 
 def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
-    _, key = local.embedded(data)
+    _, key = local.start_embedded(data)
 
     with pytest.raises(NotFoundError):
         local.LocalKeys(data, key).revoke("key_of_somebody_else")
@@ -228,18 +228,18 @@ def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> Non
 
 
 def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
-    url, key = local.embedded(data)
+    url, key = local.start_embedded(data)
     follow = local.follower(data, key)
     local.stop()
 
     with pytest.raises(ConfigError, match="it was stopped here"):
         follow(url)
-    again = local.embedded(data)[0]
+    again = local.start_embedded(data)[0]
     assert follow(url) == again
 
 
 def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
-    url, key = local.embedded(data)
+    url, key = local.start_embedded(data)
     follow = local.follower(data, key)
     local._running[data].stop()
 
@@ -247,7 +247,7 @@ def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
 
 
 def test_a_studio_of_another_account_is_not_taken_over(data: Path) -> None:
-    url, _ = local.embedded(data)
+    url, _ = local.start_embedded(data)
 
     with pytest.raises(ConfigError, match="another demo account"):
         local.follower(data, "cs_test_of_somebody_else")(url)

@@ -113,11 +113,11 @@ def test_a_name_that_is_none_is_told_what_is_close() -> None:
 @pytest.mark.parametrize("text", ['{"a": NaN}', " [1, [-Infinity]]", "[1e999]"])
 def test_an_object_with_a_number_that_json_does_not_have_is_no_text(text: str) -> None:
     with pytest.raises(ValueError, match="NaN or Infinity, which cannot be sent"):
-        typed.parsed(one("object"), text)
+        typed.parse_text(one("object"), text)
     with pytest.raises(ConfigError, match="it holds NaN"):
         typed.value(one("object"), [text])
-    quoted = typed.shown(one("object"), text)  # who means the text writes it as one
-    assert typed.parsed(one("object"), quoted) == text
+    quoted = typed.format_text(one("object"), text)  # who means the text writes it as one
+    assert typed.parse_text(one("object"), quoted) == text
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_an_object_with_a_number_that_json_does_not_have_is_no_text(text: str) -
 )
 def test_a_comma_is_told_how_to_be_written(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        typed.parsed(one("number"), text)
+        typed.parse_text(one("number"), text)
     with pytest.raises(ValueError, match=r"write 0\.5"):  # nor is it a word of another service's
-        typed.parsed(one("float"), "0,5")
+        typed.parse_text(one("float"), "0,5")
 
 
 _JSON = st.recursive(
@@ -149,7 +149,7 @@ def test_a_text_reads_back(type: str, text: str) -> None:
     parameter = one(type)
     stripped = text if type in ("string", "text") else text.strip() or "x"
 
-    assert typed.parsed(parameter, typed.shown(parameter, stripped)) == stripped
+    assert typed.parse_text(parameter, typed.format_text(parameter, stripped)) == stripped
     assert typed.item(parameter, typed.line(parameter, stripped)) == stripped
 
 
@@ -157,4 +157,4 @@ def test_a_text_reads_back(type: str, text: str) -> None:
 def test_any_value_of_an_unknown_type_reads_back(value: Any) -> None:
     parameter = one("tensor")
 
-    assert typed.parsed(parameter, typed.shown(parameter, value)) == value
+    assert typed.parse_text(parameter, typed.format_text(parameter, value)) == value

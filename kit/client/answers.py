@@ -91,7 +91,7 @@ def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
     return _dated(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
-def coded(reply: Reply) -> bool:
+def has_own_code(reply: Reply) -> bool:
     """Return whether an error comes from the service itself: a gateway before it knows no codes."""
     return bool(_envelope(reply)[0])
 

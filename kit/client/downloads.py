@@ -67,7 +67,7 @@ class GoneError(NoAnswerError):
     """A completed generation has no output, or none any more."""
 
 
-def announced(
+def wait_for_address(
     generation: wire.Generation, policy: Policy = PATIENT, *, status_url: str | None = None
 ) -> Flow[wire.Generation]:
     """Return a completed generation with the address of its output, as far as there is one.
@@ -133,7 +133,7 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
     for fresh in (False, True):
         if fresh:
             generation = yield from flows.ask(calls.get_generation(generation.id), policy)
-        generation = yield from announced(generation, policy)
+        generation = yield from wait_for_address(generation, policy)
         if generation.deletion:
             raise GoneError(f"{generation.deletion} (the generation {generation.id} stays)")
         if not generation.output_url:
@@ -150,7 +150,7 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
         return file_types.rename_by_content(path, kind, generation.output_url or "")
     error = flows.problem(outcome)
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
-    raise _failed(generation.id, str(flows.told(error)) if error else "", gone=gone)
+    raise _failed(generation.id, str(flows.explain_retry_after(error)) if error else "", gone=gone)
 
 
 def _failed(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerError:

@@ -99,7 +99,11 @@ def exchange(
         doubt = doubt or repeating.may_have_run(call, outcome)
         over = (policy.quick and away(outcome)) or not _again(call, outcome, error)
         if over or not (yield from tries.rest(error)):
-            raise repeating.mark_unsettled(call, told(error)) if doubt else told(error)
+            raise (
+                repeating.mark_unsettled(call, explain_retry_after(error))
+                if doubt
+                else explain_retry_after(error)
+            )
 
 
 class UnreachableError(NoAnswerError):
@@ -140,12 +144,12 @@ class Tries:
         asked = getattr(error, "retry_after", None) or 0.0
         pause = self.policy.backoff(self.failed, asked)
         self.failed += 1
-        gone = self.outlasts and unanswered(error)
+        gone = self.outlasts and is_connection_error(error)
         if (self.failed >= self.policy.attempts and not gone) or self._over(pause):
             return False
         why = _sentence(error, asked) if asked >= WORTH_TELLING else ""
         if gone and self.rested >= WORTH_TELLING:
-            why = unconnected(self.rested)
+            why = no_connection_text(self.rested)
         self.rested += pause
         try:
             yield Sleep(pause, why)
@@ -233,7 +237,7 @@ def away(outcome: Reply | NoReply) -> bool:
     return outcome.status in _GATEWAY or (outcome.status == 503 and silent)
 
 
-def told(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
+def explain_retry_after(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
     """Return an error whose sentence says how long the service asks to be left alone."""
     asked = getattr(error, "retry_after", None) or 0.0
     if asked >= WORTH_TELLING:
@@ -255,12 +259,12 @@ def span(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
 
 
-def unconnected(seconds: float) -> str:
+def no_connection_text(seconds: float) -> str:
     """Return what to tell whoever waits while there is no connection."""
     return f"no connection for {span(seconds)}, trying again"
 
 
-def unanswered(error: Exception | None) -> bool:
+def is_connection_error(error: Exception | None) -> bool:
     """Return whether an error is one of a connection that may be there again in a while."""
     return isinstance(error, NoAnswerError) and not isinstance(error, UnreachableError)
 

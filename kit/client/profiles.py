@@ -127,7 +127,7 @@ def find(
     return entry["base_url"], key
 
 
-def known(*, path: Path | None = None) -> list[Profile]:
+def list_profiles(*, path: Path | None = None) -> list[Profile]:
     """Return the saved profiles, without their keys."""
     entries = _read(file() if path is None else path)
     return [_profile(name, entry) for name, entry in entries.items()]

@@ -51,7 +51,7 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     if outcome.status == 409:
         return later  # an earlier attempt under the same key is still being carried out
     if outcome.status == 503:
-        return not (later or answers.coded(outcome))
+        return not (later or answers.has_own_code(outcome))
     return outcome.status >= 500 or outcome.status in _UNSURE
 
 

@@ -118,7 +118,7 @@ def resolve(
     return Settings(*found, data=folder, name=name, progress=progress)
 
 
-def embedded(
+def embedded_settings(
     base_url: str,
     api_key: str,
     *,
@@ -257,7 +257,7 @@ def _profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str
 
     found = profiles.find(name, path=path)
     if found is None and asked_for:
-        known = ", ".join(repr(each.name) for each in profiles.known(path=path))
+        known = ", ".join(repr(each.name) for each in profiles.list_profiles(path=path))
         raise ConfigError(
             f"there is no saved profile {name!r}; "
             + (f"there is {known}" if known else "kit.login() saves one")

@@ -51,7 +51,7 @@ def final(outcome: Reply | NoReply) -> bool:
     return isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429
 
 
-def ended(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
+def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
     """Return whether a ticket was refused because its time is over: by its date, or in words."""
     if not isinstance(outcome, Reply) or outcome.status not in _ENDED:
         return False
@@ -63,7 +63,7 @@ def ended(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
 def refusal(name: str, outcome: Reply | NoReply) -> str:
     """Return why a file is not there: it was turned down, or something broke on the way."""
     error, status = flows.problem(outcome), getattr(outcome, "status", 0)
-    reason = _wrong_with_it(error) or (flows.told(error) if error else "")
+    reason = _wrong_with_it(error) or (flows.explain_retry_after(error) if error else "")
     if 300 <= status < 400:
         reason = "its address leads to another one, which is not followed"
     fate = "was refused" if 400 <= status < 500 and status != 429 else "did not arrive"
@@ -249,7 +249,7 @@ def upload(
                 return ticket.upload_id
             outcome = NoReply("what arrived is not what was sent (SHA-256 differs)")
         if final(outcome):
-            if renewed or not ended(ticket, outcome):
+            if renewed or not is_expired(ticket, outcome):
                 break
             renewed = True
         elif not (yield from tries.rest(flows.problem(outcome))):

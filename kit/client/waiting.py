@@ -84,13 +84,13 @@ class RetryState:
 
     def _words(self, gone: float) -> str:
         if isinstance(self.error, NoAnswerError):
-            return flows.unconnected(gone)
+            return flows.no_connection_text(gone)
         return f"the service has been unavailable for {flows.span(gone)}, trying again"
 
 
 def _passing(error: KitError) -> bool:
     """Return whether an error may be gone by itself in a while."""
-    return flows.unanswered(error) or isinstance(error, (UnavailableError, RateLimitError))
+    return flows.is_connection_error(error) or isinstance(error, (UnavailableError, RateLimitError))
 
 
 #: An ETag that no generation has: the first answer comes at once.

@@ -55,7 +55,7 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
     return app
 
 
-def needed(arguments: Sequence[str]) -> typer.Typer:
+def build_parser(arguments: Sequence[str]) -> typer.Typer:
     """Return as much of the command line as some arguments need."""
     asked = [name for name in arguments[:1] if name in (*COMMANDS, *GROUPS)]
     return command_line(asked) if asked else command_line()
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Those of the process when left out.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    run(needed(given), given)
+    run(build_parser(given), given)
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ def create(
     work = accounts.create(name, email, units, clock(), actor=actor())
     row = transact(settings_of(data, database), work)
     if as_json:
-        show_json(described(row))
+        show_json(account_data(row))
     else:
         typer.echo(f"{row.id}  {row.name} <{row.email}>  {number(row.balance)} credits")
 
@@ -48,13 +48,13 @@ def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json
     """List the accounts."""
     rows = read(settings_of(data, database), accounts.every_one())
     if as_json:
-        show_json([described(row) for row in rows])
+        show_json([account_data(row) for row in rows])
     else:
         lines = [(r.id, r.name, r.email, number(r.balance), moment(r.created_at)) for r in rows]
         show_table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
 
 
-def described(row: Any) -> dict[str, Any]:
+def account_data(row: Any) -> dict[str, Any]:
     """Return an account as operation 1 has it."""
     return {
         "id": row.id,

@@ -29,13 +29,13 @@ def command(
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
     rows = read(settings_of(data, database), audit.entries(most=limit))
     if as_json:
-        show_json([described(row) for row in rows])
+        show_json([audit_data(row) for row in rows])
         return
     lines = [(moment(r.created_at), r.actor, r.act, r.subject, _details(r)) for r in rows]
     show_table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines)
 
 
-def described(row: Any) -> dict[str, Any]:
+def audit_data(row: Any) -> dict[str, Any]:
     """Return a line as data."""
     return {
         "id": row.id,

@@ -31,10 +31,10 @@ def command(
     if as_json:
         show_json(asdict(report))
     else:
-        typer.echo(f"{target}: {told(report)}")
+        typer.echo(f"{target}: {report_sentence(report)}")
 
 
-def told(report: backup.Report) -> str:
+def report_sentence(report: backup.Report) -> str:
     """Return a report as one sentence."""
     parts = [f"{report.files} files, {report.size_bytes:,} bytes"]
     if report.unfinished:

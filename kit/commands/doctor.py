@@ -17,7 +17,7 @@ import kit
 from kit.client import profiles
 from kit.commands import jupyter
 from kit.commands.findings import Finding
-from kit.commands.options import Data, Json, examined, show_json
+from kit.commands.options import Data, Json, check_database, show_json
 from kit.engines.configured.place import Listing, Place
 from kit.engines.registry import installed, survey
 from kit.errors import KitError
@@ -62,7 +62,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from jupyter.examine()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
-    yield _checked("database", lambda: examined(settings), "see the sentence above")
+    yield _checked("database", lambda: check_database(settings), "see the sentence above")
     yield _checked("models", lambda: ", ".join(_survey(settings).engines), _AGAIN)
     yield from _engines(settings)
     yield _checked("a picture", _picture, "see the sentence above")

@@ -76,9 +76,9 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """List the keys, without their secrets."""
-    rows = read(settings_of(data, database), keys.known(account))
+    rows = read(settings_of(data, database), keys.list_keys(account))
     if as_json:
-        show_json([described(row) for row in rows])
+        show_json([key_data(row) for row in rows])
     else:
         now = clock()
         lines = [(r.id, r.prefix, r.name, r.scopes, _state(r, now)) for r in rows]
@@ -99,13 +99,13 @@ def revoke(
     order = keys.revoke(key, clock(), sign_out=sign_out, actor=actor())
     row = transact(settings_of(data, database), order)
     if as_json:
-        show_json(described(row))
+        show_json(key_data(row))
     else:
         ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""
         typer.echo(f"{row.id} ({row.prefix}…) is revoked{ended}")
 
 
-def described(row: Any) -> dict[str, Any]:
+def key_data(row: Any) -> dict[str, Any]:
     """Return a key without its secret."""
     return {
         "id": row.id,

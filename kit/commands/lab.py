@@ -13,7 +13,7 @@ import typer
 
 from kit.commands.options import Data
 from kit.errors import ConfigError
-from kit.local import embedded, stop
+from kit.local import start_embedded, stop
 from kit.service import settings as service_settings
 
 _FIRST = "01_quickstart.ipynb"
@@ -28,7 +28,7 @@ def command(
     """Open JupyterLab on the first tutorial."""
     folder = tutorials()
     settings = service_settings.load(data=data)
-    url, _ = embedded(settings.data)
+    url, _ = start_embedded(settings.data)
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
     # The notebooks find the service through the data folder, so that no key travels in a variable.
     environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: _quiet()}

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, Json, examined, read, settings_of, show_json
+from kit.commands.options import (
+    Data,
+    DatabaseUrl,
+    Json,
+    check_database,
+    read,
+    settings_of,
+    show_json,
+)
 from kit.service.domain import credits
 
 app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)
@@ -19,7 +27,7 @@ def group() -> None:
 def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
     """Prove that the file, every balance, charge and refund is right; nothing is repaired."""
     settings = settings_of(data, database)
-    examined(settings)
+    check_database(settings)
     found = read(settings, credits.verify())
     if as_json:
         show_json(

@@ -29,6 +29,6 @@ def command(
         raise ConfigError("there is no key on standard input")
     with login(base_url, key, profile=profile, data=data) as studio:
         account = studio.account
-    kept = next(saved for saved in profiles.known() if saved.name == profile)
+    kept = next(saved for saved in profiles.list_profiles() if saved.name == profile)
     where = "the keyring" if kept.in_keyring else str(profiles.file())
     typer.echo(f"{account.name or account.id} at {kept.base_url}: saved as {profile!r} in {where}")

@@ -55,7 +55,7 @@ def actor() -> str:
     return f"cli:{machine.user()}"
 
 
-def examined(settings: Settings) -> str:
+def check_database(settings: Settings) -> str:
     """Look through the service's database, if there is one, and say that nothing is wrong with it.
 
     Raises

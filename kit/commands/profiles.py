@@ -10,7 +10,10 @@ from kit.commands.options import Json, show_json, show_table
 
 def command(as_json: Json = False) -> None:
     """List the saved services, without their keys."""
-    rows = [(p.name, p.base_url, "keyring" if p.in_keyring else "file") for p in profiles.known()]
+    rows = [
+        (p.name, p.base_url, "keyring" if p.in_keyring else "file")
+        for p in profiles.list_profiles()
+    ]
     if as_json:
         show_json([dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows])
     elif rows:

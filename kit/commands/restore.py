@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.backup import told
+from kit.commands.backup import report_sentence
 from kit.commands.options import Json, actor, settings_of, show_json, transact
 from kit.service import backup
 from kit.service.domain import audit
@@ -28,4 +28,4 @@ def command(
     if as_json:
         show_json(asdict(report))
     else:
-        typer.echo(f"{settings.data}: {told(report)}; balances and files are right")
+        typer.echo(f"{settings.data}: {report_sentence(report)}; balances and files are right")

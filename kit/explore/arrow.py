@@ -28,7 +28,7 @@ _TYPES: Mapping[str, pa.DataType] = {
 }
 
 
-def typed(table: schema.Table) -> pa.Schema:
+def frame_schema(table: schema.Table) -> pa.Schema:
     """Return the Arrow schema of a frame, its id first.
 
     Examples
@@ -40,7 +40,7 @@ def typed(table: schema.Table) -> pa.Schema:
     return pa.schema(fields)
 
 
-GENERATIONS = typed(schema.GENERATIONS)
+GENERATIONS = frame_schema(schema.GENERATIONS)
 
 
 def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:

@@ -176,7 +176,7 @@ def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:
     status = cells.texts(column("status"))
     begun, ended = (
         cells.times(column("created_at"), malformed, "createdAt"),
-        cells.ended(status, column("completed_at"), column("updated_at"), malformed),
+        cells.end_times(status, column("completed_at"), column("updated_at"), malformed),
     )
     credits, back = (
         cells.numbers(column("credits_charged"), malformed, "creditsCharged"),
@@ -199,7 +199,7 @@ def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:
         ),
         **cells.outputs(column("output"), malformed),
         "parameters": cells.objects(column("parameters")),
-        "media": cells.counted(column("media_urls")),
+        "media": cells.count_media(column("media_urls")),
         "error": cells.sentences(column("error")),
         "error_code": cells.texts(column("error_code")),
         "created_at": begun,

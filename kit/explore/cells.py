@@ -137,7 +137,7 @@ def _unzoned(texts: pa.Array) -> pa.Array:
     return texts.cast(pa.timestamp("us")).cast(TIME)
 
 
-def ended(
+def end_times(
     status: pa.Array,
     completed: Sequence[str | None],
     updated: Sequence[str | None],
@@ -209,7 +209,7 @@ def _utf8(content: bytes) -> bool:
     return True
 
 
-def counted(media: Sequence[msgspec.Raw]) -> pa.Array:
+def count_media(media: Sequence[msgspec.Raw]) -> pa.Array:
     """Return how many files each input had; their addresses are signed and stay outside."""
     written = objects(media)
     found = pa.nulls(len(written), pa.string())

@@ -24,7 +24,7 @@ def complete(table: pa.Table) -> bool:
     return int(table["credits"].null_count) == 0
 
 
-def filled(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
+def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
     """Return generations with credits where they are known from elsewhere.
 
     Parameters

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kit.errors import BadRequestError
 from kit.explore import arrow, schema
-from kit.explore.settings import OBJECTS, expanded
+from kit.explore.settings import OBJECTS, expand_json
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Columns:
         for column, keys in self._keys.items():
             if keys or self._whole[column]:
                 before = len(table.column_names)
-                table = expanded(table, column, None if self._whole[column] else keys)
+                table = expand_json(table, column, None if self._whole[column] else keys)
                 added += table.column_names[before:]
         names = [*(self._asked or schema.GENERATIONS)]
         return arrow.frame(table.select([*dict.fromkeys(["id", *names, *added])]))

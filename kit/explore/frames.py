@@ -116,7 +116,7 @@ def generations(
     """
     from kit.explore import batches, charges
 
-    return _frame(charges.filled(batches.rows(items), receipts, models), parameters, media)
+    return _frame(charges.fill_credits(batches.rows(items), receipts, models), parameters, media)
 
 
 def pages(
@@ -146,7 +146,9 @@ def pages(
     """
     from kit.explore import batches, charges
 
-    return _frame(charges.filled(batches.table(contents), receipts, models), parameters, media)
+    return _frame(
+        charges.fill_credits(batches.table(contents), receipts, models), parameters, media
+    )
 
 
 def ledger(items: Iterable[wire.Entry]) -> pd.DataFrame:
@@ -204,10 +206,10 @@ def scripts(items: Iterable[wire.Script]) -> pd.DataFrame:
 
 def _frame(table: pa.Table, parameters: bool, media: bool) -> pd.DataFrame:
     from kit.explore import arrow
-    from kit.explore.settings import expanded
+    from kit.explore.settings import expand_json
 
     for column, wanted in (("parameters", parameters), ("media", media)):
-        table = expanded(table, column) if wanted else table
+        table = expand_json(table, column) if wanted else table
     return arrow.frame(table)
 
 

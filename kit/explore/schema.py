@@ -139,7 +139,7 @@ def dtypes(table: Table) -> dict[str, str]:
     return {name: column.dtype for name, column in table.items()}
 
 
-def described(name: str) -> pd.DataFrame:
+def describe(name: str) -> pd.DataFrame:
     """Return a table's columns as a frame: dtype, unit and meaning, indexed by column.
 
     Parameters

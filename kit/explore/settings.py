@@ -20,7 +20,7 @@ _SLICE = 500
 _decoder = msgspec.json.Decoder(list[dict[str, Any]])
 
 
-def expanded(table: pa.Table, column: str, names: Sequence[str] | None = None) -> pa.Table:
+def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None) -> pa.Table:
     """Return a table with a column for each key of a column of JSON objects, after the others.
 
     Parameters

@@ -226,9 +226,9 @@ class _Run:
         if done.num_rows:
             models: Mapping[str, wire.Model] = {}
             receipts = self._source.receipts() if not charges.complete(done) else {}
-            if not charges.complete(charges.filled(done, receipts, {})):
+            if not charges.complete(charges.fill_credits(done, receipts, {})):
                 models = yield from self._source.models()
-            self._waiting.append(charges.filled(done, receipts, models))
+            self._waiting.append(charges.fill_credits(done, receipts, models))
 
     def _see(self, table: pa.Table) -> None:
         """Note how far it got, for the next sync and for whoever watches."""

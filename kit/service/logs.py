@@ -92,7 +92,7 @@ class TextFormatter(logging.Formatter):
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802 - the library's name
         """Return an exception's class and places."""
-        told = raised(ei)
+        told = describe_exception(ei)
         return "\n".join([f"  {told['error']}", *(f"    at {place}" for place in told["stack"])])
 
 
@@ -111,11 +111,11 @@ class JsonFormatter(logging.Formatter):
         facts = record.args
         told |= facts if isinstance(facts, Mapping) else {"message": record.getMessage()}
         if record.exc_info:
-            told |= raised(record.exc_info)
+            told |= describe_exception(record.exc_info)
         return orjson.dumps(told, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def raised(info: _Raised) -> dict[str, Any]:
+def describe_exception(info: _Raised) -> dict[str, Any]:
     """Return an exception's class and the places it came through, without what it says."""
     kind, _, trace = info
     places = [

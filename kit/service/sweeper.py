@@ -48,7 +48,7 @@ class Sweeper:
             pass
         await context.database.write(idempotency.prune(now))
         await self._expire(now)
-        while keys := await context.database.read(outputs.unwanted()):
+        while keys := await context.database.read(outputs.keys_to_delete()):
             if not await remove_files(context, keys):
                 break
         await self._remove_orphans()

@@ -86,7 +86,7 @@ class AccountConnections:
         """Return what there is to choose from, the studio's own first."""
         with self._lock:
             open_now = dict(self._open)
-        saved = {} if self.visitors else {p.name: p.base_url for p in profiles.known()}
+        saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
         found = [self.describe(connection) for connection in open_now.values()]
         return found + [
             self._described(name, address, name)
@@ -263,7 +263,7 @@ def _tried(connection: AccountConnection) -> wire.Account:
 
 def _unused(name: str, address: str) -> None:
     """Refuse to give the name of one service to another."""
-    there = next((p.base_url for p in profiles.known() if p.name == name), None)
+    there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
     if name and there is not None and origin(there) != origin(address):
         raise ConfigError(f"the profile {name!r} is for {there}: take another name")
 

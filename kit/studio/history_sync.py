@@ -95,7 +95,7 @@ class HistorySync:
             return whole
         receipts = self.receipts()
         models = {} if charges.complete(whole) else (yield from self.models())
-        return charges.filled(whole, receipts, models)
+        return charges.fill_credits(whole, receipts, models)
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""

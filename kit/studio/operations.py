@@ -152,7 +152,7 @@ class Operations:
     def fetched(self, generation: wire.Generation) -> Flow[wire.Generation]:
         """Return a completed generation whose output is in the cache."""
         address = self._starts.addresses.get(generation.id)
-        found = yield from downloads.announced(generation, self._policy, status_url=address)
+        found = yield from downloads.wait_for_address(generation, self._policy, status_url=address)
         yield from downloads.output(self.cache, found, self._policy)
         return found
 

@@ -78,7 +78,7 @@ def figure(amount: Decimal | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def signed(amount: Decimal) -> str:
+def signed_amount(amount: Decimal) -> str:
     """Return an amount with its sign, as differences and ledgers show it.
 
     Examples
@@ -104,12 +104,12 @@ def size(count: int) -> str:
 
 def card(heading: str, body: str) -> str:
     """Return a box around some HTML; the heading is plain text."""
-    words = directed(escape(heading))
+    words = set_direction(escape(heading))
     top = f'<div style="font-weight:600;font-size:14px">{words}</div>' if heading else ""
     return f'<div style="{CARD}">{top}{body}</div>'
 
 
-def directed(html: str) -> str:
+def set_direction(html: str) -> str:
     """Return somebody's words as HTML so that those read from right to left begin at the right.
 
     Examples
@@ -139,7 +139,7 @@ def warning(sentence: str) -> str:
 
 def facts(rows: Mapping[str, object]) -> str:
     """Return names and values as a table; what is empty is left out."""
-    return pairs((name, directed(escape(str(value)))) for name, value in rows.items() if value)
+    return pairs((name, set_direction(escape(str(value)))) for name, value in rows.items() if value)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

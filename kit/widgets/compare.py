@@ -14,7 +14,7 @@ from typing import Any
 
 from kit import wire
 from kit.widgets import cards, media
-from kit.widgets.exhibit import Exhibit, drawn
+from kit.widgets.exhibit import Exhibit, draw_exhibits
 
 #: Bytes of all pictures together.
 TOTAL = 600_000
@@ -87,7 +87,7 @@ class Comparison:
             aspect=self._aspect(),
             style=_SHOWN,
         )
-        shown = drawn(self.exhibits, fit, whole=True, folder=self.folder)
+        shown = draw_exhibits(self.exhibits, fit, whole=True, folder=self.folder)
         rows = self.rows()
         lines = [
             _heads(shown),
@@ -129,7 +129,7 @@ def _heads(shown: Sequence[str]) -> str:
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:
     style = _MARK if mark else ""
     inside = "".join(
-        f'<td style="{cards.CELL}"><div style="{style}">{cards.directed(cell)}</div></td>'
+        f'<td style="{cards.CELL}"><div style="{style}">{cards.set_direction(cell)}</div></td>'
         for cell in cells
     )
     head = f"{'≠ ' if mark else ''}{name}"
@@ -151,7 +151,7 @@ def _price(price: Decimal | None, first: Decimal | None, number: int) -> str:
     text = cards.figure(price) if price is not None else _MISSING
     if not number or price is None or first is None or price == first:
         return escape(text)
-    return f"{escape(text)} <b>({escape(cards.signed(price - first))})</b>"
+    return f"{escape(text)} <b>({escape(cards.signed_amount(price - first))})</b>"
 
 
 def _text(value: Any) -> str:

@@ -78,7 +78,7 @@ class Exhibit:
         return self.facts.parameters or {}
 
 
-def drawn(
+def draw_exhibits(
     exhibits: Sequence[Exhibit], fit: media.Fit, *, whole: bool = False, folder: Path | None = None
 ) -> list[str]:
     """Return the element of each exhibit, fetched and encoded side by side."""

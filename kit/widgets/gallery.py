@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.widgets import cards, media, preview
-from kit.widgets.exhibit import Exhibit, drawn, total
+from kit.widgets.exhibit import Exhibit, draw_exhibits, total
 
 #: Bytes of all pictures together, before base64 makes a third more of them.
 TOTAL = 900_000
@@ -74,7 +74,7 @@ class Gallery:
     def html(self) -> str:
         """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
         shown = self.exhibits[:TILES]
-        tiles = drawn(shown, self._fit(len(shown)), folder=self.folder)
+        tiles = draw_exhibits(shown, self._fit(len(shown)), folder=self.folder)
         lines = (self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         left = len(self.exhibits) - len(shown)

@@ -20,11 +20,11 @@ from kit.widgets.cards import (
     bar,
     card,
     credits,
-    directed,
     facts,
     faint,
     figure,
-    signed,
+    set_direction,
+    signed_amount,
     size,
     status,
     table,
@@ -76,7 +76,7 @@ def entries(items: Iterable[wire.Entry]) -> str:
         (
             f"{e.created_at:%Y-%m-%d %H:%M}",
             escape(e.kind),
-            f"<b>{escape(signed(e.credits))}</b>",
+            f"<b>{escape(signed_amount(e.credits))}</b>",
             escape(figure(e.balance_after)),
             faint(e.model_id or e.generation_id or ""),
         )
@@ -154,7 +154,7 @@ def generation(
     copy = f"{item.deletion} at the service; this is a copy" if media and item.deletion else ""
     parts = [
         media,
-        f"<div>{directed(escape(item.prompt))}</div>" if item.prompt else "",
+        f"<div>{set_direction(escape(item.prompt))}</div>" if item.prompt else "",
         running,
         f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
         faint(f"not painted: {', '.join(item.unused_words)}") if item.unused_words else "",
@@ -204,7 +204,9 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
 TEXTS: dict[type[Any], Callable[[Any], str]] = {
     wire.Account: lambda a: f"<Account {a.name}{_balance(a)}>",
     wire.Balance: lambda b: f"<Balance {credits(b.balance)}>",
-    wire.Entry: lambda e: f"<Entry {_joined([e.kind, signed(e.credits), e.model_id or ''])}>",
+    wire.Entry: lambda e: (
+        f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>"
+    ),
     wire.Model: lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
     wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, _allowed(p)])}>",
     wire.Quote: quote_text,

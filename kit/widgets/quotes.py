@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from kit import wire
-from kit.widgets.cards import card, credits, faint, figure, signed, table, warning
+from kit.widgets.cards import card, credits, faint, figure, signed_amount, table, warning
 
 #: Sources of a price that is not what will be charged -> what they are called.
 _GUESSES = {
@@ -16,7 +16,7 @@ _GUESSES = {
 
 def quote(item: wire.Quote) -> str:
     """Draw a price with the terms it is made of."""
-    rows = [(escape(_term(t)), escape(signed(t.credits))) for t in item.terms]
+    rows = [(escape(_term(t)), escape(signed_amount(t.credits))) for t in item.terms]
     short = ""
     if item.affordable is False:
         left = f": {credits(item.balance)}" if item.balance is not None else ""

@@ -77,7 +77,7 @@ def test_a_keyring_that_does_not_open_any_more_is_a_sentence(path: Path) -> None
         profiles.find("default", path=path, vault=vault)
     with pytest.raises(ConfigError, match=r"does not give up the key .* unlock it and log out"):
         profiles.forget("default", path=path, vault=vault)
-    assert [each.name for each in profiles.known(path=path)] == ["default"]
+    assert [each.name for each in profiles.list_profiles(path=path)] == ["default"]
 
 
 def test_a_profile_whose_key_is_gone_can_be_forgotten(path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_profile_whose_key_is_gone_can_be_forgotten(path: Path) -> None:
 
     profiles.forget("default", path=path, vault=Vault())
 
-    assert profiles.known(path=path) == []
+    assert profiles.list_profiles(path=path) == []
 
 
 class Keyrings(ModuleType):
@@ -150,7 +150,7 @@ def test_profiles_are_listed_without_keys(path: Path) -> None:
     profiles.save(URL, KEY, path=path)
     profiles.save("https://b.test/", KEY, name="b", path=path)
 
-    found = profiles.known(path=path)
+    found = profiles.list_profiles(path=path)
 
     assert [(each.name, each.base_url) for each in found] == [
         ("default", URL),
@@ -167,7 +167,7 @@ def test_a_forgotten_profile_leaves_nothing(path: Path) -> None:
     profiles.forget("default", path=path, vault=vault)
 
     assert vault.kept == {}
-    assert [each.name for each in profiles.known(path=path)] == ["other"]
+    assert [each.name for each in profiles.list_profiles(path=path)] == ["other"]
     with pytest.raises(ConfigError, match="no saved profile 'default'"):
         profiles.forget("default", path=path)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.client.profiles import save
-from kit.client.settings import Settings, data_folder, embedded, mask, resolve
+from kit.client.settings import Settings, data_folder, embedded_settings, mask, resolve
 from kit.errors import ConfigError
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"
@@ -158,6 +158,6 @@ def test_progress_can_be_switched_off() -> None:
 
 
 def test_the_embedded_service_keeps_its_name_when_its_port_changes(tmp_path: Path) -> None:
-    names = {embedded(f"http://127.0.0.1:{n}", KEY, data=tmp_path).name for n in (1, 2)}
+    names = {embedded_settings(f"http://127.0.0.1:{n}", KEY, data=tmp_path).name for n in (1, 2)}
 
     assert names == {"embedded"}

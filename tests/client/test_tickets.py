@@ -177,7 +177,7 @@ def test_a_service_is_known_by_its_key(settings: Settings) -> None:
 def test_an_ended_ticket_needs_a_refusal() -> None:
     facts = wire.Ticket(upload_id="u", upload_url="/u", expires_at=None)
 
-    assert not uploads.ended(facts, Reply(500, {}, b'{"error": "expired"}'))
+    assert not uploads.is_expired(facts, Reply(500, {}, b'{"error": "expired"}'))
 
 
 @pytest.mark.parametrize("content", [png() + b"more", png()[:-4]])

@@ -76,7 +76,7 @@ def test_a_revoked_key_alone_ends_no_address(
     service: Service,
     done: dict[str, object],
 ) -> None:
-    [mine] = service.write(keys.known(http.get("/v1/account").json()["id"]))
+    [mine] = service.write(keys.list_keys(http.get("/v1/account").json()["id"]))
     service.write(keys.revoke(mine.id, clock()))
 
     assert http.get("/v1/account").status_code == 401

@@ -26,7 +26,7 @@ MODELS = {model.id: model for model in (RULE, PLAIN, METERED)}
 def charge(**fields: Any) -> tuple[float | None, str]:
     item = {"id": "a", "status": "completed", **fields}
     table = batches.table([json.dumps([item]).encode()])
-    row = charges.filled(table, {"known": Decimal("0.7")}, MODELS).to_pylist()[0]
+    row = charges.fill_credits(table, {"known": Decimal("0.7")}, MODELS).to_pylist()[0]
     assert (row["net"] is None) == (row["credits"] is None)
     return row["credits"], row["credits_source"]
 

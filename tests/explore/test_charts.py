@@ -11,9 +11,9 @@ from PIL import Image
 
 from kit.errors import ConfigError
 from kit.explore.charts import draw
-from kit.explore.charts.spec import PALETTE, REST, Chart, drawn
+from kit.explore.charts.spec import PALETTE, REST, Chart, rows_to_draw
 from kit.explore.costs import CostFrame
-from kit.explore.costs.frame import shown
+from kit.explore.costs.frame import with_chart
 
 BARS = Chart(kind="bars", x="model", y="net", title="Credits by model", unit="credits")
 DAYS = Chart(kind="columns", x="day", y="net", color="model", title="Each day", unit="credits")
@@ -31,7 +31,7 @@ BAND = Chart(
 
 def frame(chart: Chart, count: int = 3) -> CostFrame:
     net = [float(n + 1) for n in range(count)]
-    return shown(
+    return with_chart(
         pd.DataFrame(
             {
                 "model": [f"model {n}" for n in range(count)],
@@ -81,12 +81,12 @@ def test_a_title_and_a_unit_are_on_the_chart() -> None:
 
 
 def test_many_bars_and_colors_become_few() -> None:
-    rows = drawn(BARS, frame(BARS, 40))
+    rows = rows_to_draw(BARS, frame(BARS, 40))
     assert len(rows) == 24
     assert rows["y"].sum() == sum(range(1, 41))
     assert REST in set(rows["x"])
 
-    colored = drawn(DAYS, frame(DAYS, 12))
+    colored = rows_to_draw(DAYS, frame(DAYS, 12))
     assert colored["color"].nunique() <= len(PALETTE)
 
 
@@ -119,7 +119,7 @@ def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
     rows = pd.DataFrame({"what": ["a lake", "a lake"], "net": [2.0, 1.0]})
     chart = Chart(kind="bars", x="what", y="net", title="t", unit="credits", ranked=True)
 
-    assert drawn(chart, rows)[["x", "y"]].values.tolist() == [
+    assert rows_to_draw(chart, rows)[["x", "y"]].values.tolist() == [
         ["1. a lake", 2.0],
         ["2. a lake", 1.0],
     ]

@@ -7,7 +7,7 @@ from kit.explore import schema
 
 @pytest.mark.parametrize("name", schema.TABLES)
 def test_every_column_says_what_it_means(name: str) -> None:
-    described = schema.described(name)
+    described = schema.describe(name)
 
     assert described.index.tolist() == list(schema.TABLES[name])
     assert (described["meaning"].str.len() > 5).all()

@@ -6,12 +6,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kit.explore.settings import expanded
+from kit.explore.settings import expand_json
 
 
 def columns(*objects: Any, **given: Any) -> dict[str, list[Any]]:
     texts = [None if o is None else json.dumps(o) for o in objects]
-    table = expanded(pa.table({"parameters": pa.array(texts, pa.string())}), "parameters", **given)
+    table = expand_json(
+        pa.table({"parameters": pa.array(texts, pa.string())}), "parameters", **given
+    )
     found = table.drop_columns(["parameters"]).to_pydict()
     return {name.removeprefix("parameters."): values for name, values in found.items()}
 

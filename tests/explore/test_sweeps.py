@@ -18,56 +18,56 @@ from PIL import Image
 from kit.errors import ConfigError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.explore.sweeps.grid import Plan, listed, planned
+from kit.explore.sweeps.grid import Plan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, laid_out
 
 
 def test_a_grid_is_every_combination_the_last_fastest() -> None:
-    plan = planned({"prompt": ["a", "b"], "seed": range(2), "size": 512})
+    plan = plan_values({"prompt": ["a", "b"], "seed": range(2), "size": 512})
 
     assert [tuple(r.values()) for r in plan.requests] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert plan.fixed == {"size": 512}
 
 
 def test_a_zip_goes_in_step() -> None:
-    plan = planned({"prompt": ["a", "b"], "seed": [1, 2], "size": 512}, "zip")
+    plan = plan_values({"prompt": ["a", "b"], "seed": [1, 2], "size": 512}, "zip")
 
     assert plan.requests == [{"prompt": "a", "seed": 1}, {"prompt": "b", "seed": 2}]
     with pytest.raises(ConfigError, match="there are prompt 2, seed 3"):
-        planned({"prompt": ["a", "b"], "seed": [1, 2, 3]}, "zip")
+        plan_values({"prompt": ["a", "b"], "seed": [1, 2, 3]}, "zip")
 
 
 @given(st.integers(1, 60), st.integers(1, 30))
 def test_a_draw_is_a_part_of_the_grid_and_always_the_same(count: int, length: int) -> None:
     values = {"seed": range(length), "n": ["x", "y", "z"]}
-    drawn, whole = planned(values, count), planned(values)
+    drawn, whole = plan_values(values, count), plan_values(values)
 
     assert len(drawn.requests) == min(count, 3 * length)
     assert all(request in whole.requests for request in drawn.requests)
     assert len({str(r) for r in drawn.requests}) == len(drawn.requests)
-    assert planned(values, count).requests == drawn.requests
+    assert plan_values(values, count).requests == drawn.requests
 
 
 def test_a_draw_out_of_a_huge_grid_is_quick() -> None:
     values = {name: range(1000) for name in "abcdef"}
 
-    assert len(planned(values, 5).requests) == 5
+    assert len(plan_values(values, 5).requests) == 5
     with pytest.raises(ConfigError, match="at most 10,000 are allowed; plan=100 draws"):
-        planned(values)
+        plan_values(values)
 
 
 @pytest.mark.parametrize(
     "values", [np.array([1, 2]), pd.Series([1, 2]), (1, 2), {1, 2}, (n for n in (1, 2))]
 )
 def test_whatever_holds_several_values_varies(values: Any) -> None:
-    assert [r["seed"] for r in planned({"seed": values}).requests] == [1, 2]
+    assert [r["seed"] for r in plan_values({"seed": values}).requests] == [1, 2]
 
 
 def test_a_set_has_the_same_order_and_the_same_draws_in_every_process() -> None:
     code = (
-        "from kit.explore.sweeps.grid import planned\n"
+        "from kit.explore.sweeps.grid import plan_values\n"
         "words = {f'word {n}' for n in range(9)}\n"
-        "print([planned({'a': words, 'b': (n for n in range(9))}, how).requests\n"
+        "print([plan_values({'a': words, 'b': (n for n in range(9))}, how).requests\n"
         "       for how in ('grid', 5)])"
     )
     found = {
@@ -85,8 +85,8 @@ def test_a_set_has_the_same_order_and_the_same_draws_in_every_process() -> None:
 
 
 def test_a_list_parameter_varies_by_lists_of_lists() -> None:
-    assert planned({"tags": ["a", "b"]}, lists=["tags"]).fixed == {"tags": ["a", "b"]}
-    assert len(planned({"tags": [["a"], ["b", "c"]]}, lists=["tags"]).requests) == 2
+    assert plan_values({"tags": ["a", "b"]}, lists=["tags"]).fixed == {"tags": ["a", "b"]}
+    assert len(plan_values({"tags": [["a"], ["b", "c"]]}, lists=["tags"]).requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_list_parameter_varies_by_lists_of_lists() -> None:
 )
 def test_a_plan_that_makes_no_sense_says_why(values: Any, how: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        planned(values, how)
+        plan_values(values, how)
 
 
 def test_rows_are_told_apart_by_what_varies() -> None:
-    plan = listed([{"model": "m", "seed": 1}, {"model": "m", "seed": 2, "size": 9}])
+    plan = plan_rows_of([{"model": "m", "seed": 1}, {"model": "m", "seed": 2, "size": 9}])
 
     assert plan.axes["seed"] == [1, 2]
     assert plan.fixed == {"model": "m"}
@@ -120,7 +120,7 @@ def data(color: str, size: tuple[int, int] = (60, 40)) -> str:
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-PLAN = planned({"prompt": ["a <lake>", "b"], "seed": [1, 2], "size": ["s", "m", "l"]})
+PLAN = plan_values({"prompt": ["a <lake>", "b"], "seed": [1, 2], "size": ["s", "m", "l"]})
 TILES = [Tile(data("#cc0000"), f"{n} credits", "label") for n in range(12)]
 
 
@@ -157,7 +157,7 @@ def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
 
 
 def test_draws_are_wrapped_with_their_labels() -> None:
-    found = sheet(planned({"seed": range(99)}, 5), TILES[:5])
+    found = sheet(plan_values({"seed": range(99)}, 5), TILES[:5])
 
     assert len(found.tiles) == 5
     assert found.html().count("label</div>") == 5

@@ -100,7 +100,7 @@ def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
 
     service = start_service()
     until(lambda: not files(service))
-    until(lambda: not service.write(outputs.unwanted()))
+    until(lambda: not service.write(outputs.keys_to_delete()))
 
 
 def files(service: Service) -> list[Path]:

@@ -91,7 +91,7 @@ def test_a_key_without_a_name_is_used_and_not_saved(
     connection, told = connections.enter(neighbor.url, KEY, "")
 
     assert told.endswith("not saved")
-    assert [profile.name for profile in profiles.known()] == ["work"]
+    assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     place = connections.describe(connection)
     assert place.saved == ""
     assert place.code == f"studio = kit.login('{neighbor.url}')"
@@ -101,7 +101,7 @@ def test_a_refused_key_saves_nothing(connections: AccountConnections, neighbor: 
     with pytest.raises(InvalidApiKeyError):
         connections.enter(neighbor.url, "tp_test_wrong", "home")
 
-    assert [profile.name for profile in profiles.known()] == ["work"]
+    assert [profile.name for profile in profiles.list_profiles()] == ["work"]
 
 
 def test_a_name_is_not_taken_from_another_service(
@@ -295,7 +295,7 @@ def test_visitors_see_no_profiles_and_save_none(
         connections.enter(neighbor.url, KEY, "home")
     connection, _ = connections.enter(neighbor.url, KEY, "")
     assert "You work with" in connections.describe(connection).remark
-    assert [profile.name for profile in profiles.known()] == ["work"]
+    assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     connections.close()
 
 

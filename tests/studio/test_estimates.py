@@ -93,7 +93,7 @@ def operations(tmp_path_factory: pytest.TempPathFactory) -> Operations:
     operations = Operations(Settings("http://127.0.0.1:1", "cs_test_x", data=folder))
     # as they arrive: through the JSON of the list
     listed = wire.Models.model_validate_json(
-        catalog.grouped(CATALOG.models.values()).model_dump_json(by_alias=True)
+        catalog.group_models(CATALOG.models.values()).model_dump_json(by_alias=True)
     )
     operations._catalog._known = {model.id: model for model in (*listed.image, *listed.video)}
     return operations

@@ -65,7 +65,7 @@ def make(config: Settings, count: int, *, days: int, seed: int, until: int) -> t
         How many generations there are, and the balance in millicredits.
     """
     # here, because every other command would load numpy for nothing
-    from kit.commands.demo_data.books import written
+    from kit.commands.demo_data.books import write_history
     from kit.commands.demo_data.story import story
 
     offered = catalog.load(engine.definition for engine in installed().values())
@@ -80,7 +80,7 @@ def make(config: Settings, count: int, *, days: int, seed: int, until: int) -> t
         wish = keys.Wish(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
         key = yield from keys.create(wish, config.secret(), since)
         events = story(models, count, seed=seed, since=since + 1, until=until)
-        made = yield from written(account_id, key.row, events, since)
+        made = yield from write_history(account_id, key.row, events, since)
         return key.text, made
 
     async def alone() -> tuple[str, tuple[int, int]]:

@@ -23,7 +23,7 @@ _LINES = re.compile(r"(\d+)p")
 _IMAGE_BYTES, _VIDEO_BYTES = 0.22, 0.35
 
 
-def written(
+def write_history(
     account_id: str, key: Any, events: Iterable[Event], since: int
 ) -> Transaction[tuple[int, int]]:
     """Write a history and return how many generations it has and the balance it leaves.

@@ -18,7 +18,7 @@ from kit import local, wire
 from kit.client import downloads
 from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.closeup import closeup
-from kit.commands.gallery.configured import configured
+from kit.commands.gallery.configured import offer_configured
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
@@ -71,9 +71,11 @@ def make(
         raise ConfigError(f"the folder {target.absolute().parent} does not exist")
     with tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
-        distant = configured(service_settings.load(data=data), folder / "data", say)
+        distant = offer_configured(service_settings.load(data=data), folder / "data", say)
         try:
-            with kit.connect(*local.embedded(folder / "data"), data=folder / "data") as studio:
+            with kit.connect(
+                *local.start_embedded(folder / "data"), data=folder / "data"
+            ) as studio:
                 if distant and not only:
                     say(f"{_ELSEWHERE}: {', '.join(sorted(distant))}; --model ID shows one")
                 every = [name for name in studio.models if name not in distant]

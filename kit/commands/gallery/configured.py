@@ -10,12 +10,12 @@ from kit.engines.configured.place import Place
 from kit.engines.registry import look
 from kit.service.settings import Settings
 
-__all__ = ["configured"]
+__all__ = ["offer_configured"]
 
 _ELSEWHERE = "kit.engines.remote."
 
 
-def configured(settings: Settings, data: Path, say: Callable[[str], None]) -> frozenset[str]:
+def offer_configured(settings: Settings, data: Path, say: Callable[[str], None]) -> frozenset[str]:
     """Have a service on another data folder offer what is configured, too.
 
     Parameters

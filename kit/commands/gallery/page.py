@@ -14,9 +14,9 @@ from html import escape
 from kit import wire
 from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.script import SCRIPT
-from kit.commands.gallery.sections import anchor, given, section
+from kit.commands.gallery.sections import anchor, inputs_section, section
 from kit.commands.gallery.style import CSS
-from kit.commands.gallery.tables import counted
+from kit.commands.gallery.tables import count_of
 from kit.version import __version__
 from kit.widgets.preview import credits as priced
 
@@ -47,7 +47,7 @@ def page(sections: Sequence[Section], inputs: Mapping[str, Medium]) -> str:
         '<a class="skip" href="#models">Skip to the models</a>'
         f'{_navigation(sections, inputs)}<main id="models"><header class="top">'
         f"<h1>Model gallery</h1><p>{escape(_summary(sections, cards))}</p>{_hint(cards)}</header>"
-        f"{body}{given(inputs)}"
+        f"{body}{inputs_section(inputs)}"
         f"<footer>Creative Studio {escape(__version__)}. Credits are what each example was charged;"
         " seconds are its render time on the machine that made this page.</footer></main>"
         f"<script>{SCRIPT}</script></body></html>\n"
@@ -66,7 +66,7 @@ def _policy() -> str:
 def _summary(sections: Sequence[Section], cards: Sequence[Card]) -> str:
     spent = sum((card.credits or Decimal(0) for card in cards if card.error is None), Decimal(0))
     failed = sum(card.error is not None for card in cards)
-    words = [counted(len(sections), "model"), counted(len(cards), "example"), priced(spent)]
+    words = [count_of(len(sections), "model"), count_of(len(cards), "example"), priced(spent)]
     return " · ".join([*words, f"{failed} failed"] if failed else words)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from kit import wire
 from kit.commands.gallery.taste import NONE, TASTES, WORDS, Variant
 
-__all__ = ["MOST", "Example", "plan", "typed"]
+__all__ = ["MOST", "Example", "format_value", "plan"]
 
 #: Examples of one model, by what it makes.
 MOST = {"image": 12, "video": 5}
@@ -83,11 +83,11 @@ class Example:
     @property
     def title(self) -> str:
         """What it is called in a line: its caption and its settings."""
-        settings = " ".join(f"{name}={typed(value)}" for name, value in self.told.items())
+        settings = " ".join(f"{name}={format_value(value)}" for name, value in self.told.items())
         return ", ".join(part for part in (self.caption, settings) if part)
 
 
-def typed(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as it is typed behind ``name=``.
 
     Examples

@@ -15,12 +15,12 @@ from urllib.parse import quote
 from kit import wire
 from kit.commands.gallery.cards import Card, Medium
 from kit.commands.gallery.frames import frame
-from kit.commands.gallery.plan import typed
+from kit.commands.gallery.plan import format_value
 from kit.commands.gallery.tables import parameters
 from kit.engines.samples import ABOUT
 from kit.widgets.rates import sentence
 
-__all__ = ["anchor", "given", "section"]
+__all__ = ["anchor", "inputs_section", "section"]
 
 #: Width by height of a frame, at least and at most.
 _NARROW, _WIDE = 0.75, 16 / 9
@@ -53,7 +53,7 @@ def section(model: wire.Model, cards: Sequence[Card], inputs: Mapping[str, Mediu
     )
 
 
-def given(inputs: Mapping[str, Medium]) -> str:
+def inputs_section(inputs: Mapping[str, Medium]) -> str:
     """Return the section of all inputs, where the examples' links lead; nothing without any."""
     if not inputs:
         return ""
@@ -149,7 +149,7 @@ def _special(card: Card) -> str:
 
 
 def _chip(name: str, value: Any) -> str:
-    whole = typed(value)
+    whole = format_value(value)
     short = f'{whole[:_LONG].rstrip()}…"' if len(whole) > _LONG + 2 else whole
     title = f' title="{escape(whole)}"' if short != whole else ""
     return f'<code class="set"{title}><span>{escape(name)}=</span>{escape(short)}</code>'

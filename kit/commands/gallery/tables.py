@@ -8,7 +8,7 @@ from typing import Any
 
 from kit import wire
 
-__all__ = ["counted", "parameters"]
+__all__ = ["count_of", "parameters"]
 
 
 def parameters(model: wire.Model) -> str:
@@ -18,7 +18,7 @@ def parameters(model: wire.Model) -> str:
     rows = "".join(_row(parameter) for parameter in model.parameters)
     name = escape(f"Parameters of {model.title or model.id}")
     return (
-        f"<details><summary>{counted(len(model.parameters), 'parameter')}</summary>"
+        f"<details><summary>{count_of(len(model.parameters), 'parameter')}</summary>"
         f'<div class="wide-table" role="region" tabindex="0" aria-label="{name}"><table><thead><tr>'
         '<th scope="col">Name</th><th scope="col">Type</th><th scope="col">Default</th>'
         '<th scope="col">Allowed</th><th scope="col">What it does</th>'
@@ -26,7 +26,7 @@ def parameters(model: wire.Model) -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """Return a number with its noun, as ``1 model`` or ``2 models``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

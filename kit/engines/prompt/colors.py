@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from kit.engines.base import Problem
-from kit.parameters import shown
+from kit.parameters import shorten
 
 _LONGEST = 100
 
@@ -35,7 +35,7 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
 
 def no_color(text: str) -> str:
     """Return what is said of a text that is no color."""
-    return f"{shown(text)} is no color: give a name like 'teal' or a number like '#ff8800'"
+    return f"{shorten(text)} is no color: give a name like 'teal' or a number like '#ff8800'"
 
 
 def color_problems(name: str, text: str) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from kit.explore.charts.spec import PALETTE, Chart, drawn, empty, number, room, wide, within
+from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
 _INK, _FAINT, _GRID = "#222222", "#666666", "#E3E3E3"
 _SIZE = 10.5
@@ -42,7 +42,7 @@ def draw(
     width, height : float
         Inches; the height follows from the number of bars where it is not given.
     """
-    rows = drawn(chart, frame)
+    rows = rows_to_draw(chart, frame)
     if height is None:
         height = 1.4 + 0.3 * max(2, rows["x"].nunique()) if chart.kind == "bars" else 3.6
     figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")

@@ -58,7 +58,7 @@ class Chart:
         return {name for name in found if name is not None}
 
 
-def drawn(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
+def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows to draw, few enough to be read: one for each bar and color.
 
     Returns

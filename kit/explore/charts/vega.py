@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from kit.explore.charts.spec import PALETTE, Chart, drawn, empty, number, room, wide, within
+from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")
@@ -24,7 +24,7 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
     """
     if alt.renderers.active in _ONLINE:
         alt.renderers.enable("jupyter", offline=True)
-    rows = drawn(chart, frame)
+    rows = rows_to_draw(chart, frame)
     words = empty(chart, rows)
     made = _words(words) if words else _KINDS[chart.kind](chart, rows)
     bars = chart.kind == "bars" and not words

@@ -51,7 +51,7 @@ class CostFrame(pd.DataFrame):
         return draw(self.chart, pd.DataFrame(self), engine, **options)
 
 
-def shown(frame: pd.DataFrame, chart: Chart) -> CostFrame:
+def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
     """Return a frame with its chart."""
     result = CostFrame(frame)
     result.chart = chart

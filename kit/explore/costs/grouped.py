@@ -12,8 +12,8 @@ import pandas as pd
 
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
-from kit.explore.costs.frame import CostFrame, shown
-from kit.explore.costs.spending import credits, grouped
+from kit.explore.costs.frame import CostFrame, with_chart
+from kit.explore.costs.spending import add_groups, credits
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 
@@ -35,7 +35,7 @@ def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
         The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
         ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1).
     """
-    prepared, names = grouped(frame, columns or ("model",))
+    prepared, names = add_groups(frame, columns or ("model",))
     sums = _sums(prepared.groupby(names, dropna=False, observed=True, sort=True))
     timed = [name for name in names if name in _PERIODS]
     if not timed:
@@ -46,7 +46,7 @@ def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
     color = names[1] if len(names) > 1 else None
     kind = "columns" if timed and timed[0] == names[0] else "bars"
     chart = Chart(kind=kind, x=names[0], y="net", color=color, title=title, unit="credits")
-    return shown(sums.reset_index(drop=True), chart)
+    return with_chart(sums.reset_index(drop=True), chart)
 
 
 def summary(frame: pd.DataFrame) -> CostFrame:
@@ -58,7 +58,7 @@ def summary(frame: pd.DataFrame) -> CostFrame:
         The columns of `by`, after ``kind`` and ``status``.
     """
     parts = by(frame, "kind", "status")
-    prepared, _ = grouped(frame, ())
+    prepared, _ = add_groups(frame, ())
     whole = _sums(prepared.assign(kind="all", status="all").groupby(["kind", "status"]))
     joined = pd.concat([pd.DataFrame(parts), whole], ignore_index=True) if len(parts) else whole
     chart = Chart(
@@ -70,7 +70,7 @@ def summary(frame: pd.DataFrame) -> CostFrame:
         unit="credits",
         leave_out=("kind", "all"),
     )
-    return shown(joined, chart)
+    return with_chart(joined, chart)
 
 
 def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
@@ -88,7 +88,7 @@ def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
-    prepared, _ = grouped(frame, (every,))
+    prepared, _ = add_groups(frame, (every,))
     sums = _sums(prepared.groupby(every), names=[every]).rename(columns={every: "period"})
     if len(sums):
         first, last = sums["period"].min(), sums["period"].max()
@@ -99,7 +99,7 @@ def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
         sums = sums.astype({"count": "int64", "unknown": "int64"})
     sums["running"] = sums["net"].cumsum().round(3)
     title = f"Credits each {every}"
-    return shown(sums, Chart(kind="columns", x="period", y="net", title=title, unit="credits"))
+    return with_chart(sums, Chart(kind="columns", x="period", y="net", title=title, unit="credits"))
 
 
 def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
@@ -117,7 +117,7 @@ def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
     chart = Chart(kind="bars", x="what", y="net", title=title, unit="credits", ranked=True)
-    return shown(rows, chart)
+    return with_chart(rows, chart)
 
 
 def failed(frame: pd.DataFrame) -> CostFrame:
@@ -139,7 +139,7 @@ def failed(frame: pd.DataFrame) -> CostFrame:
         title="Charged for what failed or was canceled",
         unit="credits",
     )
-    return shown(rows, chart)
+    return with_chart(rows, chart)
 
 
 _AMOUNTS = ("charged", "refunded", "net")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from kit import wire
 from kit.explore.charts.spec import Chart
-from kit.explore.costs.frame import CostFrame, shown
+from kit.explore.costs.frame import CostFrame, with_chart
 from kit.pricing import MILLI
 
 _COLUMNS = {
@@ -66,7 +66,7 @@ def reconcile(
     table = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
     table = table.sort_values("agrees", kind="stable").reset_index(drop=True)
     title = "Differences between ledger, receipts and generations"
-    result = shown(
+    result = with_chart(
         table, Chart(kind="bars", x="check", y="difference", title=title, unit="credits")
     )
     problems = int((~table["agrees"]).sum())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
-from kit.explore.costs.frame import CostFrame, shown
+from kit.explore.costs.frame import CostFrame, with_chart
 from kit.explore.costs.spending import credits
 
 _DRAWS = 2000
@@ -93,7 +93,7 @@ def forecast(
         unit="credits",
         line=None if balance is None else (float(balance), "balance"),
     )
-    result = shown(table, chart)
+    result = with_chart(table, chart)
     result.attrs.update(
         rate=round(rate, 4),
         rate_low=round(float(rate_low), 4),

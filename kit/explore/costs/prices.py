@@ -11,7 +11,7 @@ import pandas as pd
 from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
-from kit.explore.costs.frame import CostFrame, shown
+from kit.explore.costs.frame import CostFrame, with_chart
 
 _EXPLAINED = {
     "term": "string",
@@ -74,7 +74,7 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     chart = Chart(
         kind="bars", x="choice", y="added", title=title, unit="credits", leave_out=("added", 0.0)
     )
-    result = shown(table, chart)
+    result = with_chart(table, chart)
     result.attrs.update(base=float(base.total), source=base.source)
     return result
 
@@ -112,7 +112,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
     table.insert(0, "part", labels.astype("string"))
     model = facts.model_id or "this generation"
     chart = Chart(kind="bars", x="part", y="credits", title=f"What {model} cost", unit="credits")
-    result = shown(table, chart)
+    result = with_chart(table, chart)
     result.attrs.update(charged=None if charged is None else float(charged))
     return result
 

@@ -82,7 +82,7 @@ def credits(amounts: Any) -> Any:
     return (amounts.astype("float64") / _MILLI).round(3)
 
 
-def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+def add_groups(frame: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
     """Return a spending frame with the columns to group by, and their names.
 
     Raises

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from kit.explore.filters import Moment, Words, parse_filter
-from kit.explore.history.queries import G, framed, listed
+from kit.explore.history.queries import G, list_query, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ class AsyncHistory(Generic[G]):
         Filters are `FILTERS`; a service that does not know them answers without them.
         """
         found: builtins.list[G] = []
-        async for page in self.pages(listed(limit, filters)):
+        async for page in self.pages(list_query(limit, filters)):
             found += page
             if limit is not None and len(found) >= limit:
                 break
@@ -139,7 +139,7 @@ class AsyncHistory(Generic[G]):
         """
         choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
         if limit is not None:
-            return framed(await self.kept.newest(limit, choice), columns, parameters, media)
+            return to_frame(await self.kept.newest(limit, choice), columns, parameters, media)
         if fresh:
             await self.kept.sync(show=False)
         import asyncio

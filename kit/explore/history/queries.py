@@ -26,7 +26,7 @@ G = TypeVar("G", bound=Item)
 FILTERS = ("status", "asset_type", "model_id", "created_after", "created_before")
 
 
-def framed(
+def to_frame(
     table: pa.Table, columns: Sequence[str] | None, parameters: bool, media: bool
 ) -> pd.DataFrame:
     """Return a table as a frame of some columns."""
@@ -35,7 +35,7 @@ def framed(
     return Columns(columns, parameters, media).frame(table)
 
 
-def listed(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
+def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the query of a list; the default limit is not sent, services without one refuse it."""
     for name in filters:
         if name not in FILTERS:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from kit.explore.filters import Moment, Words, parse_filter
-from kit.explore.history.queries import G, framed, listed
+from kit.explore.history.queries import G, list_query, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class History(Generic[G]):
         Filters are `FILTERS`; a service that does not know them answers without them.
         """
         found: builtins.list[G] = []
-        for page in self.pages(listed(limit, filters)):
+        for page in self.pages(list_query(limit, filters)):
             found += page
             if limit is not None and len(found) >= limit:
                 break
@@ -138,7 +138,7 @@ class History(Generic[G]):
         """
         choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
         if limit is not None:
-            return framed(self.kept.newest(limit, choice), columns, parameters, media)
+            return to_frame(self.kept.newest(limit, choice), columns, parameters, media)
         if fresh:
             self.kept.sync(show=False)
 

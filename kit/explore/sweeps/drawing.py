@@ -24,7 +24,7 @@ _FONT = "engines/media/fonts/Inter-Medium.ttf"
 _MOST = 60_000_000
 
 
-def drawn(sheet: Sheet) -> bytes:
+def draw_sheet(sheet: Sheet) -> bytes:
     """Return a sheet as a PNG."""
     side = _SIDE if any(sheet.rows) else 0
     size, tall = sheet.size, _tall(sheet)

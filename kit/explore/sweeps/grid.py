@@ -40,7 +40,7 @@ class Plan:
     grid: bool
 
 
-def planned(
+def plan_values(
     values: Mapping[str, Any], how: str | int = "grid", *, lists: Iterable[str] = ()
 ) -> Plan:
     """Return the plan of a sweep.
@@ -83,7 +83,7 @@ def planned(
     return Plan(axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True)
 
 
-def listed(rows: Sequence[Mapping[str, Any]]) -> Plan:
+def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> Plan:
     """Return the plan of requests that are given one by one, e.g. as the rows of a frame."""
     _bounded(len(rows))
     names = list(dict.fromkeys(name for row in rows for name in row))

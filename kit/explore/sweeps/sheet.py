@@ -84,9 +84,9 @@ class Sheet:
 
     def png(self) -> bytes:
         """Return the sheet as a picture on white."""
-        from kit.explore.sweeps.drawing import drawn
+        from kit.explore.sweeps.drawing import draw_sheet
 
-        return drawn(self)
+        return draw_sheet(self)
 
     def save(self, file: Path | str) -> Path:
         """Write the sheet to a file, whose ending says how, and return where it is."""

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from kit import pricing
 from kit.engines.base import Definition, Engine, Order, Problem, model_of
 from kit.errors import BadRequestError, NotFoundError
-from kit.parameters import shown, suggest
+from kit.parameters import shorten, suggest
 from kit.service.domain.objections import Objections
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
@@ -43,7 +43,7 @@ class Catalog:
         model = self.models.get(model_id)
         if model is None:
             raise NotFoundError(
-                f"there is no model {shown(model_id)}{suggest(model_id, self.models)}"
+                f"there is no model {shorten(model_id)}{suggest(model_id, self.models)}"
             )
         return model
 
@@ -90,7 +90,7 @@ def of_engines(engines: Mapping[str, Engine]) -> Catalog:
     return load((engine.definition for engine in engines.values()), engines)
 
 
-def chosen(
+def select_models(
     catalog: Catalog, *, asset_type: str | None, alias: str | None, category: str | None
 ) -> list[Model]:
     """Return the models of an asset type and a category.
@@ -103,17 +103,19 @@ def chosen(
     Source: API document, operation 2; contract, "Models".
     """
     if asset_type and alias and asset_type != alias:
-        sentence = f"is {shown(alias)} while assetType is {shown(asset_type)}; give one of them"
+        sentence = f"is {shorten(alias)} while assetType is {shorten(asset_type)}; give one of them"
         raise BadRequestError.fields([("type", sentence)])
     field, wanted = ("assetType", asset_type) if asset_type else ("type", alias)
     if wanted and wanted not in CATEGORIES:
-        sentence = f"must be 'image' or 'video', not {shown(wanted)}"
+        sentence = f"must be 'image' or 'video', not {shorten(wanted)}"
         raise BadRequestError.fields([(field, sentence)])
     types = [wanted] if wanted else list(CATEGORIES)
     valid = sorted({name for kind in types for name in CATEGORIES[kind]})
     if category and category != "All" and category not in valid:
         names = ", ".join(["All", *valid])
-        raise BadRequestError.fields([("category", f"{shown(category)} is none; there is {names}")])
+        raise BadRequestError.fields(
+            [("category", f"{shorten(category)} is none; there is {names}")]
+        )
     return [
         model
         for model in catalog.models.values()
@@ -121,7 +123,7 @@ def chosen(
     ]
 
 
-def grouped(models: Iterable[Model]) -> Models:
+def group_models(models: Iterable[Model]) -> Models:
     """Return models as the list operation answers them: both groups, always."""
     found = list(models)
     return Models(

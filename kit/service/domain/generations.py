@@ -17,7 +17,7 @@ import orjson
 from kit import parameters, pricing
 from kit.engines.base import Order
 from kit.errors import BadRequestError, ConflictError, NotFoundError, ParameterError
-from kit.parameters import shown
+from kit.parameters import shorten
 from kit.service.domain import credits, queue
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
@@ -81,7 +81,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     return Plan(model, prompt, values, media, quote, asked)
 
 
-async def approved(catalog: Catalog, plan: Plan) -> Plan:
+async def approve(catalog: Catalog, plan: Plan) -> Plan:
     """Return a plan that its engine has nothing against.
 
     Raises
@@ -123,7 +123,7 @@ def start(plan: Plan, payer: Payer, now: int, claim: queue.Claim | None = None) 
     )
     for upload_id in (upload for group in plan.media.values() for upload in group):
         if (yield from one(uploads.USE(which=upload_id, now=now))) is None:
-            raise NotFoundError(f"the upload {shown(upload_id)} was removed; send the file again")
+            raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
     values = dict(plan.values)
     seed = values.get(SEED)
     if not isinstance(seed, int):
@@ -161,7 +161,7 @@ def get(generation_id: str, account_id: str) -> Transaction[Any]:
     """Return a generation's row; another account's does not exist."""
     row = yield from one(generations.FIND(which=generation_id, account=account_id))
     if row is None:
-        raise NotFoundError(f"there is no generation {shown(generation_id)}")
+        raise NotFoundError(f"there is no generation {shorten(generation_id)}")
     return row
 
 
@@ -169,7 +169,7 @@ def version(generation_id: str, account_id: str) -> Transaction[Any]:
     """Return what tells whether a generation has changed; another account's does not exist."""
     row = yield from one(generations.VERSION(which=generation_id, account=account_id))
     if row is None:
-        raise NotFoundError(f"there is no generation {shown(generation_id)}")
+        raise NotFoundError(f"there is no generation {shorten(generation_id)}")
     return row
 
 
@@ -262,7 +262,7 @@ def _files(
         for upload_id in upload_ids:
             row = yield from one(uploads.FIND(which=upload_id))
             if row is None or row.account_id != account_id:
-                raise NotFoundError(f"mediaUploads.{name}: there is no upload {shown(upload_id)}")
+                raise NotFoundError(f"mediaUploads.{name}: there is no upload {shorten(upload_id)}")
             files[name].append(row)
     return files
 

@@ -58,7 +58,7 @@ def check_key(key: str) -> None:
         raise BadRequestError.fields([("Idempotency-Key", sentence)])
 
 
-def kept(label: Label, now: int) -> Transaction[Answer | None]:
+def find_answer(label: Label, now: int) -> Transaction[Answer | None]:
     """Return the answer that is kept for a request, or None when it is new.
 
     Raises
@@ -88,7 +88,7 @@ def once(label: Label | None, work: Transaction[Answer], now: int) -> Transactio
     """Do a piece of work and keep its answer, all in this transaction, or return the kept one."""
     if label is None:
         return (yield from work)
-    known = yield from kept(label, now)
+    known = yield from find_answer(label, now)
     if known is not None:
         work.close()
         return known
@@ -106,7 +106,7 @@ def begin(label: Label, now: int, owner: str) -> Transaction[Answer | None]:
     owner : str
         The run of the service that works at it.
     """
-    known = yield from kept(label, now)
+    known = yield from find_answer(label, now)
     if known is None:
         yield from _forget(label)
         yield idempotency.ADD(**_row(label, now, None, owner))

@@ -182,7 +182,7 @@ def revoke(
     return row
 
 
-def known(account_id: str | None = None) -> Transaction[Rows]:
+def list_keys(account_id: str | None = None) -> Transaction[Rows]:
     """Return the keys of an account, or all of them, oldest first."""
     step = keys.ALL() if account_id is None else keys.OF_ACCOUNT(account=account_id)
     return (yield from every(step))

@@ -95,13 +95,13 @@ def orphans(keys: Iterable[str]) -> Transaction[list[str]]:
     return found
 
 
-def unwanted() -> Transaction[list[str]]:
+def keys_to_delete() -> Transaction[list[str]]:
     """Return the keys of some files that are to be removed."""
     rows = yield from every(removals.SOME(most=PAGE))
     return [row.key for row in rows]
 
 
-def removed(keys: Sequence[str]) -> Transaction[None]:
+def note_deleted(keys: Sequence[str]) -> Transaction[None]:
     """Note that files are gone."""
     for key in keys:
         yield removals.DONE(which=key)

@@ -146,7 +146,7 @@ def owners() -> Transaction[list[str]]:
     return [row.owner for row in rows]
 
 
-def held(worker: str) -> Transaction[dict[tuple[str, int], float]]:
+def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
     """Return a worker's claims that still stand, as (id, attempt), with the progress on record."""
     rows = yield from every(generations.HELD(worker=worker))
     return {(row.id, row.attempt): row.progress for row in rows}

@@ -18,7 +18,7 @@ from kit.errors import (
     PayloadTooLargeError,
     RateLimitError,
 )
-from kit.parameters import file_name_problems, shown
+from kit.parameters import file_name_problems, shorten
 from kit.pictures import HEIC, NO_HEIC, has_heic
 from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
@@ -136,7 +136,7 @@ def sweep(now: int) -> Transaction[int]:
     -------
     int
         How many; 0 when none are left. Their files are to be removed, see
-        `kit.service.domain.outputs.unwanted`.
+        `kit.service.domain.outputs.keys_to_delete`.
     """
     stale = yield from every(uploads.STALE(limit=now - UNUSED_MS))
     expired = yield from every(uploads.EXPIRED(limit=now - LATE_MS))
@@ -216,7 +216,7 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
     if kind is None:
         allowed = ", ".join(CONTENT_TYPES)
         problems.append(
-            ("contentType", f"must be one of {allowed}, not {shown(order.content_type)}")
+            ("contentType", f"must be one of {allowed}, not {shorten(order.content_type)}")
         )
     elif kind not in taken:
         what = f"takes {' and '.join(taken)}, not {kind}" if taken else "takes no media"
@@ -225,7 +225,7 @@ def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
         problems.append(("fileSizeBytes", "must be at least 1"))
     elif kind is not None and order.file_size_bytes > limits[kind]:
         most = f"{limits[kind]:,}"
-        sentence = f"must be at most {most} for {kind} files, not {shown(order.file_size_bytes)}"
+        sentence = f"must be at most {most} for {kind} files, not {shorten(order.file_size_bytes)}"
         problems.append(("fileSizeBytes", sentence))
     if problems or kind is None:
         raise BadRequestError.fields(problems)

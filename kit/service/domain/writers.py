@@ -61,7 +61,7 @@ class OfflineWriter:
             rate=self.rate,
         )
         texts = offline.write_scripts(order, seed=seed)
-        return [measured(text, self.rate, OFFLINE) for text in texts]
+        return [measure_draft(text, self.rate, OFFLINE) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class FallbackWriter:
             return await self.second.scripts(brief, seed=seed)
 
 
-def measured(text: str, rate: float, writer: str) -> Draft:
+def measure_draft(text: str, rate: float, writer: str) -> Draft:
     """Return a text as a draft.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kit.errors import BadRequestError
-from kit.parameters import script_problems, shown, suggest
+from kit.parameters import script_problems, shorten, suggest
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
@@ -90,10 +90,10 @@ def brief_of(order: WriteScripts) -> Brief:
     problems = [*_topic_problems(order.topic), *script_problems(order)]
     if not _DURATION.fullmatch(order.duration) or not SHORTEST <= int(order.duration) <= LONGEST:
         sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
-        problems.append(("duration", f"{sentence}, not {shown(order.duration)}"))
+        problems.append(("duration", f"{sentence}, not {shorten(order.duration)}"))
     if order.variations not in ("1", "2"):
         problems.append(
-            ("variations", f"must be '1' or '2' as text, not {shown(order.variations)}")
+            ("variations", f"must be '1' or '2' as text, not {shorten(order.variations)}")
         )
     _raise(problems)
     return Brief(

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from kit.errors import TOLD, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
-from kit.parameters import shown, suggest
+from kit.parameters import shorten, suggest
 from kit.wire import Body
 
 B = TypeVar("B", bound=Body)
@@ -41,7 +41,7 @@ async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
     content_type = request.headers.get("content-type", "application/json").partition(";")[0]
     if content_type.strip().lower() != "application/json":
         raise UnsupportedMediaTypeError(
-            f"the body must be application/json, not {shown(content_type)}"
+            f"the body must be application/json, not {shorten(content_type)}"
         )
     raw = bytearray()
     async for chunk in request.stream():

@@ -127,7 +127,7 @@ class Ready(Response):
             self.raw_headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
 
 
-def answered(answer: Answer) -> Response:
+def to_response(answer: Answer) -> Response:
     """Return a kept or new answer as a response."""
     headers = dict(answer.headers)
     if answer.replayed:
@@ -162,7 +162,6 @@ def _second(seconds: int) -> str:
 
 __all__ = [
     "Context",
-    "answered",
     "base_of",
     "caller_of",
     "clock",
@@ -171,4 +170,5 @@ __all__ = [
     "label_of",
     "moment",
     "number",
+    "to_response",
 ]

@@ -24,14 +24,14 @@ from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
     Ready,
-    answered,
     base_of,
     caller_of,
     context_of,
     label_of,
+    to_response,
 )
 from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
-from kit.service.http.patience import granted, held
+from kit.service.http.patience import granted_wait, hold_answer
 from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
@@ -60,8 +60,8 @@ async def start_generation(request: Request) -> Response:
     order, content = await body_of(request, wire.StartGeneration)
     label, now, base = label_of(request, content), context.clock(), base_of(request)
     # Before the order is looked at: what was answered is answered again, whatever has changed.
-    if label and (known := await context.database.read(idempotency.kept(label, now))):
-        return answered(known)
+    if label and (known := await context.database.read(idempotency.find_answer(label, now))):
+        return to_response(known)
     plan = await _planned(context, order, payer.account_id)
 
     with context.dispatcher.seat(plan.model.id) as seat:
@@ -73,7 +73,7 @@ async def start_generation(request: Request) -> Response:
             return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
 
         answer = await context.database.write(idempotency.once(label, work(), now))
-    return answered(answer)
+    return to_response(answer)
 
 
 @router.post("/estimates", response_model=wire.Quote)
@@ -118,7 +118,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     context, caller = context_of(request), caller_of(request)
     account_id = caller.account_id
     known, hub = request.headers.get("if-none-match", ""), context.dispatcher.hub
-    patience = granted(request.headers, hub, account_id)
+    patience = granted_wait(request.headers, hub, account_id)
 
     async def look() -> _Seen:
         if patience:  # whose key is revoked while it waits sees nothing more
@@ -130,7 +130,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         return seen.tag not in known if known else seen.finished
 
     watch = partial(hub.watch, generation_id, account_id)
-    seen = await (held(hub, watch, look, news, patience) if patience else look())
+    seen = await (hold_answer(hub, watch, look, news, patience) if patience else look())
     headers = {"ETag": seen.tag, "Cache-Control": "private, no-cache"}
     if not seen.finished:
         headers["Retry-After"] = _POLL_SECONDS
@@ -165,13 +165,13 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
         if row.completed_at == now:  # and not in an earlier request
             context.metrics.count(FINISHED, row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
-    return answered(answer)
+    return to_response(answer)
 
 
 async def _planned(context: Context, order: wire.StartGeneration, account_id: str) -> Plan:
     """Return the plan of an order that can work as far as anybody knows."""
     plan: Plan = await context.database.read(generations.plan(context.catalog, order, account_id))
-    return await generations.approved(context.catalog, plan)
+    return await generations.approve(context.catalog, plan)
 
 
 class _Seen(NamedTuple):

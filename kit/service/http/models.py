@@ -40,9 +40,11 @@ async def list_models(
 ) -> Response:
     """Return the models, grouped by what they make."""
     context = context_of(request)
-    found = catalog.chosen(context.catalog, asset_type=asset_type, alias=alias, category=category)
+    found = catalog.select_models(
+        context.catalog, asset_type=asset_type, alias=alias, category=category
+    )
     models = [await _estimated(request, model) for model in found]
-    return _tagged(request, catalog.grouped(models))
+    return _tagged(request, catalog.group_models(models))
 
 
 @router.get("/{model_id}", response_model=wire.Model)

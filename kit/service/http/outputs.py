@@ -37,5 +37,5 @@ async def remove_files(context: Context, keys: Sequence[str]) -> bool:
         else:
             gone.append(key)
     if gone:
-        await context.database.write(outputs.removed(gone))
+        await context.database.write(outputs.note_deleted(gone))
     return len(gone) == len(keys)

@@ -29,7 +29,7 @@ LOOK_SECONDS = 1.0
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 
 
-def wanted(headers: Mapping[str, str]) -> float:
+def requested_wait(headers: Mapping[str, str]) -> float:
     """Return the seconds that a request is ready to wait, 0 when it says nothing of it.
 
     Examples
@@ -42,13 +42,13 @@ def wanted(headers: Mapping[str, str]) -> float:
     return min(int(found[1]), LONGEST) if found else 0
 
 
-def granted(headers: Mapping[str, str], hub: Hub, account_id: str) -> float:
+def granted_wait(headers: Mapping[str, str], hub: Hub, account_id: str) -> float:
     """Return the seconds that a request may wait; 0 when too many are waiting already."""
-    asked = wanted(headers)
+    asked = requested_wait(headers)
     return 0 if asked and hub.full_for(account_id) else asked
 
 
-async def held(
+async def hold_answer(
     hub: Hub,
     watch: Watch,
     look: Callable[[], Awaitable[T]],

@@ -17,11 +17,11 @@ from kit.service.domain.writing import Draft, TakenError
 from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
-    answered,
     caller_of,
     context_of,
     label_of,
     moment,
+    to_response,
 )
 from kit.service.store.database import Transaction
 
@@ -74,13 +74,13 @@ async def _once(
     context = context_of(request)
     label = label_of(request, content)
     if label is None:
-        return answered(await _delivered(context, None, work))
+        return to_response(await _delivered(context, None, work))
     note = idempotency.begin(label, context.clock(), context.dispatcher.name)
     known = await context.database.write(note)
     if known is not None:
-        return answered(known)
+        return to_response(known)
     try:
-        return answered(await _delivered(context, label, work))
+        return to_response(await _delivered(context, label, work))
     except BaseException:
         await context.database.write(idempotency.release(label))
         raise

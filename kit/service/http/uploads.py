@@ -8,7 +8,7 @@ from kit import wire
 from kit.service.domain import idempotency, uploads
 from kit.service.domain.idempotency import Answer
 from kit.service.http.bodies import body_of
-from kit.service.http.context import answered, base_of, caller_of, context_of, label_of
+from kit.service.http.context import base_of, caller_of, context_of, label_of, to_response
 from kit.service.store.database import Transaction
 
 router = APIRouter(prefix="/v1/creative-studio/media-uploads", tags=["uploads"])
@@ -34,4 +34,4 @@ async def request_upload(request: Request) -> Response:
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
-    return answered(await context.database.write(idempotency.once(label, work(), now)))
+    return to_response(await context.database.write(idempotency.once(label, work(), now)))

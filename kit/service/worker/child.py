@@ -30,9 +30,9 @@ from kit.errors import EngineError
 from kit.private import make_folder
 from kit.service.storage.shelf import Shelf
 from kit.service.worker import bounds
-from kit.service.worker.environment import lent
-from kit.service.worker.offline import cut_off
-from kit.service.worker.outcome import kept
+from kit.service.worker.environment import set_variables
+from kit.service.worker.offline import block_network
+from kit.service.worker.outcome import keep_files
 from kit.service.worker.pulse import Pulse
 
 #: The threads of this process that are not an engine's.
@@ -117,12 +117,12 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     }
     started = time.perf_counter()
     place = Place(*map(Path, task["engines"]))
-    with _one_process(), priced(paid), lent(task.get("environment", {})):
+    with _one_process(), priced(paid), set_variables(task.get("environment", {})):
         engine = engine_for(task["model_id"], place)
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type
-    facts = kept(asset, made, task["generation_id"], folder, Shelf(Path(task["shelf"])))
+    facts = keep_files(asset, made, task["generation_id"], folder, Shelf(Path(task["shelf"])))
     return {**facts, "seconds": seconds}
 
 
@@ -162,7 +162,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
         1 for a process that needs no network and gets none, where the platform allows that.
     """
     if offline:
-        cut_off()  # first: it does not concern threads that run already
+        block_network()  # first: it does not concern threads that run already
     os.umask(0o077)  # what is made here is for nobody else, whatever the service was started with
     bounds.hold(memory)
     bounds.give_way()

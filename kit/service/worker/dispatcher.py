@@ -22,7 +22,7 @@ from kit.service.settings import Settings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
 from kit.service.worker import tasks
-from kit.service.worker.environment import chosen
+from kit.service.worker.environment import pick_variables
 from kit.service.worker.hub import Hub
 from kit.service.worker.losses import Losses
 from kit.service.worker.pool import JobError, LostError, Pool
@@ -199,7 +199,7 @@ class Dispatcher:
         """Write progress down for other processes, and stop jobs that were canceled by them."""
         if not self._jobs:
             return
-        held = await self._database.read(queue.held(self.name))
+        held = await self._database.read(queue.running_claims(self.name))
         now = self._clock()
         for claim in list(self._jobs):
             generation_id, attempt = claim
@@ -280,7 +280,7 @@ class Dispatcher:
             raise JobError("an input file is gone; send it again", "input_gone") from None
         places = (self._settings.engines_file, self._settings.engine_copies)
         engine = self._engines.get(row.model_id)
-        variables = chosen(engine.environment) if engine else {}
+        variables = pick_variables(engine.environment) if engine else {}
         return {**task, "engines": [str(place) for place in places], "environment": variables}
 
     def _reporter(self, generation_id: str) -> Callable[[float], None]:

@@ -41,7 +41,7 @@ BEGINNINGS = tuple(_BEGINNINGS.split())
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
 
 
-def named(environ: Mapping[str, str], *, network: bool = True) -> dict[str, str]:
+def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> dict[str, str]:
     """Return the variables that every render process is given, or one without a network.
 
     Examples
@@ -55,15 +55,15 @@ def named(environ: Mapping[str, str], *, network: bool = True) -> dict[str, str]
     return {name: environ[name] for name in environ if _is_named(name.upper(), names)}
 
 
-def chosen(names: Iterable[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def pick_variables(names: Iterable[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return those of the variables that a model names which are set."""
     return {name: environ[name] for name in names if name in environ}
 
 
 @contextmanager
-def lent(variables: Mapping[str, str]) -> Iterator[None]:
+def set_variables(variables: Mapping[str, str]) -> Iterator[None]:
     """Set variables for one job: the next one in this process may be of another model."""
-    before = chosen(variables)
+    before = pick_variables(variables)
     os.environ.update(variables)
     try:
         yield

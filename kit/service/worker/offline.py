@@ -24,7 +24,7 @@ _ALLOW, _FAIL = 0x7FFF0000, 0x00050000 | errno.EPERM
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
-def cut_off() -> bool:
+def block_network() -> bool:
     """Let this process make no socket from now on; return whether that is so.
 
     Threads that run already are not concerned: call it before there are any.

@@ -35,7 +35,7 @@ _SMALL = 512
 _METADATA = 64_000
 
 
-def kept(
+def keep_files(
     asset: Asset, asset_type: str, generation_id: str, folder: Path, shelf: Shelf
 ) -> dict[str, Any]:
     """Put a job's files on the shelf and return what its generation's row says of them.

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.errors import KitError
-from kit.service.worker.environment import named
+from kit.service.worker.environment import allowed_variables
 from kit.service.worker.link import Link, LostError
 
 __all__ = ["JobError", "LostError", "Pool"]
@@ -285,7 +285,7 @@ class Pool:
 def _spawned(
     descriptor: int, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
-    environment = named(os.environ, network=not offline) | ENVIRONMENT
+    environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
     limits = (descriptor, memory, cpu_seconds, int(offline))
     with log.open("ab") if log else nullcontext() as said:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments

@@ -48,7 +48,7 @@ def spoken(text: str) -> str:
     return _unquoted(_one_line(text))
 
 
-def shown(text: str) -> str:
+def clean_title(text: str) -> str:
     """Return a title: one line, no markup, no quotes around it, no full stop.
 
     Examples

@@ -33,7 +33,7 @@ class UnfitError(Exception):
         self.request = request
 
 
-def failed(sentence: str, *, later: float | None = None) -> UnavailableError:
+def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:
     """Return the error that ends an order.
 
     Parameters

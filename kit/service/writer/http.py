@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from kit.errors import UnavailableError
-from kit.service.writer.failures import failed
+from kit.service.writer.failures import order_error
 from kit.version import __version__
 
 #: Bytes of an answer; a script of three minutes has about three thousand.
@@ -140,21 +140,23 @@ class Line:
                 async for chunk in response.aiter_raw():
                     content += chunk
                     if len(content) > ANSWER_BYTES:
-                        raise failed("the language model sends more than a text can have")
+                        raise order_error("the language model sends more than a text can have")
                 return Reply(response.status_code, response.headers, bytes(content))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
-            raise failed(f"the language model cannot be reached ({type(error).__name__})") from None
+            raise order_error(
+                f"the language model cannot be reached ({type(error).__name__})"
+            ) from None
         except httpx.InvalidURL:
-            raise failed("the language model's address cannot be one") from None
+            raise order_error("the language model's address cannot be one") from None
         except httpx.HTTPError:
             return None
 
 
 def _given_up(reply: Reply | None, later: float | None) -> UnavailableError:
     if reply is None:
-        return failed("the language model breaks off before its answer is complete")
-    return failed("the language model is too busy just now", later=later)
+        return order_error("the language model breaks off before its answer is complete")
+    return order_error("the language model is too busy just now", later=later)
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from kit.errors import UnavailableError
-from kit.service.writer.failures import failed
+from kit.service.writer.failures import order_error
 from kit.service.writer.http import Line, Reply
 
 Message = Mapping[str, str]
@@ -105,9 +105,9 @@ def _said(reply: Reply) -> str:
     try:
         choice = _Completion.model_validate_json(reply.content).choices[0]
     except ValidationError:
-        raise failed("the language model's service answers with something else") from None
+        raise order_error("the language model's service answers with something else") from None
     if choice.message.refusal or choice.finish_reason == "content_filter":
-        raise failed(_DECLINED)
+        raise order_error(_DECLINED)
     content = choice.message.content or ""
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
@@ -124,5 +124,5 @@ _MEANING = {
 def _refusal(reply: Reply | None) -> UnavailableError:
     status = reply.status if reply else 0
     if 300 <= status < 400:
-        return failed("the language model's address redirects, which is not followed")
-    return failed(_MEANING.get(status, f"the language model's service answers {status}"))
+        return order_error("the language model's address redirects, which is not followed")
+    return order_error(_MEANING.get(status, f"the language model's service answers {status}"))

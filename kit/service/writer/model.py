@@ -11,11 +11,11 @@ from typing import TypeVar
 from pydantic import BaseModel, Field
 
 from kit.errors import UnavailableError
-from kit.service.domain.writers import measured
+from kit.service.domain.writers import measure_draft
 from kit.service.domain.writing import Brief, Draft
 from kit.service.writer import prompts
-from kit.service.writer.cleaning import plain, shown, spoken
-from kit.service.writer.failures import UnfitError, failed
+from kit.service.writer.cleaning import clean_title, plain, spoken
+from kit.service.writer.failures import UnfitError, order_error
 from kit.service.writer.fitting import Length, alike
 from kit.service.writer.http import Endpoint, Line
 from kit.service.writer.ladder import Ladder, Message
@@ -87,8 +87,8 @@ class ModelWriter:
             if len(texts) > 1 and alike(*texts):
                 texts[1] = await self._script(line, brief, 1, unlike=texts[0])
             if len(texts) > 1 and alike(*texts):
-                raise failed("the language model writes the same text twice")
-        return [measured(text, self._rate, self.name) for text in texts]
+                raise order_error("the language model writes the same text twice")
+        return [measure_draft(text, self._rate, self.name) for text in texts]
 
     @asynccontextmanager
     async def _order(self) -> AsyncIterator[Line]:
@@ -98,10 +98,10 @@ class ModelWriter:
             async with asyncio.timeout_at(until), self._turns, Line(self._endpoint, until) as line:
                 yield line
         except TimeoutError:
-            error = failed(f"the language model takes longer than {self._seconds:g} seconds")
+            error = order_error(f"the language model takes longer than {self._seconds:g} seconds")
             raise self._noted(error) from None
         except UnfitError as unfit:
-            raise self._noted(failed(unfit.sentence)) from None
+            raise self._noted(order_error(unfit.sentence)) from None
         except UnavailableError as error:
             raise self._noted(error) from None
 
@@ -177,7 +177,7 @@ async def _together(orders: Sequence[Awaitable[str]]) -> list[str]:
 
 def _title(said: str, taken: set[str]) -> Title:
     answer = read(said, _Title, prompts.TITLE_EXAMPLE)
-    title, hook = shown(answer.title), spoken(answer.hook_angle)
+    title, hook = clean_title(answer.title), spoken(answer.hook_angle)
     for text, limit in ((title, prompts.TITLE_LIMIT), (hook, prompts.HOOK_LIMIT)):
         if not plain(text) or len(text) > limit:
             request = f"The title has 1 to {prompts.TITLE_LIMIT} characters, the hook angle is one "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit.client.actions import Flow
 from kit.errors import ConfigError
 from kit.explore.ratings import Ratings
-from kit.explore.sweeps.grid import PROMPT, Plan, listed, planned
+from kit.explore.sweeps.grid import PROMPT, Plan, plan_rows_of, plan_values
 from kit.studio.session import Session
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepRequest
@@ -50,7 +50,7 @@ def plan_sweep(
     found = yield from session.operations.model(model)
     lists = [_spelled(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
-    made = planned(given, plan, lists=lists)
+    made = plan_values(given, plan, lists=lists)
     requests = [_request(model, media, {**made.fixed, **varied}) for varied in made.requests]
     checked = yield from cells.check_cells(session.operations, requests, again)
     return _made(kind, session, ratings, made, checked, f"{model} × {len(requests)}")
@@ -83,7 +83,7 @@ def plan_rows(
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     checked = yield from cells.check_cells(session.operations, requests, again)
-    plan = listed([_without(row, _MEDIA) for row in named])
+    plan = plan_rows_of([_without(row, _MEDIA) for row in named])
     models = " and ".join(dict.fromkeys(request.model for request in requests))
     return _made(kind, session, ratings, plan, checked, f"{models} × {len(requests)}")
 

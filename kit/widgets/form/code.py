@@ -71,7 +71,7 @@ def statement(
     return "\n".join([f"{call}(", *(f"    {argument}," for argument in arguments), ")"])
 
 
-def changed(request: Request) -> dict[str, Any]:
+def changed_settings(request: Request) -> dict[str, Any]:
     """Return the settings of a request that are not the defaults."""
     usual = {p.name: rules.default(p) for p in request.model.setting_parameters}
     return {
@@ -83,7 +83,7 @@ def changed(request: Request) -> dict[str, Any]:
 
 def _settings(request: Request) -> list[str]:
     plain, odd = [], {}
-    for name, value in changed(request).items():
+    for name, value in changed_settings(request).items():
         if _is_written(name) and name not in _TAKEN:
             plain.append(f"{name}={_text(value)}")
         else:

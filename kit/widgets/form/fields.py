@@ -114,17 +114,19 @@ def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits
     initial = rules.default(parameter)
     made = stock.new(
         kind,
-        value="" if initial is None else typed.shown(parameter, initial),
+        value="" if initial is None else typed.format_text(parameter, initial),
         description=label,
         placeholder=_blank(parameter),
         **traits,
     )
 
     def read() -> Any:
-        return None if not made.value and initial is None else typed.parsed(parameter, made.value)
+        return (
+            None if not made.value and initial is None else typed.parse_text(parameter, made.value)
+        )
 
     def write(value: Any) -> None:
-        _set(made, "" if value is None else typed.shown(parameter, value))
+        _set(made, "" if value is None else typed.format_text(parameter, value))
 
     return made, made, read, write
 
@@ -133,7 +135,7 @@ def _blank(parameter: Parameter) -> str:
     """Return what an empty box says; a number that is left out is its default."""
     initial = rules.default(parameter)
     number = parameter.type in ("integer", "number") and initial is not None
-    return typed.shown(parameter, initial) if number else rules.blank(parameter)
+    return typed.format_text(parameter, initial) if number else rules.blank(parameter)
 
 
 def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:

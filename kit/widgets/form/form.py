@@ -198,7 +198,7 @@ class Form(ipywidgets.VBox):
         return values.whole(self.model, value, self._path)
 
     def _checked(self) -> Checked:
-        return values.checked(self.model, self._fields)
+        return values.check_fields(self.model, self._fields)
 
     def _write(self, value: Mapping[str, Any]) -> None:
         with self._lock:
@@ -264,7 +264,7 @@ class Form(ipywidgets.VBox):
     def _ended(self, run: Run) -> None:
         self._face.ready()
         if isinstance(run.error, BadRequestError):
-            self._refused = values.told(run.error)
+            self._refused = values.problems_by_field(run.error)
             self._refresh()
         self._prices.settle()  # a run ends in the background
 

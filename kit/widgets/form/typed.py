@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from kit.typed import item, line, parsed, shown
+from kit.typed import format_text, item, line, parse_text
 from kit.wire import Parameter
 
-__all__ = ["item", "line", "made_to_fit", "parsed", "shown"]
+__all__ = ["format_text", "item", "line", "made_to_fit", "parse_text"]
 
 
 def made_to_fit(parameter: Parameter, text: str, used: float) -> str:
@@ -22,7 +22,7 @@ def made_to_fit(parameter: Parameter, text: str, used: float) -> str:
     ("must be a whole number, not '12x'; 12 is used", '')
     """
     try:
-        value = parsed(parameter, text)
+        value = parse_text(parameter, text)
     except ValueError as problem:
         return f"{problem}; {_plain(used)} is used"
     if value is None or math.isclose(value, used, abs_tol=1e-9):

@@ -48,7 +48,7 @@ def default(one: Field) -> Any:
     return None if one.path.startswith("mediaUploads.") else rules.default(one.parameter)
 
 
-def checked(model: Model, fields: Iterable[Field]) -> Checked:
+def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
     """Read all fields and check what they hold, by the rules of the service."""
     found: dict[str, Any] = {}
     unread: dict[str, str] = {}
@@ -143,7 +143,7 @@ def fitting(
     return {name: item for name, item in found.items() if name not in refused}, problems
 
 
-def told(error: BaseException | None) -> dict[str, str]:
+def problems_by_field(error: BaseException | None) -> dict[str, str]:
     """Return what a service says of single fields in its refusal, by field.
 
     Others than this service put there what they like: what is no sentence on a field is left to
@@ -166,7 +166,7 @@ def _judged(request: Request) -> tuple[dict[str, Any] | None, dict[str, str]]:
             model, prompt=request.prompt, parameters=request.parameters, media=media
         )
     except ParameterError as error:
-        problems = told(error)
+        problems = problems_by_field(error)
         if any(path.startswith("parameters.") for path in problems):
             return None, problems
         # the price depends on the settings alone, and is worth knowing before there is a prompt

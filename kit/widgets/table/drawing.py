@@ -191,7 +191,7 @@ def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: View =
     )
 
 
-def kept(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words: str) -> str:
+def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words: str) -> str:
     """Return a page as a saved notebook keeps it: plain HTML."""
     shown = columns(page)
     across, down = THUMBNAIL

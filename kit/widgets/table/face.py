@@ -160,7 +160,7 @@ class HistoryTable:
         with self._lock:
             page = self._rows()
             near = self._thumbnails.known(_names(page))
-            return drawing.kept(page, near, self._words())
+            return drawing.static_page(page, near, self._words())
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 

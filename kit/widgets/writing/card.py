@@ -75,4 +75,4 @@ class ScriptCard(ipywidgets.VBox):
         return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
 
     def _measure(self, _: Any = None) -> None:
-        self._facts.value = markup.note(markup.measured(self.script, self.text))
+        self._facts.value = markup.note(markup.describe_length(self.script, self.text))

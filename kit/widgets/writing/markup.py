@@ -88,7 +88,7 @@ def copy_button(name: str) -> str:
     )
 
 
-def measured(script: wire.Script, text: str) -> str:
+def describe_length(script: wire.Script, text: str) -> str:
     """Return how long a text takes to speak and how many words it has.
 
     The script's own figures where its text is unchanged, else a pace taken from them.

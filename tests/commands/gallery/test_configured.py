@@ -7,7 +7,7 @@ import pytest
 
 from kit import wire
 from kit.commands.gallery import make
-from kit.commands.gallery.configured import configured
+from kit.commands.gallery.configured import offer_configured
 from kit.commands.gallery.plan import Example
 from kit.service import settings
 from tests.commands.conftest import Kit
@@ -54,7 +54,7 @@ def test_what_would_cost_credits_elsewhere_is_shown_only_by_its_name(
 
 def test_what_is_left_out_is_said(home: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    found = configured(settings.load({}, data=home), tmp_path / "other", told.append)
+    found = offer_configured(settings.load({}, data=home), tmp_path / "other", told.append)
 
     assert found == {"lab-image"}
     assert (tmp_path / "other" / "engines.toml").read_text() == ENTRIES
@@ -64,7 +64,7 @@ def test_what_is_left_out_is_said(home: Path, tmp_path: Path) -> None:
 
 def test_without_a_file_nothing_is_copied(tmp_path: Path) -> None:
     data = tmp_path / "other"
-    found = configured(settings.load({}, data=tmp_path / "home"), data, lambda _: None)
+    found = offer_configured(settings.load({}, data=tmp_path / "home"), data, lambda _: None)
 
     assert found == frozenset()
     assert not data.exists()

@@ -1,7 +1,7 @@
 import pytest
 
 from kit import parameters, wire
-from kit.commands.gallery.plan import MOST, Example, plan, typed
+from kit.commands.gallery.plan import MOST, Example, format_value, plan
 from kit.commands.gallery.taste import NONE, TASTES
 from kit.engines import samples
 from kit.engines.base import Definition
@@ -143,8 +143,8 @@ def test_what_is_told_of_an_example_is_asked_for_and_nothing_technical_is_told_o
     [(True, "true"), (False, "false"), (2, "2"), (1.0, "1"), (0.25, "0.25"), ("9:16", "9:16")],
 )
 def test_a_value_is_shown_as_it_is_typed(value: object, text: str) -> None:
-    assert typed(value) == text
-    assert typed("navy to black") == '"navy to black"'
+    assert format_value(value) == text
+    assert format_value("navy to black") == '"navy to black"'
 
 
 def test_a_title_is_a_caption_and_settings() -> None:

@@ -139,7 +139,7 @@ def test_the_estimate_is_the_mean_of_the_last_hundred(
 
 def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
     with pytest.raises(BadRequestError, match="give one of them"):
-        catalog.chosen(offered, asset_type="image", alias="video", category=None)
+        catalog.select_models(offered, asset_type="image", alias="video", category=None)
 
 
 OFFERED = catalog.of_engines(installed())
@@ -224,7 +224,7 @@ def planned(
 ) -> Plan:
     """Return the plan of an order that its engine has nothing against."""
     plan: Plan = write(generations.plan(offered, order, payer.account_id))
-    return asyncio.run(generations.approved(offered, plan))
+    return asyncio.run(generations.approve(offered, plan))
 
 
 def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: Payer) -> None:

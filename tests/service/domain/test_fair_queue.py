@@ -103,7 +103,7 @@ def test_what_is_handed_back_is_next_and_does_not_help_the_rest_forward(
 def test_what_waited_before_rounds_were_counted_keeps_its_order(tmp_path: Path) -> None:
     path = tmp_path / "kit.db"
     old = apsw.Connection(str(path))
-    first_schema = migrations.migrated("base", dialect(), "0001")
+    first_schema = migrations.migration_sql("base", dialect(), "0001")
     old.execute(first_schema).fetchall()
     old.execute("INSERT INTO accounts VALUES ('acc_a', 'a', 'a@b', 0, 0)")
     for name in ("gen_1", "gen_2", "gen_3"):

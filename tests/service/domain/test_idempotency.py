@@ -88,14 +88,14 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
     assert write(idempotency.begin(theirs, NOW, "run")) is None
     write(idempotency.release(theirs))
     with pytest.raises(ConflictError, match="still running"):
-        write(idempotency.kept(label, NOW))
+        write(idempotency.find_answer(label, NOW))
 
     write(idempotency.begin(theirs, NOW, "run"))
     write(idempotency.keep(theirs, Answer(200, b'"theirs"')))
     write(idempotency.keep(label, Answer(201, b'"ours"')))
 
-    assert write(idempotency.kept(theirs, NOW)).body == b'"theirs"'
-    assert write(idempotency.kept(label, NOW)).body == b'"ours"'
+    assert write(idempotency.find_answer(theirs, NOW)).body == b'"theirs"'
+    assert write(idempotency.find_answer(label, NOW)).body == b'"ours"'
 
 
 def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> None:
@@ -112,7 +112,7 @@ def test_pruning_removes_what_is_too_old(write: Write, label: Label) -> None:
     write(idempotency.begin(running, NOW, "run"))
     write(idempotency.prune(NOW + 600_001))
 
-    assert write(idempotency.kept(running, NOW)) is None
-    assert write(idempotency.kept(label, NOW)) is not None
+    assert write(idempotency.find_answer(running, NOW)) is None
+    assert write(idempotency.find_answer(label, NOW)) is not None
     write(idempotency.prune(NOW + DAY + 1))
-    assert write(idempotency.kept(label, NOW)) is None
+    assert write(idempotency.find_answer(label, NOW)) is None

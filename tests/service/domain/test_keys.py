@@ -42,8 +42,8 @@ def test_the_keys_of_an_account_are_its_own_and_so_is_their_bound(
     mine = [make(name=f"mine {number}").row.id for number in range(keys.ACTIVE_KEYS)]
     theirs = make(account_id=other).row.id
 
-    assert [row.id for row in write(keys.known(other))] == [theirs]
-    assert [row.id for row in write(keys.known(payer.account_id))] == mine
+    assert [row.id for row in write(keys.list_keys(other))] == [theirs]
+    assert [row.id for row in write(keys.list_keys(payer.account_id))] == mine
 
 
 @pytest.mark.parametrize(("live", "prefix"), [(True, "cs_live_"), (False, "cs_test_")])

@@ -46,9 +46,9 @@ def test_deleting_lists_the_files_until_they_are_gone(
     keys = write(outputs.delete(name, payer, NOW))
 
     assert keys == [f"{key}-{name}" for key in FILES.values()]
-    assert sorted(write(outputs.unwanted())) == sorted(keys)
-    write(outputs.removed(keys[:1]))
-    assert write(outputs.unwanted()) == keys[1:]
+    assert sorted(write(outputs.keys_to_delete())) == sorted(keys)
+    write(outputs.note_deleted(keys[:1]))
+    assert write(outputs.keys_to_delete()) == keys[1:]
     after = row(write, payer, name)
     assert after.outputs_deleted_at == NOW
     # Though the clock stood still: what was written out of it before must not hold any more.
@@ -77,7 +77,7 @@ def test_another_account_and_an_unfinished_one_are_refused(
         write(outputs.delete(name, Payer(other), NOW))
     with pytest.raises(ConflictError, match="still processing"):
         write(outputs.delete(waiting, payer, NOW))
-    assert write(outputs.unwanted()) == []
+    assert write(outputs.keys_to_delete()) == []
 
 
 def expired(write: Write, days: float, now: int, after: str = "") -> str:
@@ -103,7 +103,7 @@ def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(
     assert last == old
     assert row(write, payer, old).outputs_deleted_at == later + 30
     assert row(write, payer, young).outputs_deleted_at is None
-    assert len(write(outputs.unwanted())) == 2
+    assert len(write(outputs.keys_to_delete())) == 2
     [line] = [it for it in write(audit.entries(most=99)) if it.act == "outputs.expired"]
     assert (line.actor, line.subject) == ("service", old)
     assert orjson.loads(line.details) == {"generations": 1, "last": old, "days": 15 * MS}
@@ -119,7 +119,7 @@ def test_old_ones_are_found_page_by_page_and_once(
     assert row(write, payer, names[4]).outputs_deleted_at is None
     assert expired(write, MS, later + 20, names[3]) == names[4]
     assert all(row(write, payer, name).outputs_deleted_at for name in names)
-    assert len(write(outputs.unwanted())) == 10
+    assert len(write(outputs.keys_to_delete())) == 10
 
 
 def test_one_that_is_not_finished_is_waited_for(

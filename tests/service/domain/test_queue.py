@@ -34,7 +34,7 @@ def test_the_oldest_are_taken_first_and_once(write: Write, queue_up: Callable[..
     assert [r.id for r in first] == made[:2]
     assert [r.id for r in second] == made[2:]
     assert write(queue.claim("c", 10, lease=LEASE, now=NOW)) == []
-    assert write(queue.held("a")) == {(made[0], 1): 0.0, (made[1], 1): 0.0}
+    assert write(queue.running_claims("a")) == {(made[0], 1): 0.0, (made[1], 1): 0.0}
     assert write(queue.waiting()) == 0
 
 

@@ -92,7 +92,7 @@ def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> N
     assert write(uploads.sweep(NOW + 24 * HOUR)) == 0
     assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 1
     assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 0
-    assert write(outputs.unwanted()) == [f"uploads/{ticket.id}"]
+    assert write(outputs.keys_to_delete()) == [f"uploads/{ticket.id}"]
     with pytest.raises(NotFoundError):
         write(uploads.waiting(ticket.id, NOW))
 
@@ -109,7 +109,7 @@ def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_byte
     assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 1
     assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 0
 
-    assert write(outputs.unwanted()) == [f"uploads/{ticket.id}"]
+    assert write(outputs.keys_to_delete()) == [f"uploads/{ticket.id}"]
     assert write(uploads.of_generation([ticket.id, unused.id])).keys() == {unused.id}
     assert write(accounts.get(payer.account_id)).upload_bytes == 70
     [line] = [it for it in write(audit.entries(most=9)) if it.act == "uploads.expired"]

@@ -144,7 +144,7 @@ def test_a_keys_last_use_is_noted(start_service: Callable[..., Service]) -> None
     text = service.key(account)
     with service.client(text) as http:
         http.get("/v1/account")
-    [row] = service.write(keys.known(account))
+    [row] = service.write(keys.list_keys(account))
 
     assert row.last_used_at >= row.created_at
     assert json.dumps(row.prefix) in json.dumps(text[:12])

@@ -29,7 +29,7 @@ from tests.waiting import GENERATIONS, started, until
     ],
 )
 def test_the_header_is_read_as_its_standard_has_it(prefer: str, seconds: int) -> None:
-    assert patience.wanted({"prefer": prefer}) == seconds
+    assert patience.requested_wait({"prefer": prefer}) == seconds
 
 
 def looking_at(states: list[str], hub: Hub, seconds: float) -> tuple[str, int]:
@@ -44,7 +44,7 @@ def looking_at(states: list[str], hub: Hub, seconds: float) -> tuple[str, int]:
     async def inside() -> str:
         asyncio.get_running_loop().call_later(0.01, hub.tell, "gen_1")
         watch = partial(hub.watch, "gen_1", "acc_1")
-        return await patience.held(hub, watch, look, lambda seen: seen == "done", seconds)
+        return await patience.hold_answer(hub, watch, look, lambda seen: seen == "done", seconds)
 
     return asyncio.run(inside()), looks
 

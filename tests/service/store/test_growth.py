@@ -16,7 +16,7 @@ from kit.service.domain import accounts, credits, generations, idempotency, keys
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids
 from kit.service.store.database import Transaction, one
-from kit.service.store.prepared import loaded
+from kit.service.store.prepared import load_statements
 from kit.service.store.sqlite import NAME, SQLite, dialect
 from tests.benchmarks.bench_pages import DAY_MS, write_history
 
@@ -117,14 +117,16 @@ _READS: dict[str, Callable[[History], Transaction[Any]]] = {
         it.payer.account_id, most=51, before=ids.floor("led", NOW - DAY_MS)
     ),
     "the titles": lambda it: writing.titles_given(it.payer.account_id, "SPACE"),
-    "the mean charge": lambda it: one(loaded("generations").RECENT_CHARGES(model="poster")),
+    "the mean charge": lambda it: one(
+        load_statements("generations").RECENT_CHARGES(model="poster")
+    ),
     "the queue": lambda it: queue.states(),
     "a place in the queue": lambda it: queue.next_round(it.payer.account_id),
     "a claim": lambda it: queue.claim("worker", 4, lease=NOW, now=NOW),
     "lost claims": lambda it: queue.expire(attempts=3, now=NOW),
     "workers": lambda it: queue.owners(),
-    "own claims": lambda it: queue.held("worker"),
-    "a kept answer": lambda it: idempotency.kept(
+    "own claims": lambda it: queue.running_claims("worker"),
+    "a kept answer": lambda it: idempotency.find_answer(
         idempotency.Label(it.payer.account_id, "key", "print"), NOW
     ),
 }

@@ -37,8 +37,8 @@ def schema(*statements: str) -> dict[str, list[str]]:
 
 
 def test_a_new_schema_is_the_migrated_one() -> None:
-    created = schema(*migrations.created(dialect()))
-    migrated = schema(migrations.migrated("base", dialect()))
+    created = schema(*migrations.schema_statements(dialect()))
+    migrated = schema(migrations.migration_sql("base", dialect()))
 
     assert created.keys() == migrated.keys()
     ours = created.keys() - {"alembic_version"}
@@ -54,7 +54,10 @@ def test_head_is_the_newest_file() -> None:
 
 
 def test_both_ways_end_at_the_head() -> None:
-    for statements in (migrations.created(dialect()), [migrations.migrated("base", dialect())]):
+    for statements in (
+        migrations.schema_statements(dialect()),
+        [migrations.migration_sql("base", dialect())],
+    ):
         connection = apsw.Connection(":memory:")
         for statement in statements:
             connection.execute(statement).fetchall()
@@ -66,8 +69,8 @@ def test_both_ways_end_at_the_head() -> None:
 def test_the_schema_is_written_for_postgresql_too() -> None:
     other = postgresql.dialect()
 
-    assert any("WHERE state = 'queued'" in text for text in migrations.created(other))
-    assert "CREATE TABLE generations" in migrations.migrated("base", other)
+    assert any("WHERE state = 'queued'" in text for text in migrations.schema_statements(other))
+    assert "CREATE TABLE generations" in migrations.migration_sql("base", other)
 
 
 @pytest.fixture
@@ -134,7 +137,7 @@ INSERT INTO ledger VALUES
 
 def test_an_older_database_is_brought_here_with_its_totals(tmp_path: Path) -> None:
     path, now = tmp_path / "kit.db", clock()
-    first, _, _ = migrations.migrated("base", dialect()).partition(
+    first, _, _ = migrations.migration_sql("base", dialect()).partition(
         "-- Running upgrade 0001 -> 0002"
     )
     connection = apsw.Connection(str(path))

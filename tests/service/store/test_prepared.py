@@ -25,7 +25,7 @@ def plain(entry: Any) -> Any:
 
 
 def test_what_is_written_down_is_what_the_statements_are() -> None:
-    written = writing.written("sqlite")
+    written = writing.prepared_source("sqlite")
 
     assert plain(prepared.texts("sqlite")) == plain(written), (
         "statements have changed: python -m kit.service.store.prepared"
@@ -37,11 +37,11 @@ def test_the_writer_writes_a_file_that_can_be_read(tmp_path: Path) -> None:
     writing.write(tmp_path)
 
     told = orjson.loads((tmp_path / "sqlite.json").read_bytes())
-    assert told == orjson.loads(orjson.dumps(writing.written("sqlite")))
+    assert told == orjson.loads(orjson.dumps(writing.prepared_source("sqlite")))
 
 
 def test_a_stand_in_has_what_its_module_has() -> None:
-    module = prepared.loaded("keys")
+    module = prepared.load_statements("keys")
     names = [name for name, value in vars(module).items() if isinstance(value, Query)]
 
     assert len(names) > 5

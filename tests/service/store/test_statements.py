@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy.dialects import postgresql
 
 from kit.service.store.database import Query
-from kit.service.store.prepared import MODULES, loaded
+from kit.service.store.prepared import MODULES, load_statements
 from kit.service.store.sqlite import SQLite, dialect
-from kit.service.store.sqlite.file import opened
+from kit.service.store.sqlite.file import open_connection
 from kit.service.store.tables import metadata
 
-generations, ledger = loaded("generations"), loaded("ledger")
+generations, ledger = load_statements("generations"), load_statements("ledger")
 NAMED = {
     f"{module}.{name}": value
     for module in MODULES
-    for name, value in vars(loaded(module)).items()
+    for name, value in vars(load_statements(module)).items()
     if isinstance(value, Query)
 }
 PAGES = {
@@ -33,7 +33,7 @@ PAGES = {
     for whole in (True, False)
 }
 LEDGER = {
-    f"{module}.page({before})": loaded(module).page(before=before)
+    f"{module}.page({before})": load_statements(module).page(before=before)
     for module in ("audit", "ledger")
     for before in (True, False)
 }
@@ -109,7 +109,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connec
     """A connection to an empty database."""
     path: Path = tmp_path_factory.mktemp("plans") / "kit.db"
     asyncio.run(SQLite(path).close())
-    connection = opened(path)
+    connection = open_connection(path)
     yield connection
     connection.close()
 

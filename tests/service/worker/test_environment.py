@@ -16,7 +16,7 @@ import httpx
 import pytest
 from demo_engines import _PIXEL
 
-from kit.service.worker.environment import lent
+from kit.service.worker.environment import set_variables
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import finished, started, until
 
@@ -84,7 +84,7 @@ def test_a_job_sees_useful_variables_and_the_secret_that_its_model_names(
 
 def test_a_variable_that_was_there_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
-    with lent({"LC_ALL": "other", "NOSY_NEW": "new"}):
+    with set_variables({"LC_ALL": "other", "NOSY_NEW": "new"}):
         assert (os.environ["LC_ALL"], os.environ["NOSY_NEW"]) == ("other", "new")
     assert os.environ["LC_ALL"] == "C"
     assert "NOSY_NEW" not in os.environ
@@ -141,8 +141,8 @@ def test_the_inspector_has_no_secret_and_no_network(http: httpx.Client) -> None:
 _TRY = """
 import socket, sys, threading
 ours, theirs = socket.socketpair()
-from kit.service.worker.offline import cut_off
-print(cut_off())
+from kit.service.worker.offline import block_network
+print(block_network())
 def attempt():
     for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
         try:

@@ -15,7 +15,7 @@ from kit.engines.base import Asset
 from kit.engines.media.clip import Clip
 from kit.errors import EngineError
 from kit.service.storage.shelf import Shelf
-from kit.service.worker.outcome import kept
+from kit.service.worker.outcome import keep_files
 
 ID = "gen_01JD0000000000000000000000"
 
@@ -35,7 +35,7 @@ def keep(tmp_path: Path, folder: Path) -> Callable[..., dict[str, Any]]:
         plain = {"content_type": "image/png", "width": 40, "height": 30}
         asset = Asset(path=path, **{**plain, **facts})
         kind = makes or str(asset.content_type).partition("/")[0]
-        return kept(asset, kind, ID, folder, shelf(tmp_path))
+        return keep_files(asset, kind, ID, folder, shelf(tmp_path))
 
     return keep
 
@@ -246,7 +246,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 @pytest.mark.parametrize("odd", [None, 7, "a.png"])
 def test_what_is_no_asset_is_refused(tmp_path: Path, folder: Path, odd: Any) -> None:
     with pytest.raises(EngineError, match="the engine returned none"):
-        kept(odd, "image", ID, folder, shelf(tmp_path))
+        keep_files(odd, "image", ID, folder, shelf(tmp_path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")

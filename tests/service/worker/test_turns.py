@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kit.service.domain import credits
-from kit.service.worker.environment import chosen
+from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
 from kit.service.worker.turns import Turns
 from tests.conftest import ALL_SCOPES, Service
@@ -41,7 +41,7 @@ def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
 
 def job(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str, Any]:
     asked = {"model_id": model, "prompt": prompt, "parameters": {}}
-    return {**task(folder), **asked, "environment": chosen(("HEAVY_MARKER", "HEAVY_SPENT"))}
+    return {**task(folder), **asked, "environment": pick_variables(("HEAVY_MARKER", "HEAVY_SPENT"))}
 
 
 def order(http: httpx.Client, model: str, prompt: str) -> str:

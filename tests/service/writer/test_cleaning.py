@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.service.writer.cleaning import plain, sentences, shown, spoken
+from kit.service.writer.cleaning import clean_title, plain, sentences, spoken
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_script_is_what_is_said(written: str, said: str) -> None:
     ],
 )
 def test_a_title_is_one_plain_line(written: str, title: str) -> None:
-    assert shown(written) == title
+    assert clean_title(written) == title
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_same_title_in_another_dress_is_the_same() -> None:
 def test_odd_texts_are_cleaned_in_no_time(piece: str) -> None:
     text = piece * (10_000 // len(piece))
     began = time.process_time()
-    for clean in (spoken, shown, sentences):
+    for clean in (spoken, clean_title, sentences):
         clean(text)
 
     assert time.process_time() - began < 0.2

@@ -183,7 +183,7 @@ def shell(path: str, method: str, operation: Schema, body: Any, base: str) -> st
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?)')
 
 
-def colored(value: Any) -> str:
+def highlight_json(value: Any) -> str:
     """Return JSON as HTML, with its keys and values told apart."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     end, parts = 0, []

@@ -11,7 +11,7 @@ from typing import Any
 
 from kit.errors import ApiError
 from kit.service.http.docs import BASE, NONCE
-from kit.service.http.docs.examples import colored, example, shell
+from kit.service.http.docs.examples import example, highlight_json, shell
 from kit.service.http.docs.schemas import (
     Schema,
     anchor,
@@ -246,7 +246,7 @@ def _panels(it: _Operation, schemas: Mapping[str, Schema]) -> Iterator[str]:
     if "example" in content:
         yield _panel("Answer", status, escape(content["example"], quote=False))
     elif kind == "application/json" and content.get("schema"):
-        shown = colored(example(content["schema"], schemas)).replace("BASE/", f"{BASE}/")
+        shown = highlight_json(example(content["schema"], schemas)).replace("BASE/", f"{BASE}/")
         yield _panel("Answer", status, shown)
 
 

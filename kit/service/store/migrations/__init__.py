@@ -47,14 +47,14 @@ def upgrade(
 
     def statements(version: str | None) -> Iterable[str]:
         if version is None:
-            return made or created(dialect())
-        return [migrated(version, dialect())] if version != HEAD else []
+            return made or schema_statements(dialect())
+        return [migration_sql(version, dialect())] if version != HEAD else []
 
     if schema.version() != HEAD:
         schema.run(statements)
 
 
-def created(dialect: Dialect) -> Iterator[str]:
+def schema_statements(dialect: Dialect) -> Iterator[str]:
     """Yield the statements that make a new database."""
     # Here, because a database that is up to date needs none of it.
     from sqlalchemy.schema import CreateIndex, CreateTable
@@ -69,7 +69,7 @@ def created(dialect: Dialect) -> Iterator[str]:
     yield f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')"  # noqa: S608 - a constant
 
 
-def migrated(version: str, dialect: Dialect, to: str = "head") -> str:
+def migration_sql(version: str, dialect: Dialect, to: str = "head") -> str:
     """Return the SQL that leads from a revision ("base" for none) to the newest or another."""
     # Here, because only an old database needs it and it takes longer to load than the service.
     from alembic import command

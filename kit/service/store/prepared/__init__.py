@@ -52,7 +52,7 @@ class StandIn:
         elif name in _CHOOSING:
             found = cache(lambda *args, **how: _query(self._module, name, *args, **how))
         else:
-            found = getattr(loaded(self._module), name)
+            found = getattr(load_statements(self._module), name)
         # The next one to ask finds it without asking here.
         setattr(self, name, found)
         return found
@@ -78,7 +78,7 @@ def label(module: str, name: str, *args: Any, **how: Any) -> str:
     return f"{module}.{name}({', '.join(told)})" if told else f"{module}.{name}"
 
 
-def loaded(module: str) -> Any:
+def load_statements(module: str) -> Any:
     """Return a module of statements itself."""
     return import_module(f"kit.service.store.{module}")
 
@@ -100,7 +100,7 @@ def _query(module: str, name: str, *args: Any, **how: Any) -> Query:
     called = label(module, name, *args, **how)
 
     def composed() -> Any:
-        found = getattr(loaded(module), name)
+        found = getattr(load_statements(module), name)
         return (found(*args, **how) if args or how else found).statement
 
     def known(dialect: str) -> Compiled | None:

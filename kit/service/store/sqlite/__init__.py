@@ -23,7 +23,14 @@ import apsw
 from kit.errors import UnavailableError
 from kit.service.store import migrations, prepared
 from kit.service.store.database import DuplicateError, Examination, Step, Transaction
-from kit.service.store.sqlite.file import RESTORE, Schema, damage, holds_keys, opened, snapshot
+from kit.service.store.sqlite.file import (
+    RESTORE,
+    Schema,
+    damage,
+    holds_keys,
+    open_connection,
+    snapshot,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
@@ -83,15 +90,15 @@ class SQLite:
         self.damage: str | None = None
         self._path = path
         self._on_commit = on_commit
-        self._writer = opened(path, vfs)
+        self._writer = open_connection(path, vfs)
         try:
             made, schema = prepared.schema(NAME), Schema(self._writer)
             migrations.upgrade(schema, dialect, made)
-            schema.check(made or migrations.created(dialect()))
+            schema.check(made or migrations.schema_statements(dialect()))
         except BaseException:
             self._writer.close()
             raise
-        self._reader = opened(path, vfs)
+        self._reader = open_connection(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
         # Not mapped into memory: a file that is cut short, or a bad sector, would end the process.
         self._reader.execute("PRAGMA mmap_size = 0")

@@ -21,7 +21,7 @@ _CREATED = re.compile(r"\s*CREATE (?:TABLE|INDEX) (\w+)")
 RESTORE = "bring both back with 'kit restore' from a backup"
 
 
-def opened(path: Path, vfs: str | None = None) -> apsw.Connection:
+def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
     """Return a connection that waits for others and commits durably.
 
     Raises
@@ -118,7 +118,7 @@ def snapshot(path: Path, target: Path) -> None:
     """
     if not path.is_file():
         raise ConfigError(f"there is no database at {path}")
-    connection = opened(path)
+    connection = open_connection(path)
     try:
         # Empty, it may be there: so it never had another mode.
         target.touch(mode=0o600, exist_ok=False)
@@ -139,7 +139,7 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
         Asked again and again; the look waits for its answer, and is broken off when it is true.
     """
     try:
-        connection = opened(path)
+        connection = open_connection(path)
     except ConfigError as error:
         return str(error)
     try:
@@ -159,7 +159,7 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
 
 def holds_keys(path: Path) -> bool:
     """Whether a database has API keys, of which only the secret beside it knows anything."""
-    connection = opened(path)
+    connection = open_connection(path)
     try:
         return bool(connection.execute("SELECT 1 FROM keys LIMIT 1").fetchall())
     except apsw.SQLError:  # it has just been made, and has no tables yet
