@@ -95,8 +95,11 @@ def test_two_folders_have_two(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_second_process_finds_it(data: Path) -> None:
-    ours = local.start_start_embedded(data)
-    script = "import json, sys; from kit.local import start_embedded; print(json.dumps(start_embedded(sys.argv[1])))"
+    ours = local.start_embedded(data)
+    script = (
+        "import json, sys; from kit.local import start_embedded; "
+        "print(json.dumps(start_embedded(sys.argv[1])))"
+    )
     told = subprocess.run(
         [sys.executable, "-c", script, str(data)], capture_output=True, text=True, check=True
     )
