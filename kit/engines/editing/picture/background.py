@@ -105,8 +105,8 @@ def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
 def _in_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
     """Return how far each pixel belongs to the subject in a box.
 
-    What is found without the box is taken if that is what it is drawn around; else what is found
-    when it is taken for the subject, if it fits better: so a right box never makes it worse.
+    What is found without the box goes before what is found from it where it is drawn around that,
+    so a right box never makes it worse.
     """
     alpha = _kept(cut_out(pixels, progress.part(0.0, 0.5).report).alpha, box)
     if _fit(alpha, box) < _FITTING:

@@ -37,7 +37,7 @@ _ALONE = 1.3  # how much larger the letters of a single word may be: it has the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Title:
-    """What is to be set on a picture; ``auto`` leaves the face to the style, position to chance."""
+    """What is to be set on a picture; ``auto`` leaves face and position to style and picture."""
 
     headline: str
     subtitle: str = ""
