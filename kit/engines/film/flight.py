@@ -134,7 +134,7 @@ class Flight:
         self._poses, near = _route(terrain, take, words, self._lead, down, rng[1])
         poses = self._poses
         box = box_of(poses, widest)
-        self._slices = spread_slices(max(NEAR, near), END, 210 + rows // 6, 0.3, _WOODED[kind])
+        self._slices = spread_slices(max(NEAR, near), END, 195 + rows // 6, 0.3, _WOODED[kind])
         self._size, self._focal = (columns, rows), columns / 2 / widest
         self._heights = height_levels(terrain.surface, box)
         turn = 1.0 if rng[2].random() < 0.5 else -1.0
@@ -220,7 +220,7 @@ class Flight:
         if self._water is not None:
             dry_shores(land, self._colors, hits, at, sea)
         wet = np.asarray(cv2.LUT(cv2.extractChannel(land, 3), _WET))
-        wet[hits.sky] = 0
+        np.copyto(wet, 0, where=hits.sky)
         self._roughen(land, wet, hits)
         fog = fog_of(hits, at.height, self._look, sea)
         air = np.empty((len(land), columns, 3), np.uint8)

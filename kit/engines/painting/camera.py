@@ -128,7 +128,7 @@ def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) 
         height[part] *= z[part]
         height[part] += np.float32(camera.height)
         np.greater_equal(which, tops.size, out=sky[part])
-    z[sky] = FAR
+    np.copyto(z, FAR, where=sky)
     progress.report(0.9)
     jump = np.flatnonzero(z[first:-1] > np.float32(1.06) * z[first + 1 :])
     upper = np.take(tops, np.take(number, jump + camera.columns), mode="clip")
