@@ -35,7 +35,7 @@ from kit.errors import EngineError
 _POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
 _FULL = 0.94  # of half a box's sides: what is taken for the subject in it at first
 _FITTING = 0.75  # overlap of a box with the bounds of what it is drawn around
-_INSIDE, _BEYOND = 0.6, 0.04  # of a thing that is meant by a box, and of the box around it
+_INSIDE = 0.6  # of a thing that is meant by a box
 _LEAST = 0.004  # of the picture: less is no subject
 _OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not
 _DISC = 9  # pixels of the blur's radius in the reduced picture
@@ -121,17 +121,14 @@ def _in_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
 
 
 def _kept(alpha: Bytes, box: Box) -> Bytes:
-    """Return what of a cutout is in a box: no thing that lies mostly beside it, and no rest."""
+    """Return the things of a cutout that are mostly in a box, or else the part that is in it."""
     _, parts = cv2.connectedComponents((alpha > 0).astype(np.uint8))
     inside = np.bincount(parts[box].ravel(), minlength=int(parts.max()) + 1)
-    rows, columns = (max(2, round(_BEYOND * (side.stop - side.start))) for side in box)
-    meant = inside[1:] > _INSIDE * np.bincount(parts.ravel())[1:]
-    # Of a thing that is larger than the box the part in it is meant.
-    meant = np.concatenate([[False], meant if meant.any() else inside[1:] > 0])
-    out = np.where(meant[parts], alpha, np.uint8(0))
-    out[: max(0, box[0].start - rows)] = out[box[0].stop + rows :] = 0
-    out[:, : max(0, box[1].start - columns)] = out[:, box[1].stop + columns :] = 0
-    return out
+    meant = inside > _INSIDE * np.bincount(parts.ravel())
+    meant[0] = False
+    out = np.zeros_like(alpha)
+    out[box] = alpha[box]
+    return np.where(meant[parts], alpha, np.uint8(0)) if meant.any() else out
 
 
 def _fit(alpha: Bytes, box: Box) -> float:
