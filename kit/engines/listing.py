@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from kit.engines.base import Engine
+from kit.engines.configured.entries import said
 from kit.engines.configured.place import LeftOut, Listing, Place
-from kit.engines.configured.sentences import said
 from kit.engines.diffusers.engine import engines as pipelines
 from kit.engines.remote.images import engines as images
 from kit.engines.remote.services import engines as services

@@ -21,10 +21,9 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
-from kit.engines.configured.entries import checked
+from kit.engines.configured.entries import checked, said
 from kit.engines.configured.inputs import Taken, usable
 from kit.engines.configured.place import LeftOut
-from kit.engines.configured.sentences import said
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 

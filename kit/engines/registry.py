@@ -16,8 +16,8 @@ from importlib.metadata import EntryPoint, entry_points
 from time import perf_counter
 
 from kit.engines.base import Engine
+from kit.engines.configured.entries import said
 from kit.engines.configured.place import LeftOut, Listing, Place
-from kit.engines.configured.sentences import said
 from kit.engines.plugins import fatal, is_built_in, left_out, loaded, rank, vetted, whose
 from kit.errors import ConfigError
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kit.engines.configured.entries import ModelEntry
-from kit.engines.configured.secret import SecretEntry
+from kit.engines.configured.entries import ModelEntry, SecretEntry
 from kit.engines.diffusers.folder import INDEX, check, class_name
 from kit.errors import ConfigError
 

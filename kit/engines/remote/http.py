@@ -3,7 +3,7 @@
 A key is read from the environment when it is needed and leaves only to the origin that it is for.
 A request is never redirected, and a file that lies elsewhere is fetched over https without the key:
 nobody can have it sent to them. What another machine says is cut and cleared of the key before it
-is logged; what whoever ordered may read of it, `kit.engines.remote.reasons` decides.
+is logged; what whoever ordered may read of it, `kit.engines.remote.exchange` decides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from kit.engines.remote import reasons
+from kit.engines.remote import exchange
 from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply, wait_before
 from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
@@ -161,15 +161,15 @@ class Caller:
         return line if len(line) <= 300 else f"{line[:297]}..."
 
     def refusal(self, reply: Reply, of: str = "") -> EngineError:
-        """Return the error that an answer stands for; `of` as in `reasons.refused`."""
+        """Return the error that an answer stands for; `of` as in `exchange.refused`."""
         status = 402 if reply.is_out_of_credits else reply.status
-        sentence, code = reasons.refused(status, reply.sentence, self._secrets, of=of)
+        sentence, code = exchange.refused(status, reply.sentence, self._secrets, of=of)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
     def reason(self, text: str) -> str:
         """Return what the site says of a job that failed, fit to be shown to whoever ordered."""
-        return reasons.public(text, self._secrets)
+        return exchange.public(text, self._secrets)
 
     @property
     def _secrets(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from kit.engines.configured.entries import SecretEntry
 from kit.engines.configured.inputs import Taken
-from kit.engines.configured.secret import SecretEntry
 from kit.errors import ConfigError, EngineError
 
 #: Ends of addresses that somebody has copied whole.

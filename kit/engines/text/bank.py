@@ -6,8 +6,9 @@ Every entry of a factual topic names the work or institution that documents it.
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,7 @@ from typing import Any
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
 
-__all__ = ["Bank", "Entry", "bank", "stems"]
+__all__ = ["Bank", "Entry", "Voice", "bank", "stems", "voices"]
 
 _PLAIN_WORDS = (
     "a about after again all almost also always an and any are as at be been before best but by "
@@ -121,3 +122,44 @@ def _carries_meaning(word: str) -> bool:
 
 def _entry(row: dict[str, Any]) -> Entry:
     return Entry(**{**row, "titles": tuple(row["titles"]), "keywords": tuple(row["keywords"])})
+
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Voice:
+    """One way of talking: the same symbol gives its templates in an order the seed decides.
+
+    Examples
+    --------
+    >>> voice = Voice({"cta": ["Follow for more {noun}."]}, random.Random(1))
+    >>> voice.say("cta", noun="myths")
+    ['Follow for more myths.']
+    """
+
+    def __init__(self, rules: Mapping[str, Sequence[str]], rng: random.Random) -> None:
+        self._rules = {symbol: rng.sample(lines, len(lines)) for symbol, lines in rules.items()}
+
+    def say(self, symbol: str, **slots: str) -> list[str]:
+        """Return every sentence of a symbol whose slots are all given, the preferred one first."""
+        lines = (self._filled(line, slots) for line in self._rules[symbol])
+        return [line for line in lines if line]
+
+    def _filled(self, line: str, slots: Mapping[str, str]) -> str:
+        if not set(_SLOT.findall(line)) <= set(slots):
+            return ""
+        said = _SLOT.sub(lambda slot: slots[slot[1]], line)
+        return said[:1].upper() + said[1:]
+
+
+def voices(manner: str, rng: random.Random) -> list[Voice]:
+    """Return the voices of a manner, in an order that the seed decides."""
+    rules = _tables()[manner]
+    return [Voice(rules[index], rng) for index in rng.sample(range(len(rules)), len(rules))]
+
+
+@cache
+def _tables() -> dict[str, list[dict[str, list[str]]]]:
+    path = files("kit.engines.text") / "voices.json"
+    tables: dict[str, list[dict[str, list[str]]]] = json.loads(path.read_text(encoding="utf-8"))
+    return tables
