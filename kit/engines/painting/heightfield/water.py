@@ -17,7 +17,7 @@ from kit.engines.painting.noise import tile
 SWING = 10  # smooth enlarging of marks swings so far to the other side of what is neither
 _FOOT = 0.3  # units above the water from which there can be none
 #: Shares of the distance behind a place at which dry land is looked for: slices lie so far apart.
-_BEHIND = (0.004, 0.009, 0.016, 0.026, 0.040)
+_BEHIND = (0.012, 0.020, 0.030, 0.042)
 _MOST = 30_000  # places that are looked up in one go
 _ROUNDS = 2  # refinements of where a mirrored ray ends
 _RIPPLE = 0.018  # slope of the ripples
@@ -39,8 +39,10 @@ def dry_shores(colors: Bytes, levels: ColorLevels, hits: Hits, at: Pose, water: 
     place = np.flatnonzero(wet)[:_MOST]
     for far in _BEHIND:
         x, y, inverse = (np.take(plane, place)[None] for plane in (hits.x, hits.y, hits.inverse))
-        x += np.float32(far) * (x - np.float32(at.x))
-        y += np.float32(far) * (y - np.float32(at.y))
+        # What stands higher than a beach is looked for beyond it.
+        rise = np.clip((np.take(hits.height, place) - water) / 2, 0.3, 1) * np.float32(far)
+        x += rise * (x - np.float32(at.x))
+        y += rise * (y - np.float32(at.y))
         if not len(place):
             return
         found = levels.look_up(x, y, inverse)[0]
