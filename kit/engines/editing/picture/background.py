@@ -270,9 +270,11 @@ def _backdrop(colors: Sequence[Floats], width: int, height: int) -> Bytes:
         column = encode(linear(top + (bottom - top) * smooth_step(0.0, 1.0, down)))
         light = np.broadcast_to(column.T[:, :, None], (3, height, width))
     else:
-        across = np.linspace(-1.0, 1.0, width)[None] * min(1.0, width / height)
-        far = across**2 + ((down - 0.42) * 1.7) ** 2
-        light = colors[0][:, None, None] * (1.0 - 0.16 * smooth_step(0.1, 1.4, far))
+        rows, columns = np.ogrid[-0.42:0.58:64j, -1:1:64j]
+        far = (min(1.0, width / height) * columns) ** 2 + (1.7 * rows) ** 2
+        small = 1.0 - 0.16 * smooth_step(0.1, 1.4, far)
+        shade = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
+        light = colors[0][:, None, None] * shade
     return dithered(np.asarray(light, np.float32), np.random.default_rng(1))
 
 
