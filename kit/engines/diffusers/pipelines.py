@@ -18,9 +18,9 @@ from typing import Any
 
 from kit.engines.base import SpentError
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.families import needs_tiles
 from kit.engines.diffusers.folder import INDEX, class_name
 from kit.engines.diffusers.library import MISSING
+from kit.engines.diffusers.shape import needs_tiles
 from kit.errors import EngineError
 
 _log = logging.getLogger(__name__)

@@ -11,19 +11,178 @@ import math
 import random
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
-from kit.engines.prompt.accounting import accounted
 from kit.engines.prompt.brief import COVERED, Brief, Grade
-from kit.engines.prompt.coloring import Coloring, colored
 from kit.engines.prompt.moves import Moves, moves_of
 from kit.engines.prompt.said import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said
-from kit.engines.prompt.tokens import tokens_of
-from kit.engines.prompt.vocabulary import vocabulary
+from kit.engines.prompt.tokens import Token, tokens_of
+from kit.engines.prompt.vocabulary import Tint, Vocabulary, vocabulary
 from kit.engines.sizes import longest_side
 from kit.parameters import Problem
+
+#: Families that are no land: neither season nor weather shows there.
+_NO_LAND = frozenset(("space", "liquid", "flow"))
+#: Words that are told, and characters of each.
+_ACCOUNTING_MOST, _LONGEST = 40, 60
+
+
+def accounted(
+    said: Said, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which words of a prompt direct a brief, and which speak of something and do not.
+
+    Parameters
+    ----------
+    colors : set of int
+        Places of the color words that color something.
+    spoken : set of str
+        Words that moved the camera or the hours.
+    """
+    words, shown = vocabulary(), _shown(brief, painter)
+    direct = {
+        text
+        for text in said.texts
+        if any(thing.name in brief.things for thing in words.named.get(text, ()))
+        or (text not in words.colors and not shown.isdisjoint(words.meanings.get(text, {}).items()))
+    }
+    told: dict[str, bool] = {}
+    for place, token in enumerate(said.tokens):
+        used = token.text in direct or place in colors or spoken >= set(token.typed)
+        if used or not _is_silent(token, words.silent):
+            label = " ".join(token.typed)
+            told[label] = used or told.get(label, False)
+    used_ = tuple(label[:_LONGEST] for label, used in told.items() if used)
+    unused = tuple(label[:_LONGEST] for label, used in told.items() if not used)
+    return used_[:_ACCOUNTING_MOST], unused[:_ACCOUNTING_MOST]
+
+
+def _is_silent(token: Token, silent: Set[str]) -> bool:
+    """Return whether a word speaks of nothing that could be painted, or denies something."""
+    text = token.text
+    if text in silent or text.isdecimal() or text.startswith("no-"):
+        return True
+    return all(part in silent for part in token.typed)
+
+
+def _shown(brief: Brief, painter: str) -> Set[tuple[str, str]]:
+    """Return the values that show in a brief's picture, each with its axis."""
+    flown = painter == "flight"  # over land, whatever is named
+    values: dict[str, tuple[str, ...]] = {
+        "mood": (brief.mood,),
+        "tone": brief.tones,
+        "composition": brief.composition,
+        "family": () if flown and brief.family in (*_NO_LAND, "city") else (brief.family,),
+        "place": (brief.place,) if brief.family == "poster" else (),
+        "hour": (brief.hour,),
+        "suggested_hour": (brief.hour,),
+    }
+    if flown or brief.family not in _NO_LAND:
+        values |= {
+            "season": (brief.season,),
+            "weather": (brief.weather,),
+            "suggested_weather": (brief.weather,),
+            "warmth": (str(brief.warmth),),
+            "light": brief.lights,
+            "sunny": ("sunny",) if brief.weather == "clear" else (),
+            "ghostly": ("ghostly",) if brief.weather == "mist" else (),
+        }
+    if brief.family == "city":
+        values["street_weather"] = (brief.weather,)
+    return {(axis, value) for axis, said in values.items() for value in said}
+
+
+_REACH = 3  # words after a color among which the thing stands that it colors
+_LINKS = frozenset(("and", "or", "to"))
+_COLORING_MOST = 3  # colors of the light
+#: Axes of words that say how a thing is, not what it is.
+_NOUNS = frozenset(("family", "place"))
+
+
+@dataclass(frozen=True, slots=True)
+class Coloring:
+    """The colors of a picture, and which tokens gave them.
+
+    Parameters
+    ----------
+    places : frozenset of int
+        Of the tokens that color something.
+    """
+
+    light: tuple[Tint, ...] = ()
+    land: Tint | None = None
+    water: Tint | None = None
+    said: bool = False
+    places: frozenset[int] = frozenset()
+
+
+def colored(tokens: Sequence[Token], family: str, *, gold: bool = False) -> Coloring:
+    """Return what the color words of a prompt color in a family's pictures.
+
+    A color right before a thing is the thing's: it colors the land or the water, of an abstract the
+    whole, and else nothing. All other colors are a filter before the lens.
+
+    Parameters
+    ----------
+    gold : bool
+        Whether gold is a metal of its own and no color.
+
+    Examples
+    --------
+    >>> from kit.engines.prompt.tokens import tokens_of
+    >>> both = colored(tokens_of("a red barn in a green meadow"), "lake")
+    >>> both.light, both.land
+    ((), (148.0, 0.12))
+    """
+    words = vocabulary()
+    found: dict[str, dict[Tint, int]] = {"light": {}, "land": {}, "water": {}}
+    said = False
+    for place, token in enumerate(tokens):
+        tint = words.colors.get(token.text)
+        if tint is None or (gold and token.text == "gold"):
+            continue
+        said = True
+        if target := _target(tokens, place, family, words):
+            found[target].setdefault(tint, place)
+    light = dict(list(found["light"].items())[:_COLORING_MOST])
+    land, water = (dict(list(found[what].items())[:1]) for what in ("land", "water"))
+    places = frozenset(place for part in (light, land, water) for place in part.values())
+    ground, wet = next(iter(land), None), next(iter(water), None)
+    return Coloring(light=tuple(light), land=ground, water=wet, said=said, places=places)
+
+
+def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary) -> str:
+    """Return what a color word colors: light, land or water; empty where it colors nothing."""
+    if tokens[place].text in words.words("colors", "colored", "film"):
+        return "light"
+    nouns = _nouns(tokens, place, words)
+    whole = family in words.words("colors", "colored", "whole")
+    if whole and any(words.meanings.get(noun, {}).get("family") == family for noun in nouns):
+        return "light"
+    known = [words.colored[noun] for noun in nouns if noun in words.colored]
+    if known:
+        return known[-1] if known[-1] == "light" or not whole else ""
+    return "" if nouns else "light"
+
+
+def _nouns(tokens: Sequence[Token], place: int, words: Vocabulary) -> list[str]:
+    """Return the things among the words after a color, up to a mark or a word such as "in"."""
+    found: list[str] = []
+    for token in tokens[place + 1 : place + 1 + 2 * _REACH]:
+        if token.ends or len(found) >= _REACH:
+            break
+        if token.text in words.colors or token.text in _LINKS:
+            continue
+        thing = token.text in words.colored
+        if token.text in words.silent and not thing:
+            break
+        meant = words.meanings.get(token.text)
+        if thing or not meant or not _NOUNS.isdisjoint(meant):
+            found.append(token.text)
+    return found
+
 
 #: What stands for a setting that follows the prompt.
 AUTO = "auto"

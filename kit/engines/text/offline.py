@@ -12,9 +12,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from kit.engines.text.assembly import Ends, Filled, Telling, filled
-from kit.engines.text.bank import Bank, Entry, Voice, bank, stems, voices
+from kit.engines.text.bank import (
+    Bank,
+    Entry,
+    Voice,
+    bank,
+    lead_for,
+    ranked,
+    speaks_of,
+    stems,
+    voices,
+)
 from kit.engines.text.phrases import angled, asked, clean, sentence, within
-from kit.engines.text.ranking import lead_for, ranked, speaks_of
 from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
 from kit.wire import Title

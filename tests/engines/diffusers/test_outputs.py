@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.diffusers.outputs import written
+from kit.engines.diffusers.drawing import written
 from kit.engines.diffusers.shape import Shape
 from kit.errors import EngineError
 

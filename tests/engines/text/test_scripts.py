@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.engines.text.assembly import Ends, Telling, filled
-from kit.engines.text.bank import bank
+from kit.engines.text.bank import bank, lead_for, ranked
 from kit.engines.text.offline import TITLE_LIMIT, Order, suggest_title, write_scripts
-from kit.engines.text.ranking import lead_for, ranked
 from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
