@@ -24,8 +24,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job, Progress
-from kit.engines.film.animate.relief import Relief, large
-from kit.engines.film.blocks import blocks_of
+from kit.engines.film.animate.relief import Relief, blocks_of, large
 from kit.engines.film.filming import Draw, Take, view
 from kit.engines.film.flight import Flight
 from kit.engines.film.kenburns import MOVES, Room, Rostrum

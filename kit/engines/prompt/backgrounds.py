@@ -14,8 +14,7 @@ from typing import TypeAlias
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.colors import rgb_of
 from kit.engines.prompt.reading import read
-from kit.engines.prompt.said import Said
-from kit.engines.prompt.tokens import tokens_of
+from kit.engines.prompt.tokens import Said, tokens_of
 from kit.engines.prompt.vocabulary import Tint, vocabulary
 from kit.parameters import Problem
 

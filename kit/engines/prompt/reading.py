@@ -17,8 +17,7 @@ from typing import Any, TypedDict
 
 from kit.engines.prompt.brief import COVERED, Brief, Grade
 from kit.engines.prompt.moves import Moves, moves_of
-from kit.engines.prompt.said import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said
-from kit.engines.prompt.tokens import Token, tokens_of
+from kit.engines.prompt.tokens import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said, Token, tokens_of
 from kit.engines.prompt.vocabulary import Tint, Vocabulary, vocabulary
 from kit.engines.sizes import longest_side
 from kit.parameters import Problem

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.film.blocks import Blocks, blocks_of
+from kit.engines.film.animate.relief import Blocks, blocks_of
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.cutout import clean_rim

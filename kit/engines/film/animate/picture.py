@@ -11,8 +11,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import SubjectLayer, background_of
-from kit.engines.film.animate.relief import GROWTH, STRENGTH, Relief, large
-from kit.engines.film.blocks import Blocks, blocks_of
+from kit.engines.film.animate.relief import GROWTH, STRENGTH, Blocks, Relief, blocks_of, large
 from kit.engines.film.filming import Draw, Take, View, read_take, record, view
 from kit.engines.film.kenburns import MOVES, Room, Rostrum, flatten
 from kit.engines.film.weather import Weather, dull

@@ -11,8 +11,15 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.animate.relief import Relief, large
-from kit.engines.film.blocks import Blocks, blocks_of, bordered, fill_quads, pairs
+from kit.engines.film.animate.relief import (
+    Blocks,
+    Relief,
+    blocks_of,
+    bordered,
+    fill_quads,
+    large,
+    pairs,
+)
 from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
 from kit.engines.film.living.layers import Canvas, Clouds, Flicker, Layer, Mirror, Ripples
 from kit.engines.film.living.motions import layers_of
