@@ -108,7 +108,7 @@ def measure(source: Path | IO[bytes], kind: str) -> float:
         return _measure_sound(container, heard_stream(container))
 
 
-class Film(NamedTuple):
+class VideoFile(NamedTuple):
     """How long a video plays.
 
     Parameters
@@ -124,7 +124,7 @@ class Film(NamedTuple):
     end: float
 
 
-def measure_film(container: Any, stream: Any) -> Film:
+def measure_film(container: Any, stream: Any) -> VideoFile:
     """Measure a video.
 
     Read is what comes after the end that its header tells, and a little before it: all of it where
@@ -150,7 +150,7 @@ def measure_film(container: Any, stream: Any) -> Film:
     pictures = ends[stream.index] - begin or _MOMENT if stream.index in ends else 0.0
     sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
     seconds = _bounded(sound if pictures and sound > pictures + HELD else pictures)
-    return Film(seconds, max(ends.values()))
+    return VideoFile(seconds, max(ends.values()))
 
 
 def _measure_sound(container: Any, stream: Any) -> float:

@@ -31,7 +31,7 @@ from kit.service.app import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.server import Running, find, proof_of, start
-from kit.service.settings import Settings, prepare
+from kit.service.settings import ServiceSettings, prepare
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
 from kit.widgets.keys import Key
@@ -117,7 +117,7 @@ def prover(data: Path | str | None) -> Callable[[str, str], str]:
     return partial(proof_of, service_settings.load(data=data).data)
 
 
-def _found(settings: Settings) -> tuple[str, str]:
+def _found(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
     key = demo_key(settings)
@@ -125,7 +125,7 @@ def _found(settings: Settings) -> tuple[str, str]:
     return running.url if running else find(settings.data) or _started(settings), key
 
 
-def _started(settings: Settings) -> str:
+def _started(settings: ServiceSettings) -> str:
     """Start the service, unless another process does so at the same time; return its address."""
     if _ending.is_set() or settings.data in _stopped:
         raise ConfigError("it was stopped here")
@@ -137,7 +137,7 @@ def _started(settings: Settings) -> str:
         return url
 
 
-def _hosted(settings: Settings) -> Running:
+def _hosted(settings: ServiceSettings) -> Running:
     file = settings.data / _LOG
     undo = logs.beside(file)
     try:
@@ -260,7 +260,7 @@ def stop() -> None:
         _running.clear()
 
 
-def demo_key(settings: Settings) -> str:
+def demo_key(settings: ServiceSettings) -> str:
     """Return the demo account's key, made on first use."""
     path = settings.data / _DEMO
     # A notebook's cell has an event loop already, and this needs one of its own.
@@ -268,7 +268,7 @@ def demo_key(settings: Settings) -> str:
         return pool.submit(lambda: asyncio.run(_demo_key(settings, path))).result()
 
 
-async def _demo_key(settings: Settings, path: Path) -> str:
+async def _demo_key(settings: ServiceSettings, path: Path) -> str:
     database = open_database(settings)
     try:
         kept = _read(path)
@@ -279,7 +279,7 @@ async def _demo_key(settings: Settings, path: Path) -> str:
         await database.close()
 
 
-async def _works(database: SQLite, settings: Settings, key: str) -> bool:
+async def _works(database: SQLite, settings: ServiceSettings, key: str) -> bool:
     try:
         await database.read(keys.caller(key, settings.secret(), clock()))
     except ApiError:
@@ -287,7 +287,7 @@ async def _works(database: SQLite, settings: Settings, key: str) -> bool:
     return True
 
 
-async def _make(database: SQLite, settings: Settings, path: Path) -> str:
+async def _make(database: SQLite, settings: ServiceSettings, path: Path) -> str:
     now = clock()
     credits = DEMO_CREDITS * MILLI
     create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())

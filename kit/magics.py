@@ -38,7 +38,7 @@ _MISTAKES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MagicLine:
     """What stands behind ``%%generate``."""
 
     model: str
@@ -132,7 +132,7 @@ def load(shell: Any) -> None:
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
 
 
-def parse_line(line: str) -> Line:
+def parse_line(line: str) -> MagicLine:
     """Return what a line asks for.
 
     Raises
@@ -159,7 +159,7 @@ def parse_line(line: str) -> Line:
         if not equals or not name:
             raise ConfigError(f"{pair!r} is not name=value: write {_USAGE}")
         given.setdefault(name, []).append(value)
-    return Line(model, given, again)
+    return MagicLine(model, given, again)
 
 
 def _blocking(studio: AsyncStudio) -> Studio:

@@ -32,7 +32,7 @@ from kit.service.app import open_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402
-from kit.service.settings import Settings  # noqa: E402
+from kit.service.settings import ServiceSettings  # noqa: E402
 from kit.service.store.database import Transaction  # noqa: E402
 from kit.service.store.sqlite import SQLite  # noqa: E402
 
@@ -51,7 +51,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Settings:
+def config(tmp_path: Path) -> ServiceSettings:
     """Settings of a service on an empty folder, without an environment."""
     return settings.load({}, data=tmp_path / "data", workers=1)
 
@@ -62,7 +62,7 @@ def run(database: SQLite, work: Transaction[Any]) -> Any:
 
 
 @pytest.fixture
-def database(config: Settings) -> Iterator[SQLite]:
+def database(config: ServiceSettings) -> Iterator[SQLite]:
     """A new database."""
     database = open_database(config)
     yield database
@@ -75,7 +75,7 @@ class Service:
 
     url: str
     context: Context
-    settings: Settings
+    settings: ServiceSettings
     stop: Callable[[], None]
 
     def account(self, credits: int = 100, name: str = "Ada") -> str:
@@ -114,7 +114,7 @@ class Service:
 
 @pytest.fixture
 def start_service(
-    config: Settings,
+    config: ServiceSettings,
 ) -> Iterator[Callable[..., Service]]:
     """Start services with other settings; they stop at the end of the test."""
     running = []

@@ -15,7 +15,7 @@ from kit.client import calls
 from kit.wire import Account, Generation, Model, Models, Parameter, Receipt, Rule, StartGeneration
 
 
-def read(kind: type[wire.Shape], **odd: Any) -> Any:
+def read(kind: type[wire.WireShape], **odd: Any) -> Any:
     return kind.model_validate_json(json.dumps({"id": "x", **odd}))
 
 
@@ -61,7 +61,7 @@ def test_an_odd_field_of_an_output_leaves_the_others() -> None:
     ],
 )
 def test_what_is_unambiguous_is_understood(
-    kind: type[wire.Shape], field: str, odd: Any, meant: Any
+    kind: type[wire.WireShape], field: str, odd: Any, meant: Any
 ) -> None:
     name = kind.model_fields[field].alias or field
     told = kind.model_validate({"id": "x", "name": "n", name: odd})
@@ -79,7 +79,7 @@ def test_what_is_unambiguous_is_understood(
     ],
 )
 def test_what_everything_depends_on_must_be_readable(
-    kind: type[wire.Shape], odd: dict[str, Any]
+    kind: type[wire.WireShape], odd: dict[str, Any]
 ) -> None:
     with pytest.raises(ValidationError):
         read(kind, **odd)

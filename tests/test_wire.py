@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from kit import wire
-from kit.wire import Generation, Model, Receipt, Shape, StartGeneration, WriteScripts
+from kit.wire import Generation, Model, Receipt, StartGeneration, WireShape, WriteScripts
 
 KINDS = [
     kind
     for kind in (getattr(wire, name) for name in wire.__all__)
-    if isinstance(kind, type) and issubclass(kind, Shape)
+    if isinstance(kind, type) and issubclass(kind, WireShape)
 ]
 
 
@@ -30,13 +30,13 @@ SPELLED = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_is_camel_case_outside(kind: type[Shape]) -> None:
+def test_every_field_is_camel_case_outside(kind: type[WireShape]) -> None:
     for name, field in kind.model_fields.items():
         assert field.alias == SPELLED.get(name, to_camel(name))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_passed_around_is_frozen(kind: type[Shape]) -> None:
+def test_what_is_passed_around_is_frozen(kind: type[WireShape]) -> None:
     assert kind.model_config["frozen"] is True
     bodies = {wire.Body, StartGeneration, wire.RequestUpload, wire.SuggestTitle, WriteScripts}
     assert kind.model_config["extra"] == ("forbid" if kind in bodies else "ignore")

@@ -23,7 +23,7 @@ from kit.client.actions import (
     UploadFile,
     log_wait,
 )
-from kit.client.bridge import Bridge, Job, bridge
+from kit.client.bridge import Bridge, LoopJob, bridge
 from kit.client.settings import Settings
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class AsyncClient:
         """Facts about the last answer, for support; None before the first."""
         return self._http.last_response if self._http else None
 
-    def run(self, flow: Flow[T]) -> Job[T]:
+    def run(self, flow: Flow[T]) -> LoopJob[T]:
         """Start a flow now and return its job: await it, cancel it, or let it go on."""
         loops.warn()
         return self._bridge.submit(self._drive(flow))

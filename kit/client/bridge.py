@@ -24,7 +24,7 @@ class KitLoop(asyncio.SelectorEventLoop):
     """A loop class of our own, so that making it re-entrant changes nobody else's loop."""
 
 
-class Job(Generic[T]):
+class LoopJob(Generic[T]):
     """Work that goes on in the background; ``await job`` works from any loop.
 
     Parameters
@@ -83,7 +83,7 @@ class Job(Generic[T]):
             self._ended.wait(2)
             raise
 
-    def add_done_callback(self, call: Callable[[Job[T]], object]) -> None:
+    def add_done_callback(self, call: Callable[[LoopJob[T]], object]) -> None:
         """Call back with this job once there is a result, an error or a cancellation."""
         self._future.add_done_callback(lambda _: call(self))
 
@@ -116,13 +116,13 @@ class Bridge:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Job[T]:
+    def submit(self, work: Coroutine[Any, Any, T]) -> LoopJob[T]:
         """Start a coroutine on the private loop and return its job."""
         return self._submit(work, threading.Event(), [])
 
     def _submit(
         self, work: Coroutine[Any, Any, T], ended: threading.Event, begun: list[asyncio.Task[Any]]
-    ) -> Job[T]:
+    ) -> LoopJob[T]:
         loop = self.loop()
 
         async def whole() -> T:
@@ -134,7 +134,7 @@ class Bridge:
             finally:
                 ended.set()
 
-        return Job(asyncio.run_coroutine_threadsafe(whole(), loop), ended, self._thread)
+        return LoopJob(asyncio.run_coroutine_threadsafe(whole(), loop), ended, self._thread)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the private loop and block until its result is there.

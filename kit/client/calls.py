@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel as _camel
 from kit import wire
 
 T = TypeVar("T")
-W = TypeVar("W", bound=wire.Shape)
+W = TypeVar("W", bound=wire.WireShape)
 
 MODELS = "/v1/creative-studio/models"
 UPLOADS = "/v1/creative-studio/media-uploads"

@@ -188,19 +188,19 @@ def within(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flo
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class ResultPage(Generic[T]):
     """Some items of a list, and the call that fetches the next ones, if any."""
 
     items: list[T]
     following: Call[list[T]] | None
 
 
-def page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[Page[T]]:
+def page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
     """Fetch one page of a list; without a ``Link`` header there is only one."""
     reply = yield from exchange(call, policy)
     following = answers.next_link(reply.headers.get("link"))
     more = Call("GET", following, call.answer) if following else None
-    return Page(answers.read(call, reply), more if more and more.path != call.path else None)
+    return ResultPage(answers.read(call, reply), more if more and more.path != call.path else None)
 
 
 def listing(

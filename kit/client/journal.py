@@ -26,7 +26,7 @@ from kit.private import make_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """One line: a start, or the end of one.
 
     Parameters
@@ -116,7 +116,7 @@ class Journal:
     ) -> None:
         """Write down a start; it settles what was sent under its key."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
-        start = Entry(
+        start = JournalEntry(
             id=receipt.id, at=_now(), request=request, model_id=model_id, credits=charged, key=key
         )
         self._append(asdict(start))
@@ -124,7 +124,7 @@ class Journal:
     def finished(self, generation: wire.Generation, *, shown: str = "") -> None:
         """Write down how a generation ended, and a hash of what the service shows of it."""
         self._append(
-            asdict(Entry(id=generation.id, at=_now(), state=generation.state, shown=shown))
+            asdict(JournalEntry(id=generation.id, at=_now(), state=generation.state, shown=shown))
         )
 
     def pending(self) -> list[str]:
@@ -240,7 +240,7 @@ class _Book:
         self.length += len(whole)
         for line in whole.splitlines():
             match _parsed(line):
-                case Entry() as entry:
+                case JournalEntry() as entry:
                     self._note(entry)
                 case Intent() as intent:
                     self.intents[intent.key] = intent
@@ -251,7 +251,7 @@ class _Book:
         """Return whether nothing came of it."""
         return self.ends.get(generation_id) in ("failed", "canceled")
 
-    def _note(self, entry: Entry) -> None:
+    def _note(self, entry: JournalEntry) -> None:
         if entry.credits is not None:
             self.credits[entry.id] = Decimal(entry.credits)
         self.intents.pop(entry.key, None)
@@ -264,7 +264,7 @@ class _Book:
         self.requests.setdefault(entry.request, []).append(entry.id)
 
 
-def _parsed(line: bytes) -> Entry | Intent | str | None:
+def _parsed(line: bytes) -> JournalEntry | Intent | str | None:
     """Read a line: an entry, an intent, or the key of one that is settled.
 
     None stands for a line that a crash has cut short.
@@ -276,12 +276,12 @@ def _parsed(line: bytes) -> Entry | Intent | str | None:
                 return str(key)
             intent = Intent(**_known(Intent, {**fields, "key": key}))
             return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
-        return Entry(**_known(Entry, fields))
+        return JournalEntry(**_known(JournalEntry, fields))
     except (ValueError, TypeError, AttributeError):
         return None
 
 
-def _known(kind: type[Entry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
+def _known(kind: type[JournalEntry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a kind of line has; later releases may write more."""
     return {name: fields[name] for name in kind.__slots__ if name in fields}
 

@@ -116,7 +116,7 @@ class Waiter:
 
 
 @dataclass(slots=True)
-class Updates:
+class WaitUpdates:
     """What the board says: generations by id, or why nothing can be said."""
 
     found: dict[str, wire.Generation] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class SharedWait:
         self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
         self._seats: dict[str, list[Waiter]] = {}
-        self._news = Updates()
+        self._news = WaitUpdates()
         self._leading = False
         self._due = 0.0
         self._tick = 0.0

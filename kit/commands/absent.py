@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kit.client import settings
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
 
@@ -23,6 +23,6 @@ def absent(data: Path | None) -> Iterator[str]:
         return
     found = service_settings.load(data=data)
     # The service has just asked the others.
-    listing = look(Place(found.engines_file, found.engine_copies), refresh=False)
+    listing = look(ModelSource(found.engines_file, found.engine_copies), refresh=False)
     for broken in listing.left_out:
         yield f"{broken}; {broken.remedy}"

@@ -18,12 +18,12 @@ from kit.client import profiles
 from kit.commands import jupyter
 from kit.commands.findings import Finding
 from kit.commands.options import Data, Json, check_database, show_json
-from kit.engines.configured.place import Listing, Place
+from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
 from kit.errors import KitError
 from kit.private import is_exposed, tighten
 from kit.service import settings as service_settings
-from kit.service.settings import Settings, prepare
+from kit.service.settings import ServiceSettings, prepare
 from kit.version import __version__
 from kit.wire import Model
 
@@ -54,7 +54,7 @@ def command(data: Data = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
+def examine(settings: ServiceSettings) -> Iterator[Finding]:
     """Yield what was found, cheap things first."""
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     for name, (least, below) in _PACKAGES.items():
@@ -68,11 +68,11 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _checked("a picture", _picture, "see the sentence above")
 
 
-def _survey(settings: Settings) -> Listing:
-    return survey(Place(settings.engines_file, settings.engine_copies))
+def _survey(settings: ServiceSettings) -> Listing:
+    return survey(ModelSource(settings.engines_file, settings.engine_copies))
 
 
-def _engines(settings: Settings) -> Iterator[Finding]:
+def _engines(settings: ServiceSettings) -> Iterator[Finding]:
     """Yield what is not served, or will fail when it is asked for; each with the reason."""
     try:
         found = _survey(settings)
@@ -101,7 +101,7 @@ def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
         return Finding(name, False, str(error), remedy)
 
 
-def _privacy(settings: Settings) -> Finding:
+def _privacy(settings: ServiceSettings) -> Finding:
     """Return whether others on this machine can read what is kept; where they can, it is ended."""
     kept = dict.fromkeys((*settings.kept(), profiles.file()))
     open_to_all = [path for path in kept if is_exposed(path)]

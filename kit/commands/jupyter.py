@@ -62,7 +62,7 @@ _EXTENSIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JupyterPlace:
     """Where things are looked for; tests pass folders of their own.
 
     Parameters
@@ -91,7 +91,7 @@ class Place:
     inside: str = ""
 
     @classmethod
-    def here(cls, environ: Mapping[str, str] = os.environ) -> Place:
+    def here(cls, environ: Mapping[str, str] = os.environ) -> JupyterPlace:
         """Return where Jupyter looks from this environment."""
         from jupyter_core.paths import jupyter_config_path, jupyter_path
 
@@ -120,16 +120,16 @@ _PARENT = "JPY_PARENT_PID"
 _IN_LAB = {_PARENT, "JUPYTER_SERVER_URL"}
 
 
-def examine(place: Place | None = None) -> Iterator[Finding]:
+def examine(place: JupyterPlace | None = None) -> Iterator[Finding]:
     """Yield what was found of Lab, extension and kernel; each mismatch names its one cure."""
-    place = place or Place.here()
+    place = place or JupyterPlace.here()
     yield _lab(place)
     for extension in _EXTENSIONS:
         yield _extension(place, extension)
     yield _started(place)
 
 
-def _lab(place: Place) -> Finding:
+def _lab(place: JupyterPlace) -> Finding:
     name = "JupyterLab's environment"
     if place.lab is None:
         return Finding(name, True, "no jupyter-lab on the path; `kit lab` starts the one here")
@@ -145,7 +145,7 @@ def _lab(place: Place) -> Finding:
     return Finding(name, True, found, cure)
 
 
-def _extension(place: Place, wanted: Extension) -> Finding:
+def _extension(place: JupyterPlace, wanted: Extension) -> Finding:
     # Lab takes the first that it finds, and never looks further
     described = [folder / wanted.folder / "package.json" for folder in place.extensions]
     there = [path for path in described if path.is_file()]
@@ -165,7 +165,7 @@ def _extension(place: Place, wanted: Extension) -> Finding:
     return Finding(wanted.name, True, f"{release} for {package}")
 
 
-def _started(place: Place) -> Finding:
+def _started(place: JupyterPlace) -> Finding:
     name = "kernel"
     python = shlex.quote(sys.executable)
     cure = f"{python} -m ipykernel install --sys-prefix"

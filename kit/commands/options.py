@@ -17,7 +17,7 @@ from kit.pricing import millicredits
 from kit.service import machine
 from kit.service import settings as service_settings
 from kit.service.app import open_database, refuse_half
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database, Transaction
 from kit.service.store.sqlite import RESTORE, damage
 
@@ -35,17 +35,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]
 
 
-def settings_of(data: Path | None, database: str | None = None, **given: Any) -> Settings:
+def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:
     """Return the service's settings as the command line and the environment have them."""
     return service_settings.load(data=data, database_url=database, **given)
 
 
-def transact(settings: Settings, work: Transaction[T]) -> T:
+def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
     """Run a transaction on the service's own database, whether the service runs or not."""
     return _on(settings, lambda database: database.write(work))
 
 
-def read(settings: Settings, work: Transaction[T]) -> T:
+def read(settings: ServiceSettings, work: Transaction[T]) -> T:
     """Run a transaction that only reads: however long it takes, a running service can write."""
     return _on(settings, lambda database: database.read(work))
 
@@ -55,7 +55,7 @@ def actor() -> str:
     return f"cli:{machine.user()}"
 
 
-def check_database(settings: Settings) -> str:
+def check_database(settings: ServiceSettings) -> str:
     """Look through the service's database, if there is one, and say that nothing is wrong with it.
 
     Raises
@@ -110,7 +110,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None
         typer.echo(line.rstrip())
 
 
-def _on(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
+def _on(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
     async def alone() -> T:
         database = open_database(settings)
         try:

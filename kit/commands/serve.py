@@ -16,7 +16,7 @@ from kit.service.domain import accounts
 _SWITCH_SECONDS = 0.0005
 
 
-class Style(StrEnum):
+class LogStyle(StrEnum):
     """How log lines look."""
 
     TEXT = "text"
@@ -38,8 +38,8 @@ def command(
         bool, typer.Option("--verbose", help="Log every request and every step of a job.")
     ] = False,
     log_format: Annotated[
-        Style, typer.Option(help="How log lines look.", envvar="KIT_LOG_FORMAT")
-    ] = Style.TEXT,
+        LogStyle, typer.Option(help="How log lines look.", envvar="KIT_LOG_FORMAT")
+    ] = LogStyle.TEXT,
 ) -> None:
     """Run the service."""
     logs.configure(log_format.value, verbose=verbose)

@@ -15,7 +15,7 @@ from typing import Any
 
 from kit.engines.base import Engine
 from kit.engines.configured.entries import said
-from kit.engines.configured.place import LeftOut, Listing, Place
+from kit.engines.configured.place import LeftOut, Listing, ModelSource
 from kit.engines.diffusers.engine import engines as pipelines
 from kit.engines.remote.images import engines as images
 from kit.engines.remote.services import engines as services
@@ -48,7 +48,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any], Path, bool], Sequence[Engine]]]
 }
 
 
-def listed(place: Place, *, only: str | None = None, refresh: bool = True) -> Listing:
+def listed(place: ModelSource, *, only: str | None = None, refresh: bool = True) -> Listing:
     """Return what the file holds.
 
     Parameters

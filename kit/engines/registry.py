@@ -17,7 +17,7 @@ from time import perf_counter
 
 from kit.engines.base import Engine
 from kit.engines.configured.entries import said
-from kit.engines.configured.place import LeftOut, Listing, Place
+from kit.engines.configured.place import LeftOut, Listing, ModelSource
 from kit.engines.plugins import fatal, is_built_in, left_out, loaded, rank, vetted, whose
 from kit.errors import ConfigError
 
@@ -27,7 +27,7 @@ _SLOW = 1.0
 _log = logging.getLogger(__name__)
 
 
-def installed(place: Place | None = None) -> Mapping[str, Engine]:
+def installed(place: ModelSource | None = None) -> Mapping[str, Engine]:
     """Return the installed and the configured engines by model id, in the order of their names.
 
     Parameters
@@ -48,7 +48,7 @@ def installed(place: Place | None = None) -> Mapping[str, Engine]:
 
 
 @cache
-def survey(place: Place | None = None) -> Listing:
+def survey(place: ModelSource | None = None) -> Listing:
     """Return the engines that there are, and what is wrong with the others.
 
     A plug-in or a configured model that cannot be served is reported, once, and left out; a
@@ -66,7 +66,7 @@ def survey(place: Place | None = None) -> Listing:
     return listing
 
 
-def look(place: Place | None = None, *, refresh: bool = True) -> Listing:
+def look(place: ModelSource | None = None, *, refresh: bool = True) -> Listing:
     """Return what `survey` does, anew and without a word in the log.
 
     Parameters
@@ -92,7 +92,7 @@ def look(place: Place | None = None, *, refresh: bool = True) -> Listing:
 
 
 @cache
-def engine_for(model_id: str, place: Place | None = None) -> Engine:
+def engine_for(model_id: str, place: ModelSource | None = None) -> Engine:
     """Return the engine of a model, loading no other, asking no other service, saying nothing.
 
     Raises
@@ -158,7 +158,7 @@ def _loaded(point: EntryPoint) -> Engine | LeftOut:
         raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
 
 
-def _configured(place: Place | None, *, only: str | None = None, refresh: bool) -> Listing:
+def _configured(place: ModelSource | None, *, only: str | None = None, refresh: bool) -> Listing:
     if place is None or not place.file.exists():
         return Listing({})
     # Imported here: most services have no such file.

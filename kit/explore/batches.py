@@ -21,7 +21,7 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore import cells
 from kit.explore.arrow import GENERATIONS
-from kit.explore.cells import ForeignRow, GenerationRow, Output
+from kit.explore.cells import ForeignRow, GenerationRow, OutputCells
 from kit.explore.malformed import MalformedValues
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
@@ -166,8 +166,8 @@ def _row(generation: wire.Generation) -> GenerationRow:
     )
 
 
-def _output(facts: wire.Output) -> Output:
-    return Output(**{name: getattr(facts, name) for name in Output.__struct_fields__})
+def _output(facts: wire.Output) -> OutputCells:
+    return OutputCells(**{name: getattr(facts, name) for name in OutputCells.__struct_fields__})
 
 
 def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:

@@ -34,7 +34,7 @@ _Kind = Literal[
 _NOTHING = msgspec.Raw(b"")
 
 
-class Output(msgspec.Struct, gc=False, rename="camel"):
+class OutputCells(msgspec.Struct, gc=False, rename="camel"):
     """What a frame needs of an output."""
 
     width: int | None = None
@@ -64,7 +64,7 @@ class GenerationRow(msgspec.Struct, gc=False, rename="camel"):
     started_at: _TEXT = None
     completed_at: _TEXT = None
     error_code: _TEXT = None
-    output: Output | None = None
+    output: OutputCells | None = None
 
 
 class ForeignRow(GenerationRow, gc=False, rename="camel"):
@@ -76,11 +76,11 @@ class ForeignRow(GenerationRow, gc=False, rename="camel"):
     output_url: _TEXT = None
 
 
-_NO_OUTPUT = Output()
-_FACTS = Output.__struct_fields__
+_NO_OUTPUT = OutputCells()
+_FACTS = OutputCells.__struct_fields__
 _CALLED = {
     name: f"output.{field}"
-    for name, field in zip(_FACTS, Output.__struct_encode_fields__, strict=True)
+    for name, field in zip(_FACTS, OutputCells.__struct_encode_fields__, strict=True)
 }
 #: Inputs that are looked for one by one before what is left is searched.
 _FEW = 6
@@ -157,7 +157,9 @@ def between(first: pa.Array, last: pa.Array) -> pa.Array:
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
-def outputs(values: Sequence[Output | None], malformed: MalformedValues) -> dict[str, pa.Array]:
+def outputs(
+    values: Sequence[OutputCells | None], malformed: MalformedValues
+) -> dict[str, pa.Array]:
     """Return the facts of outputs by column."""
     kinds = {name: GENERATIONS.field(name).type for name in _FACTS}
     if not any(values):
@@ -180,7 +182,7 @@ def _facts(
         )
 
 
-def _or_none(output: Output | None) -> Output:
+def _or_none(output: OutputCells | None) -> OutputCells:
     return output or _NO_OUTPUT
 
 

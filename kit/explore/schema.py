@@ -21,7 +21,7 @@ TIME = "datetime64[us, UTC]"
 SOURCES = ("service", "receipt", "estimate", "none")
 
 
-class Column(NamedTuple):
+class ColumnInfo(NamedTuple):
     """One column of a frame.
 
     Parameters
@@ -37,86 +37,86 @@ class Column(NamedTuple):
     meaning: str
 
 
-Table = Mapping[str, Column]
+Table = Mapping[str, ColumnInfo]
 
 #: One row a model, indexed by id.
 MODELS: Table = {
-    "title": Column("string", "", "display name"),
-    "asset_type": Column("string", "", "image or video"),
-    "category": Column("string", "", "category of the catalog"),
-    "credits_from": Column("float64", "credits", "the least that a valid request costs"),
-    "credits_at_defaults": Column("float64", "credits", "a request with every default"),
-    "estimated_credits": Column("float64", "credits", "the mean of recent charges"),
-    "prompt": Column("string", "", "required, optional or no"),
-    "media": Column("string", "", "names of media parameters, required ones with a star"),
-    "settings": Column("string", "", "names of settings, required ones with a star"),
-    "description": Column("string", "", "what it can and cannot do"),
+    "title": ColumnInfo("string", "", "display name"),
+    "asset_type": ColumnInfo("string", "", "image or video"),
+    "category": ColumnInfo("string", "", "category of the catalog"),
+    "credits_from": ColumnInfo("float64", "credits", "the least that a valid request costs"),
+    "credits_at_defaults": ColumnInfo("float64", "credits", "a request with every default"),
+    "estimated_credits": ColumnInfo("float64", "credits", "the mean of recent charges"),
+    "prompt": ColumnInfo("string", "", "required, optional or no"),
+    "media": ColumnInfo("string", "", "names of media parameters, required ones with a star"),
+    "settings": ColumnInfo("string", "", "names of settings, required ones with a star"),
+    "description": ColumnInfo("string", "", "what it can and cannot do"),
 }
 
 #: One row a parameter, media first; numbered.
 PARAMETERS: Table = {
-    "model_id": Column("string", "", "model that takes it"),
-    "name": Column("string", "", "keyword in a request"),
-    "type": Column("string", "", "type of its value"),
-    "required": Column("bool", "", "whether a request must have it"),
-    "default": Column("object", "", "value when left out"),
-    "choices": Column("string", "", "allowed values, joined by commas"),
-    "minimum": Column("float64", "", "lower bound"),
-    "maximum": Column("float64", "", "upper bound"),
-    "max_items": Column("Int64", "items", "longest list; missing where it is no list"),
-    "media": Column("bool", "", "whether it takes a file"),
-    "description": Column("string", "", "what it does, with its unit"),
+    "model_id": ColumnInfo("string", "", "model that takes it"),
+    "name": ColumnInfo("string", "", "keyword in a request"),
+    "type": ColumnInfo("string", "", "type of its value"),
+    "required": ColumnInfo("bool", "", "whether a request must have it"),
+    "default": ColumnInfo("object", "", "value when left out"),
+    "choices": ColumnInfo("string", "", "allowed values, joined by commas"),
+    "minimum": ColumnInfo("float64", "", "lower bound"),
+    "maximum": ColumnInfo("float64", "", "upper bound"),
+    "max_items": ColumnInfo("Int64", "items", "longest list; missing where it is no list"),
+    "media": ColumnInfo("bool", "", "whether it takes a file"),
+    "description": ColumnInfo("string", "", "what it does, with its unit"),
 }
 
 #: One row a generation, indexed by id. On request followed by ``parameters.NAME``, each with the
 #: dtype of its values, and ``media.NAME``, the number of files (Int64).
 GENERATIONS: Table = {
-    "status": Column("string", "", "processing, completed, failed or canceled"),
-    "model_id": Column("string", "", "model that made it"),
-    "asset_type": Column("string", "", "image or video"),
-    "generation_type": Column("string", "", "text-to-image, image-to-video, ..."),
-    "prompt": Column("string", "", "what was asked for"),
-    "credits": Column("float64", "credits", "charged at the start"),
-    "credits_refunded": Column(
+    "status": ColumnInfo("string", "", "processing, completed, failed or canceled"),
+    "model_id": ColumnInfo("string", "", "model that made it"),
+    "asset_type": ColumnInfo("string", "", "image or video"),
+    "generation_type": ColumnInfo("string", "", "text-to-image, image-to-video, ..."),
+    "prompt": ColumnInfo("string", "", "what was asked for"),
+    "credits": ColumnInfo("float64", "credits", "charged at the start"),
+    "credits_refunded": ColumnInfo(
         "float64", "credits", "refunded; NaN where the service does not say"
     ),
-    "net": Column("float64", "credits", "charged less refunded"),
-    "credits_source": Column("string", "", "service, receipt, estimate or none"),
-    "seconds": Column("float64", "s", "from the order to its end"),
-    "render_seconds": Column("float64", "s", "from its start by a worker to its end"),
-    "width": Column("Int64", "pixels", "of the output"),
-    "height": Column("Int64", "pixels", "of the output"),
-    "duration_seconds": Column("float64", "s", "length of an output video"),
-    "size_bytes": Column("Int64", "bytes", "of the output file"),
-    "content_type": Column("string", "", "of the output file"),
-    "parameters": Column("string", "", "settings as a JSON object"),
-    "media": Column("string", "", "JSON object: media parameter -> number of files"),
-    "error": Column("string", "", "why it failed"),
-    "error_code": Column("string", "", "why it failed, in one word"),
-    "created_at": Column(TIME, "UTC", "when it was ordered"),
-    "completed_at": Column(TIME, "UTC", "when it ended; missing while it runs"),
+    "net": ColumnInfo("float64", "credits", "charged less refunded"),
+    "credits_source": ColumnInfo("string", "", "service, receipt, estimate or none"),
+    "seconds": ColumnInfo("float64", "s", "from the order to its end"),
+    "render_seconds": ColumnInfo("float64", "s", "from its start by a worker to its end"),
+    "width": ColumnInfo("Int64", "pixels", "of the output"),
+    "height": ColumnInfo("Int64", "pixels", "of the output"),
+    "duration_seconds": ColumnInfo("float64", "s", "length of an output video"),
+    "size_bytes": ColumnInfo("Int64", "bytes", "of the output file"),
+    "content_type": ColumnInfo("string", "", "of the output file"),
+    "parameters": ColumnInfo("string", "", "settings as a JSON object"),
+    "media": ColumnInfo("string", "", "JSON object: media parameter -> number of files"),
+    "error": ColumnInfo("string", "", "why it failed"),
+    "error_code": ColumnInfo("string", "", "why it failed, in one word"),
+    "created_at": ColumnInfo(TIME, "UTC", "when it was ordered"),
+    "completed_at": ColumnInfo(TIME, "UTC", "when it ended; missing while it runs"),
 }
 
 #: One row an entry of the ledger, indexed by id. The credits add up to the balance.
 LEDGER: Table = {
-    "created_at": Column(TIME, "UTC", "when it was written"),
-    "kind": Column("string", "", "grant, generation, title, script or refund"),
-    "credits": Column("float64", "credits", "what was added; charges are negative"),
-    "balance_after": Column("float64", "credits", "what could be spent then"),
-    "model_id": Column("string", "", "model of the generation"),
-    "generation_id": Column("string", "", "generation that was paid or refunded"),
-    "key_prefix": Column("string", "", "beginning of the key that paid"),
-    "note": Column("string", "", "reason of a refund, note of a grant"),
+    "created_at": ColumnInfo(TIME, "UTC", "when it was written"),
+    "kind": ColumnInfo("string", "", "grant, generation, title, script or refund"),
+    "credits": ColumnInfo("float64", "credits", "what was added; charges are negative"),
+    "balance_after": ColumnInfo("float64", "credits", "what could be spent then"),
+    "model_id": ColumnInfo("string", "", "model of the generation"),
+    "generation_id": ColumnInfo("string", "", "generation that was paid or refunded"),
+    "key_prefix": ColumnInfo("string", "", "beginning of the key that paid"),
+    "note": ColumnInfo("string", "", "reason of a refund, note of a grant"),
 }
 
 #: One row a script, indexed by id.
 SCRIPTS: Table = {
-    "batch_id": Column("string", "", "shared by the scripts of one request"),
-    "title": Column("string", "", "title that it was written for"),
-    "content": Column("string", "", "the text"),
-    "word_count": Column("Int64", "words", "words of the text"),
-    "duration_seconds": Column("float64", "s", "how long it takes to speak"),
-    "created_at": Column(TIME, "UTC", "when it was written"),
+    "batch_id": ColumnInfo("string", "", "shared by the scripts of one request"),
+    "title": ColumnInfo("string", "", "title that it was written for"),
+    "content": ColumnInfo("string", "", "the text"),
+    "word_count": ColumnInfo("Int64", "words", "words of the text"),
+    "duration_seconds": ColumnInfo("float64", "s", "how long it takes to speak"),
+    "created_at": ColumnInfo(TIME, "UTC", "when it was written"),
 }
 
 TABLES: Mapping[str, Table] = {
@@ -156,4 +156,4 @@ def describe(name: str) -> pd.DataFrame:
 
     table = TABLES[name]
     index = pd.Index(list(table), dtype="string", name="column")
-    return pd.DataFrame(list(table.values()), index=index, columns=list(Column._fields))
+    return pd.DataFrame(list(table.values()), index=index, columns=list(ColumnInfo._fields))

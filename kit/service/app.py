@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from kit.engines.base import Engine
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import ModelSource
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.private import tighten
@@ -43,8 +43,8 @@ from kit.service.http.context import Context, clock
 from kit.service.http.gate import Gate
 from kit.service.http.lane import fast
 from kit.service.http.limits import MemoryLimiter
-from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, Metrics
-from kit.service.settings import Settings, prepare
+from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, ServiceMetrics
+from kit.service.settings import ServiceSettings, prepare
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
@@ -73,7 +73,7 @@ _ROUTERS = (
 
 
 def create_app(
-    settings: Settings,
+    settings: ServiceSettings,
     *,
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
@@ -107,7 +107,7 @@ def create_app(
     'Creative Studio'
     """
     if engines is None:
-        engines = installed(Place(settings.engines_file, settings.engine_copies))
+        engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
     offered = catalog.of_engines(engines)
     writer = writer_of(settings) if writer is None else writer
 
@@ -149,7 +149,7 @@ class _Application(FastAPI):
         await self._gate(scope, receive, send)
 
 
-def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:
+def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> SQLite:
     """Return the database that the settings name; a new one gets its secret.
 
     Raises
@@ -159,7 +159,7 @@ def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:
     """
     prepare(settings.data)
     refuse_half(settings)
-    metrics = metrics or Metrics()
+    metrics = metrics or ServiceMetrics()
 
     def committed(size: int, seconds: float) -> None:
         metrics.measure(COMMIT_SIZE, size)
@@ -170,7 +170,7 @@ def open_database(settings: Settings, metrics: Metrics | None = None) -> SQLite:
     return database
 
 
-def refuse_half(settings: Settings) -> None:
+def refuse_half(settings: ServiceSettings) -> None:
     """Refuse a data folder that has lost its database or its secret; it is left as it is.
 
     Raises
@@ -196,7 +196,7 @@ def refuse_half(settings: Settings) -> None:
 
 
 async def _assemble(
-    settings: Settings,
+    settings: ServiceSettings,
     offered: catalog.Catalog,
     writer: Writer,
     clock: Callable[[], int],
@@ -204,7 +204,7 @@ async def _assemble(
 ) -> Context:
     for path in filter(tighten, settings.kept()):
         _log.warning("others could read %s: now only its owner can", path)
-    metrics = Metrics()
+    metrics = ServiceMetrics()
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
     secret = settings.secret()

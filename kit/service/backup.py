@@ -26,7 +26,7 @@ from kit.private import make_folder
 from kit.service.archive import Add, reader_of, writer_of
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import forget
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
 from kit.service.store.database import Query, Transaction, every
@@ -80,7 +80,7 @@ class Report:
 
 
 def backup(
-    settings: Settings,
+    settings: ServiceSettings,
     target: Path,
     *,
     skip_missing: bool = False,
@@ -130,7 +130,7 @@ def backup(
     return report
 
 
-def restore(source: Path, settings: Settings) -> Report:
+def restore(source: Path, settings: ServiceSettings) -> Report:
     """Bring a backup back into an empty data folder and prove that it is whole.
 
     Nothing is left in the folder unless every balance is the sum of its entries and every file has
@@ -209,14 +209,14 @@ def _refuse_gaps(
     return [one.key for one in gaps]
 
 
-def _added(add: Add, settings: Settings, one: Stored) -> int | None:
+def _added(add: Add, settings: ServiceSettings, one: Stored) -> int | None:
     try:
         return add(f"{_OBJECTS}/{one.key}", _path(settings, one))
     except FileNotFoundError:
         return None
 
 
-def _add_private(add: Add, settings: Settings, draft: Path, report: Report) -> None:
+def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Report) -> None:
     secret, note = draft / _SECRET, draft / _NOTE
     secret.touch(mode=0o600)
     secret.write_bytes(settings.secret())
@@ -245,7 +245,7 @@ async def _named(database: SQLite) -> tuple[list[Stored], int]:
     return stored, sum((await database.read(queue.states())).values())
 
 
-def _deleted(settings: Settings, gone: Sequence[Stored]) -> dict[str, int]:
+def _deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
     """Return whose files the service deleted while they were copied, and when as far as it says."""
     if not gone:
         return {}
@@ -290,7 +290,7 @@ def _pages(query: Query) -> Transaction[list[Any]]:
             return found
 
 
-def _path(settings: Settings, one: Stored) -> Path:
+def _path(settings: ServiceSettings, one: Stored) -> Path:
     return settings.objects / one.key
 
 

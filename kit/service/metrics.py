@@ -71,7 +71,7 @@ class Measured:
             yield ("+Inf" if bound == float("inf") else str(bound)), below
 
 
-class Metrics:
+class ServiceMetrics:
     """The counts of one running service.
 
     A meter is only ever counted from one thread, so there is no lock: the commits by the database's

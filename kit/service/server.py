@@ -33,7 +33,7 @@ from kit.service.app import create_app
 from kit.service.connections.admission import Admission
 from kit.service.connections.bounds import Bounds
 from kit.service.connections.protocol import BoundedProtocol
-from kit.service.settings import Settings, prepare, secret_in
+from kit.service.settings import ServiceSettings, prepare, secret_in
 from kit.service.storage.signing import proof
 
 _NOTE = "service.json"
@@ -102,7 +102,7 @@ def url_of(listener: socket.socket) -> str:
 _COLLECT_AFTER = (20_000, 20, 100)
 
 
-def serve(settings: Settings, listener: socket.socket) -> None:
+def serve(settings: ServiceSettings, listener: socket.socket) -> None:
     """Serve until a signal says stop, in this thread."""
     # What is loaded by now stays: looking through it again and again only makes answers late.
     gc.freeze()
@@ -111,7 +111,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         _server(settings).run(sockets=[listener])
 
 
-def start(settings: Settings, listener: socket.socket | None = None) -> Running:
+def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
     """Serve in a daemon thread and return when it answers.
 
     Raises
@@ -183,7 +183,9 @@ def proof_of(data: Path, url: str, challenge: str) -> str:
 class _Server(uvicorn.Server):
     """A server that leaves a note of where it answers, while it does."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, admission: Admission) -> None:
+    def __init__(
+        self, config: uvicorn.Config, settings: ServiceSettings, admission: Admission
+    ) -> None:
         super().__init__(config)
         self._admission = admission
         self._note = settings.data / _NOTE
@@ -218,7 +220,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _server(settings: Settings) -> _Server:
+def _server(settings: ServiceSettings) -> _Server:
     prepare(settings.data)
     settings = replace(settings, connections=_connections(settings.connections))
     admission = Admission(Bounds.of(settings))

@@ -23,7 +23,7 @@ _SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ServiceSettings:
     """Everything that can be set, with the defaults of the embedded service.
 
     Parameters
@@ -211,7 +211,7 @@ class Settings:
             draft.unlink()
 
 
-def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
+def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSettings:
     """Return the settings from arguments, else the environment, else the defaults.
 
     Parameters
@@ -234,7 +234,7 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
             values[name] = _read(variable, text, read)
     values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
     values["data"] = Path(values["data"]).expanduser().absolute()
-    settings = Settings(**values)
+    settings = ServiceSettings(**values)
     _check(settings)
     return settings
 
@@ -325,7 +325,7 @@ def _read(variable: str, text: str, read: Callable[[str], Any]) -> Any:
         raise ConfigError(f"{variable} must be {_WANTED[read]}, not {text!r}") from None
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: ServiceSettings) -> None:
     if settings.database_url and not settings.database_url.startswith("sqlite:///"):
         scheme = settings.database_url.partition(":")[0]
         raise ConfigError(
@@ -347,7 +347,7 @@ def _check(settings: Settings) -> None:
             raise ConfigError(sentence)
 
 
-def _writer_problems(settings: Settings) -> Iterator[tuple[bool, str]]:
+def _writer_problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
     url, key = settings.writer_url, settings.writer_key
     yield (
         not url and bool(settings.writer_model or key),

@@ -114,15 +114,15 @@ class PanelPages:
 
     def book(self) -> Book:
         """Return the pages of this account, none of them built yet."""
-        from kit.widgets.panel import Book, Page, markup
+        from kit.widgets.panel import Book, PanelPage, markup
 
         pages = [
-            Page("Models", self.models, again=True),
-            Page("Create", self.create),
-            Page("History", self.history, again=True),
-            Page("Costs", self.costs, again=True),
-            Page("Write", self.write),
-            Page("Account", self.account),
+            PanelPage("Models", self.models, again=True),
+            PanelPage("Create", self.create),
+            PanelPage("History", self.history, again=True),
+            PanelPage("Costs", self.costs, again=True),
+            PanelPage("Write", self.write),
+            PanelPage("Account", self.account),
         ]
         place = self._library.connections.describe(self._connection)
         banner = "" if place.own else markup.banner(place.remark, place.code)
@@ -143,10 +143,10 @@ class PanelPages:
 
     def models(self) -> Any:
         """Return all models; a click on one leads to its form."""
-        from kit.widgets.panel import Catalog
+        from kit.widgets.panel import ModelPage
 
         self._listed = list(self._studio.models.refresh().values())
-        return Catalog(self._listed, use=self._use)
+        return ModelPage(self._listed, use=self._use)
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""

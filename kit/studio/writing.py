@@ -18,7 +18,7 @@ from kit.studio.scripts import script_request
 from kit.studio.session import Session
 
 if TYPE_CHECKING:
-    from kit.widgets.writing import Brief, Writing
+    from kit.widgets.writing import Writing, WritingOrder
 
 #: The setting that takes the text of captions, in whatever model has it.
 _CAPTIONS = "captions"
@@ -36,7 +36,7 @@ class WritingService:
         """Return a title; it is charged for."""
         return self._client.block(self._operations.billing.title(topic))
 
-    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
         order = script_request(
             brief.topic,

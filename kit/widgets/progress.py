@@ -30,7 +30,7 @@ _BAR = (
 )
 
 
-class Line(Protocol):
+class ProgressDisplay(Protocol):
     """Somewhere to show a line."""
 
     def show(self, label: str, fraction: float | None, seconds: float) -> None:
@@ -40,7 +40,7 @@ class Line(Protocol):
         """Take the line away."""
 
 
-class Updates:
+class ProgressUpdates:
     """Takes the news of one wait: call it with each answer.
 
     Parameters
@@ -49,7 +49,9 @@ class Updates:
         Where to show them; None shows nothing.
     """
 
-    def __init__(self, label: str, line: Line | None, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, label: str, line: ProgressDisplay | None, clock: Callable[[], float]
+    ) -> None:
         self._label = label
         self._line = line
         self._clock = clock
@@ -81,9 +83,9 @@ def progress(
     label: str,
     *,
     enabled: bool = True,
-    line: Line | None = None,
+    line: ProgressDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Updates]:
+) -> Iterator[ProgressUpdates]:
     """Show progress inside a ``with`` block and yield what takes each update.
 
     Parameters
@@ -97,7 +99,7 @@ def progress(
     ...     update(wire.Generation(id="gen_1", progress=0.5))
     """
     shown = (line or _place()) if enabled else None
-    updates = Updates(label, shown, clock)
+    updates = ProgressUpdates(label, shown, clock)
     try:
         yield updates
     finally:
@@ -167,7 +169,7 @@ def _bundle(html: str) -> dict[str, str]:
     return {"text/plain": "", "text/html": html}
 
 
-def _place() -> Line | None:
+def _place() -> ProgressDisplay | None:
     """Return where progress can be shown: IPython is asked only where it is already there."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ipywidgets
 
-from kit.widgets.script import Script, name, script
+from kit.widgets.script import PageScript, name, script
 
 
-class Reach(Script):
+class Reach(PageScript):
     """Sees to keys, names and focus in the box that it is a child of; it shows nothing.
 
     What an `ipywidgets.HTML` with the class ``kit-said`` shows is announced when it changes; a

@@ -15,7 +15,7 @@ import traitlets
 _SHARED = ("shortcuts.js", "focus.js", "clicks.js")
 
 
-class Script(ipywidgets.DOMWidget):
+class PageScript(ipywidgets.DOMWidget):
     """A script in the page, in the box that it is a child of; it shows nothing.
 
     A kind of it has an ``_anywidget_id`` and, by `script`, an ``_esm``.

@@ -18,7 +18,7 @@ import ipywidgets
 from kit.widgets.cards import COLOR, FONT, faint
 
 if TYPE_CHECKING:
-    from kit.widgets.form.service import Background
+    from kit.widgets.form.service import BackgroundRunner
 
 #: Seconds of quiet before what is kept follows what is shown.
 QUIET = 1.0
@@ -40,15 +40,15 @@ class StaticSnapshot:
         A widget that is part of what is shown; while that lives, it takes the snapshot away.
     """
 
-    def __init__(self, style: Any = None, *, background: Background | None = None) -> None:
+    def __init__(self, style: Any = None, *, background: BackgroundRunner | None = None) -> None:
         from kit.widgets.form.service import (  # forms have snapshots themselves
-            Background,
+            BackgroundRunner,
             Debounced,
         )
 
         self.style = ipywidgets.HTML() if style is None else style
         self.style.layout = ipywidgets.Layout(display="none")  # a style sheet works all the same
-        self.follow = Debounced(self._follow, QUIET, background or Background())
+        self.follow = Debounced(self._follow, QUIET, background or BackgroundRunner())
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None

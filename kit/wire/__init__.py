@@ -8,7 +8,7 @@ typo is an error.
 from __future__ import annotations
 
 from kit.wire.account import Account, Balance, Entry
-from kit.wire.base import Body, Credits, Instant, Shape, Wire, timestamp
+from kit.wire.base import Body, Credits, Instant, Wire, WireShape, timestamp
 from kit.wire.generations import Generation, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
@@ -57,7 +57,6 @@ __all__ = [
     "RequestUpload",
     "Rule",
     "Script",
-    "Shape",
     "StartGeneration",
     "SuggestTitle",
     "Term",
@@ -65,6 +64,7 @@ __all__ = [
     "Title",
     "UnitPrice",
     "Wire",
+    "WireShape",
     "WriteScripts",
     "forgiven",
     "timestamp",

@@ -45,7 +45,7 @@ Instant = Annotated[
 ]
 
 
-class Shape(BaseModel):
+class WireShape(BaseModel):
     """Base of all: immutable, camelCase outside, tolerant of new fields and of odd ones.
 
     An answer is read strictly first; a field that cannot be read is then taken as missing, unless
@@ -94,7 +94,7 @@ class Shape(BaseModel):
         return reading.forgiven(read, content, error, essential=cls.essential)
 
 
-class Wire(Shape):
+class Wire(WireShape):
     """Base of every other answer: a ``null`` means the same as a missing field."""
 
     @model_validator(mode="before")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from kit.wire.base import Body, Credits, Instant, Shape, Wire
+from kit.wire.base import Body, Credits, Instant, Wire, WireShape
 from kit.wire.bounds import ITEMS, TEXT, AtMost, Id, Reference
 from kit.wire.words import FINISHED
 
@@ -49,7 +49,7 @@ class Receipt(Wire):
     status_url: str | None = None
 
 
-class Output(Shape):
+class Output(WireShape):
     """Facts about the media that came out. Source: contract, "Generations"."""
 
     content_type: str | None = None
@@ -63,7 +63,7 @@ class Output(Shape):
     metadata: dict[str, Any] | None = None
 
 
-class Generation(Shape):
+class Generation(WireShape):
     """One asynchronous order as the status and list operations report it.
 
     Source: API document, "Generation"; contract, "Generations".

@@ -24,10 +24,10 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job, Progress
-from kit.engines.film.animate.relief import Relief, blocks_of, large
+from kit.engines.film.animate.relief import DepthRelief, blocks_of, large
 from kit.engines.film.filming import Draw, Take, view
 from kit.engines.film.flight import Flight
-from kit.engines.film.kenburns import MOVES, Room, Rostrum
+from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
 from kit.engines.film.living.scene import Living
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Clip, rgb_frame, views
@@ -81,13 +81,13 @@ def picture() -> np.ndarray:
 
 def ken_burns(pixels: np.ndarray) -> Draw:
     """Return the frames of a zoom."""
-    return Rostrum(pixels, MOVES["zoom_in"](Room(1.0, 1.0, (0.6, 0.4), 0.6)), TAKE).frame
+    return Rostrum(pixels, MOVES["zoom_in"](CropRoom(1.0, 1.0, (0.6, 0.4), 0.6)), TAKE).frame
 
 
 def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
     """Return the frames of a camera before a picture with depth."""
     depth = np.repeat(np.linspace(0, 1, 720, dtype=np.float32)[:, None], 1280, axis=1)
-    relief = Relief(depth, TAKE)
+    relief = DepthRelief(depth, TAKE)
     blocks = blocks_of(relief.planes(pixels))
     air = Weather("snow", (1280, 720), np.random.default_rng(1), TAKE.seconds, False)
 

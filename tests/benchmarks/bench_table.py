@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from kit.explore import frames
-from kit.widgets.form.service import Background
-from kit.widgets.table import HistoryTable, View
+from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.table import HistoryTable, TableView
 
 TURNS = 7
 #: Thumbnails are not what is measured.
-STILL = Background(begin=lambda _: None)
+STILL = BackgroundRunner(begin=lambda _: None)
 
 
 def history(count: int) -> pd.DataFrame:
@@ -63,10 +63,13 @@ def turned(table: HistoryTable) -> None:
 STEPS: dict[str, tuple[Callable[[HistoryTable], object], float | None]] = {
     "open": (lambda table: shown(table._frame), 3.0),
     "turn a page": (turned, 0.3),
-    "sort by credits": (lambda t: setattr(t, "view", View(sort="credits", descending=True)), None),
-    "sort by prompt": (lambda t: setattr(t, "view", View(sort="prompt")), None),
-    "only failed": (lambda t: setattr(t, "view", View(status="failed")), None),
-    "search a word": (lambda t: setattr(t, "view", replace(View(), text="MISTY")), None),
+    "sort by credits": (
+        lambda t: setattr(t, "view", TableView(sort="credits", descending=True)),
+        None,
+    ),
+    "sort by prompt": (lambda t: setattr(t, "view", TableView(sort="prompt")), None),
+    "only failed": (lambda t: setattr(t, "view", TableView(status="failed")), None),
+    "search a word": (lambda t: setattr(t, "view", replace(TableView(), text="MISTY")), None),
 }
 
 
@@ -86,7 +89,7 @@ def main(small: int = 1_000, large: int = 1_000_000) -> None:
         took: list[list[float]] = [[], []]
         for _ in range(TURNS):
             for number, table in enumerate(tables):
-                table.view = View()
+                table.view = TableView()
                 took[number].append(seconds(step, table))
         few, many = (statistics.median(times) * 1000 for times in took)
         bound = f"{most * 1000:.0f} ms" if most else ""

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from kit import wire
-from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example
 from kit.engines.media.clip import Clip, rgb_frame
@@ -32,9 +32,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Clip(folder / "a.webm", 64, 36, fps=10, codec="vp9", sound=Sound(tone)) as clip:
         for shade in range(10):
             clip.add(rgb_frame(np.full((36, 64, 3), shade * 25, np.uint8)))
-    still = Medium(kind="image", width=1, height=1, picture=DOT)
-    film = Medium(kind="video", width=64, height=36, picture=DOT, file="a.webm", sound=True)
-    heard = Medium(kind="audio", file="voice.m4a")
+    still = CardMedium(kind="image", width=1, height=1, picture=DOT)
+    film = CardMedium(kind="video", width=64, height=36, picture=DOT, file="a.webm", sound=True)
+    heard = CardMedium(kind="audio", file="voice.m4a")
     edits = wire.Model(id="edits", title="Edits", asset_type="image")
     made = Card(example=Example(model=edits, media={"image": ("picture",)}), medium=still)
     sections = [(edits, [made])]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kit.commands.findings import Finding
-from kit.commands.jupyter import Place, examine
+from kit.commands.jupyter import JupyterPlace, examine
 
 HERE = Path(sys.executable)
 EXTENSION = "@jupyter-widgets/jupyterlab-manager"
@@ -26,25 +26,29 @@ def extension(folder: Path, release: str, name: str = EXTENSION) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> JupyterPlace:
     """Everything as it should be."""
     right = extension(tmp_path / "share", "5.0.16")
     extension(right, "0.11.0", "anywidget")
     releases = {"ipywidgets": "8.1.9", "anywidget": "0.11.0"}
-    return Place([tmp_path / "nothing", right], [tmp_path], HERE, HERE.with_name("lab"), releases)
+    return JupyterPlace(
+        [tmp_path / "nothing", right], [tmp_path], HERE, HERE.with_name("lab"), releases
+    )
 
 
-def of(place: Place) -> dict[str, Finding]:
+def of(place: JupyterPlace) -> dict[str, Finding]:
     return {finding.name: finding for finding in examine(place)}
 
 
-def test_what_fits_is_fine(place: Place) -> None:
+def test_what_fits_is_fine(place: JupyterPlace) -> None:
     assert all(finding.ok for finding in of(place).values())
     assert of(place)["widget extension"].found == "5.0.16 for ipywidgets 8.1.9"
     assert of(place)[DROPS].found == "0.11.0 for anywidget 0.11.0"
 
 
-def test_an_older_extension_that_hides_the_right_one_is_named(place: Place, tmp_path: Path) -> None:
+def test_an_older_extension_that_hides_the_right_one_is_named(
+    place: JupyterPlace, tmp_path: Path
+) -> None:
     old = extension(tmp_path / "home", "3.1.11")
 
     found = of(replace(place, extensions=[old, *place.extensions]))["widget extension"]
@@ -55,7 +59,7 @@ def test_an_older_extension_that_hides_the_right_one_is_named(place: Place, tmp_
     assert found.remedy == f"remove the folder {old / EXTENSION}: it hides the right one"
 
 
-def test_a_missing_or_wrong_extension_is_installed(place: Place, tmp_path: Path) -> None:
+def test_a_missing_or_wrong_extension_is_installed(place: JupyterPlace, tmp_path: Path) -> None:
     wrong = extension(tmp_path / "only", "3.1.11")
 
     for folders in ([], [wrong]):
@@ -69,7 +73,7 @@ def test_a_missing_or_wrong_extension_is_installed(place: Place, tmp_path: Path)
 
 @pytest.mark.parametrize("listed", [{EXTENSION: True}, [EXTENSION]])
 def test_an_extension_that_is_switched_off_is_named(
-    place: Place, tmp_path: Path, listed: object
+    place: JupyterPlace, tmp_path: Path, listed: object
 ) -> None:
     (tmp_path / "labconfig").mkdir()
     config = tmp_path / "labconfig" / "page_config.json"
@@ -80,7 +84,7 @@ def test_an_extension_that_is_switched_off_is_named(
     assert (found.ok, found.remedy) == (False, f"jupyter labextension enable {EXTENSION}")
 
 
-def test_a_kernel_of_another_environment_is_named(place: Place) -> None:
+def test_a_kernel_of_another_environment_is_named(place: JupyterPlace) -> None:
     found = of(replace(place, kernel=Path("/usr/bin/python3.99")))["kernel"]
 
     assert not found.ok
@@ -88,7 +92,7 @@ def test_a_kernel_of_another_environment_is_named(place: Place) -> None:
     assert not of(replace(place, kernel=None))["kernel"].ok
 
 
-def test_a_lab_of_another_environment_is_named(place: Place) -> None:
+def test_a_lab_of_another_environment_is_named(place: JupyterPlace) -> None:
     found = of(replace(place, lab=Path("/opt/conda/bin/jupyter-lab")))["JupyterLab's environment"]
 
     assert "belongs to another environment" in found.found
@@ -98,7 +102,7 @@ def test_a_lab_of_another_environment_is_named(place: Place) -> None:
 
 @pytest.mark.parametrize("release", ["0.1.0", "0.10.2", "1.11.0"])
 def test_what_draws_drop_zones_has_the_minor_release_of_its_package(
-    place: Place, tmp_path: Path, release: str
+    place: JupyterPlace, tmp_path: Path, release: str
 ) -> None:
     old = extension(tmp_path / "home", release, "anywidget")
 
@@ -109,7 +113,7 @@ def test_what_draws_drop_zones_has_the_minor_release_of_its_package(
     assert found.remedy == f"remove the folder {old / 'anywidget'}: it hides the right one"
 
 
-def test_drop_zones_that_nothing_draws_are_named(place: Place) -> None:
+def test_drop_zones_that_nothing_draws_are_named(place: JupyterPlace) -> None:
     found = of(replace(place, extensions=[]))[DROPS]
 
     assert (found.ok, "anywidget" in found.remedy) == (False, True)
@@ -141,7 +145,7 @@ def test_in_a_lab_of_another_environment_that_one_counts(
     prefix, environ = hub
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "user"))
 
-    wrong = of(Place.here(environ))
+    wrong = of(JupyterPlace.here(environ))
 
     assert wrong["JupyterLab's environment"].ok
     assert wrong["JupyterLab's environment"].found.endswith("with JupyterLab 4.6.6")
@@ -155,10 +159,10 @@ def test_in_a_lab_of_another_environment_that_one_counts(
     kernel.mkdir(parents=True)
     (kernel / "kernel.json").write_text(json.dumps({"argv": [sys.executable, "-m", "ipykernel"]}))
 
-    assert all(finding.ok for finding in of(Place.here(environ)).values())
+    assert all(finding.ok for finding in of(JupyterPlace.here(environ)).values())
 
 
-def test_a_lab_of_another_environment_that_is_too_old_is_named(place: Place) -> None:
+def test_a_lab_of_another_environment_that_is_too_old_is_named(place: JupyterPlace) -> None:
     lab = Path("/opt/conda/bin/jupyter-lab")
 
     found = of(replace(place, lab=lab, inside="3.6.8"))["JupyterLab's environment"]

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 
 from kit.service import server, settings
 from kit.service.app import create_app
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, PLUGINS, Service
 from tests.uploading import png
 from tests.waiting import GENERATIONS, finished, started
@@ -333,7 +333,7 @@ def served(routes: list[BaseRoute]) -> Iterator[str]:
             yield from served(getattr(getattr(route, "original_router", None), "routes", []))
 
 
-def test_every_operation_that_is_served_is_asked_by_a_stranger(config: Settings) -> None:
+def test_every_operation_that_is_served_is_asked_by_a_stranger(config: ServiceSettings) -> None:
     found = set(served(create_app(config).routes))
 
     assert len(found) > 20

@@ -11,7 +11,7 @@ from kit.service.app import create_app
 from kit.service.domain import accounts, uploads
 from kit.service.domain.credits import Payer
 from kit.service.http.context import clock
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import asked, png, put, ticket, uploaded, wav
@@ -143,7 +143,7 @@ def test_a_file_that_ends_early_is_not_kept_and_the_ticket_stays_good(
     assert put(told, png()).status_code == 200
 
 
-async def _short(config: Settings, content: bytes) -> httpx.Response:
+async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
     """Send a body that a server in front ended early, because the sender went away."""
     app = create_app(replace(config, workers=0))
     async with app.router.lifespan_context(app):
@@ -161,7 +161,7 @@ async def _short(config: Settings, content: bytes) -> httpx.Response:
             )
 
 
-def test_a_body_shorter_than_it_was_announced_is_refused(config: Settings) -> None:
+def test_a_body_shorter_than_it_was_announced_is_refused(config: ServiceSettings) -> None:
     told = problems(awaited(_short(config, png())))
 
     sentence = f"the file has {len(png()) - 20} bytes, {len(png())} were announced"

@@ -288,7 +288,7 @@ _ANY = st.recursive(
 )
 _ITEM = st.dictionaries(
     st.sampled_from([*cells.ForeignRow.__struct_encode_fields__, "vendor"]),
-    _ANY | st.dictionaries(st.sampled_from(cells.Output.__struct_encode_fields__), _ANY),
+    _ANY | st.dictionaries(st.sampled_from(cells.OutputCells.__struct_encode_fields__), _ANY),
 )
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 from kit.errors import ConfigError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.explore.sweeps.grid import Plan, plan_rows_of, plan_values
+from kit.explore.sweeps.grid import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, laid_out
 
 
@@ -124,7 +124,7 @@ PLAN = plan_values({"prompt": ["a <lake>", "b"], "seed": [1, 2], "size": ["s", "
 TILES = [Tile(data("#cc0000"), f"{n} credits", "label") for n in range(12)]
 
 
-def sheet(plan: Plan = PLAN, tiles: Any = TILES, **axes: Any) -> Sheet:
+def sheet(plan: SweepPlan = PLAN, tiles: Any = TILES, **axes: Any) -> Sheet:
     return laid_out(plan, tiles, "T", **{"x": None, "y": None, "size": 60, **axes})
 
 

@@ -18,7 +18,7 @@ from kit.service.app import open_database
 from kit.service.backup import backup, restore
 from kit.service.domain.generations import get as generation
 from kit.service.domain.uploads import forget
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.store import accounts, generations, uploads
 from kit.service.store.database import Transaction, every
 from kit.service.store.sqlite import snapshot
@@ -29,7 +29,7 @@ from tests.waiting import GENERATIONS, finished, read, started, until
 Start = Callable[..., Service]
 
 
-def elsewhere(tmp_path: Path) -> Settings:
+def elsewhere(tmp_path: Path) -> ServiceSettings:
     return settings.load({}, data=tmp_path / "restored")
 
 
@@ -133,7 +133,7 @@ def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -
     assert any(r.unfinished for r in reports)
 
 
-def run(given: Settings, work: Transaction[Any]) -> Any:
+def run(given: ServiceSettings, work: Transaction[Any]) -> Any:
     async def alone() -> Any:
         database = open_database(given)
         try:

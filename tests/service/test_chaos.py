@@ -25,7 +25,7 @@ from kit.service import settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.http.context import clock
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.store.database import Query, every
 from kit.service.store.tables import generations, ledger
 from tests.waiting import until
@@ -38,7 +38,7 @@ PATH = "/v1/creative-studio/generations"
 class Victim:
     """A service in a process of its own that is killed and started again on the same folder."""
 
-    def __init__(self, config: Settings, port: int) -> None:
+    def __init__(self, config: ServiceSettings, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.kills: Counter[str] = Counter()
         self._command = [
@@ -140,7 +140,7 @@ def load(url: str, key: str, until: float) -> Iterator[set[str]]:
     assert failures == []
 
 
-async def audit(config: Settings) -> dict[str, list[Any]]:
+async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
     """Read everything that was written down."""
     database = open_database(config)
     rows = await database.read(every(Query(select(generations))()))
@@ -150,7 +150,7 @@ async def audit(config: Settings) -> dict[str, list[Any]]:
     return {"generations": rows, "ledger": entries, "unbalanced": unbalanced}
 
 
-async def prepared(config: Settings) -> str:
+async def prepared(config: ServiceSettings) -> str:
     database = open_database(config)
     account = await database.write(accounts.create("Ada", "a@b", 10**9, clock()))
     wish = keys.Wish(account_id=account.id, name="chaos", scopes=("creative:generate",))
@@ -175,7 +175,7 @@ def drained(url: str, key: str, seconds: float) -> None:
             pause.wait(0.2)
 
 
-def stored(config: Settings) -> set[str]:
+def stored(config: ServiceSettings) -> set[str]:
     """Return the keys of the outputs that lie in the storage."""
     found = (config.objects / "outputs").rglob("*.*")
     return {path.relative_to(config.objects).as_posix() for path in found}

@@ -15,7 +15,7 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.service.app import open_database
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from tests.commands.conftest import kit as kit  # the fixture
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import png, put, ticket, uploaded
@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 
 
 @pytest.fixture
-def left(start_service: Callable[..., Service]) -> Settings:
+def left(start_service: Callable[..., Service]) -> ServiceSettings:
     """A data folder that a service has used and left."""
     service = start_service()
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
@@ -34,7 +34,7 @@ def left(start_service: Callable[..., Service]) -> Settings:
     return service.settings
 
 
-def reopened(config: Settings) -> None:
+def reopened(config: ServiceSettings) -> None:
     """Open a database as the service and every command do."""
     awaited(open_database(config).close())
 
@@ -44,14 +44,14 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_a_folder_that_is_whole_is_opened_again(left: Settings) -> None:
+def test_a_folder_that_is_whole_is_opened_again(left: ServiceSettings) -> None:
     secret = left.secret()
     reopened(left)
 
     assert left.secret() == secret
 
 
-def test_a_database_without_its_secret_is_refused(left: Settings) -> None:
+def test_a_database_without_its_secret_is_refused(left: ServiceSettings) -> None:
     left.secret_path.unlink()
     before = content(left.data)
 
@@ -62,7 +62,7 @@ def test_a_database_without_its_secret_is_refused(left: Settings) -> None:
 
 @pytest.mark.parametrize(("spoil", "state"), [(Path.unlink, "gone"), (Path.touch, "empty")])
 def test_a_secret_without_its_database_is_refused(
-    left: Settings, spoil: Callable[[Path], None], state: str
+    left: ServiceSettings, spoil: Callable[[Path], None], state: str
 ) -> None:
     left.database_path.unlink()
     if state == "empty":
@@ -74,7 +74,7 @@ def test_a_secret_without_its_database_is_refused(
     assert content(left.data) == before
 
 
-def test_a_first_start_that_was_broken_off_is_gone_on_with(config: Settings) -> None:
+def test_a_first_start_that_was_broken_off_is_gone_on_with(config: ServiceSettings) -> None:
     reopened(config)
     config.secret_path.unlink()  # as if it had ended before
     reopened(config)
@@ -82,7 +82,9 @@ def test_a_first_start_that_was_broken_off_is_gone_on_with(config: Settings) -> 
     assert len(config.secret()) == 32
 
 
-def test_the_database_of_another_application_is_refused_and_left_alone(config: Settings) -> None:
+def test_the_database_of_another_application_is_refused_and_left_alone(
+    config: ServiceSettings,
+) -> None:
     config.data.mkdir()
     connection = apsw.Connection(str(config.database_path))
     connection.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -103,7 +105,7 @@ def test_the_database_of_another_application_is_refused_and_left_alone(config: S
     ],
 )
 def test_a_database_that_lacks_a_part_is_refused(
-    left: Settings, statement: str, sentence: str
+    left: ServiceSettings, statement: str, sentence: str
 ) -> None:
     connection = apsw.Connection(str(left.database_path))
     connection.execute(statement)
@@ -113,7 +115,7 @@ def test_a_database_that_lacks_a_part_is_refused(
         reopened(left)
 
 
-def test_a_file_that_was_overwritten_is_refused(left: Settings) -> None:
+def test_a_file_that_was_overwritten_is_refused(left: ServiceSettings) -> None:
     left.database_path.write_bytes(b"not a database at all" * 1000)
 
     with pytest.raises(
@@ -122,7 +124,7 @@ def test_a_file_that_was_overwritten_is_refused(left: Settings) -> None:
         reopened(left)
 
 
-def test_serving_half_a_folder_ends_with_the_sentence(left: Settings, kit: Any) -> None:
+def test_serving_half_a_folder_ends_with_the_sentence(left: ServiceSettings, kit: Any) -> None:
     left.secret_path.unlink()
     done = kit("serve", "--port", 0, "--data", left.data)
 
@@ -131,7 +133,7 @@ def test_serving_half_a_folder_ends_with_the_sentence(left: Settings, kit: Any) 
     assert not left.secret_path.exists()
 
 
-def spoil_a_page(config: Settings, name: str = "generations_by_account") -> None:
+def spoil_a_page(config: ServiceSettings, name: str = "generations_by_account") -> None:
     """Overwrite the first page of an index or a table, as a disk that fails would."""
     connection = apsw.Connection(str(config.database_path))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -218,7 +220,7 @@ def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]
 
 @pytest.mark.parametrize("command", [("ledger", "verify"), ("doctor",)])
 def test_a_corrupt_page_is_found_from_the_command_line(
-    left: Settings, kit: Any, command: tuple[str, ...]
+    left: ServiceSettings, kit: Any, command: tuple[str, ...]
 ) -> None:
     assert "is damaged" not in str(kit(*command, "--data", left.data))
     spoil_a_page(left, "titles_by_topic")
@@ -229,7 +231,7 @@ def test_a_corrupt_page_is_found_from_the_command_line(
     assert "bring both back with 'kit restore'" in done.out + done.err
 
 
-def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: Settings, kit: Any) -> None:
+def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: ServiceSettings, kit: Any) -> None:
     left.database_path.unlink()
     done = kit("doctor", "--data", left.data)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
 from kit.service.sweeper import Sweeper
 from tests.conftest import ALL_SCOPES, Service, awaited
@@ -41,7 +41,7 @@ class Other:
 
 
 @contextmanager
-def other(config: Settings, **environment: str) -> Iterator[Other]:
+def other(config: ServiceSettings, **environment: str) -> Iterator[Other]:
     """Start a service in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -11,7 +11,7 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.service import server, settings
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 
 
@@ -133,7 +133,7 @@ def test_an_address_is_written_with_its_port() -> None:
         assert server.url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_a_service_that_cannot_start_says_why(config: Settings) -> None:
+def test_a_service_that_cannot_start_says_why(config: ServiceSettings) -> None:
     config.data.mkdir()
     (config.data / "secret").write_bytes(b"short")
     with pytest.raises(ConfigError):

@@ -12,10 +12,10 @@ from kit import wire
 from kit.errors import ConfigError, NotFoundError
 from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from tests.client.third_party import Answer, Server
 
-HERE = Background(begin=lambda work: work())
+HERE = BackgroundRunner(begin=lambda work: work())
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from kit.errors import KitError, ParameterError
 from kit.studio import AsyncStudio, Studio
 from kit.studio.writing import WritingService
 from kit.widgets.form import Form
-from kit.widgets.writing import Brief
+from kit.widgets.writing import WritingOrder
 from tests.client.third_party import MODELS, Answer, Server
 
 EDITOR = {
@@ -33,7 +33,7 @@ def test_a_title_and_scripts_are_asked_for_as_the_document_says(
 ) -> None:
     assert service.title("SPACE").title == "T"
     title = wire.Title(title="Why", hook_angle="a hook")
-    (script,) = service.scripts(Brief("SPACE", title, duration=45, use_hook=True))
+    (script,) = service.scripts(WritingOrder("SPACE", title, duration=45, use_hook=True))
 
     assert script.content == "Hello you"
     (asked,) = other.requests("POST", "/v1/scripts")[1:]

@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.writing import Brief
+from kit.widgets.writing import WritingOrder
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Author:
     funds: Decimal | None = Decimal(10)
     error: Exception | None = None
     topics: list[str] = field(default_factory=list)
-    briefs: list[Brief] = field(default_factory=list)
+    briefs: list[WritingOrder] = field(default_factory=list)
     captioned: list[str] = field(default_factory=list)
 
     def title(self, topic: str) -> wire.Title:
@@ -29,7 +29,7 @@ class Author:
         number = len(self.topics)
         return wire.Title(title=f"{topic} title {number}", hook_angle=f"angle {number}")
 
-    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         self.briefs.append(brief)
         self._fail()
         facts = wire.Metrics(duration="4", word_count=8)

@@ -11,7 +11,7 @@ from typing import Any
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
-from kit.widgets.form import Background, Form, Request
+from kit.widgets.form import BackgroundRunner, Form, Request
 
 
 @dataclass
@@ -24,8 +24,8 @@ class Stage:
     numbers: Any = field(default_factory=itertools.count)
 
     @property
-    def background(self) -> Background:
-        return Background(begin=self.begun.append, after=self.after, clock=lambda: self.now)
+    def background(self) -> BackgroundRunner:
+        return BackgroundRunner(begin=self.begun.append, after=self.after, clock=lambda: self.now)
 
     def after(self, seconds: float, work: Callable[[], None]) -> Callable[[], None]:
         number = next(self.numbers)

@@ -12,7 +12,7 @@ from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerE
 from kit.widgets.account import AccountPanel, Facts
 from kit.widgets.account.ring import SHOWN_SECONDS
 from kit.widgets.account.signing import SignIn
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.keys import AccountChoice, Key, Spent
 
 SECRET = "cs_test_" + "s3cr3t" * 6
@@ -110,8 +110,8 @@ def later() -> Later:
 
 
 @pytest.fixture
-def background(later: Later) -> Background:
-    return Background(begin=lambda work: work(), after=later)
+def background(later: Later) -> BackgroundRunner:
+    return BackgroundRunner(begin=lambda work: work(), after=later)
 
 
 def texts(panel: Any) -> str:
@@ -134,7 +134,7 @@ def buttons(panel: Any, text: str) -> list[Any]:
     return found + [b for child in getattr(panel, "children", ()) for b in buttons(child, text)]
 
 
-def test_it_shows_who_pays_and_what_was_spent(background: Background) -> None:
+def test_it_shows_who_pays_and_what_was_spent(background: BackgroundRunner) -> None:
     shown = texts(AccountPanel(facts, background=background))
 
     assert "Ada &lt;b&gt;" in shown
@@ -142,7 +142,7 @@ def test_it_shows_who_pays_and_what_was_spent(background: Background) -> None:
         assert words in shown
 
 
-def test_a_service_without_a_ledger_shows_no_spending(background: Background) -> None:
+def test_a_service_without_a_ledger_shows_no_spending(background: BackgroundRunner) -> None:
     panel = AccountPanel(
         lambda: Facts("x", wire.Account(id="a", name="Ada")), background=background
     )
@@ -152,7 +152,7 @@ def test_a_service_without_a_ledger_shows_no_spending(background: Background) ->
     assert "this service keeps no ledger" in texts(panel)
 
 
-def test_an_amount_that_is_in_doubt_says_so_and_why(background: Background) -> None:
+def test_an_amount_that_is_in_doubt_says_so_and_why(background: BackgroundRunner) -> None:
     def shown(*doubts: str) -> str:
         spent = Spent(Decimal("0.25"), Decimal(3), doubts)
         found = Facts("x", wire.Account(id="a", name="Ada"), spent)
@@ -166,7 +166,7 @@ def test_an_amount_that_is_in_doubt_says_so_and_why(background: Background) -> N
     assert "UTC. It may be &lt;more&gt;.</span>" in unsure
 
 
-def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Background) -> None:
+def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
 
     assert "cs_test_aaaa" in texts(panel)
@@ -175,7 +175,9 @@ def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Backgro
     assert len(buttons(panel, "Revoke")) == 1
 
 
-def test_a_new_key_is_shown_once_and_leaves_no_trace(background: Background, later: Later) -> None:
+def test_a_new_key_is_shown_once_and_leaves_no_trace(
+    background: BackgroundRunner, later: Later
+) -> None:
     ring = Ring()
     panel = AccountPanel(facts, keys=ring, background=background)
     panel.ring._name.value = "laptop"
@@ -199,7 +201,9 @@ def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
 ) -> None:
     begun: list[Callable[[], None]] = []
     ring = Ring()
-    panel = AccountPanel(facts, keys=ring, background=Background(begin=begun.append, after=later))
+    panel = AccountPanel(
+        facts, keys=ring, background=BackgroundRunner(begin=begun.append, after=later)
+    )
     begun.pop()()
     panel.ring._name.value = "laptop"
 
@@ -214,7 +218,9 @@ def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
     assert not panel.ring.make.disabled
 
 
-def test_a_key_that_nobody_copies_goes_away_by_itself(background: Background, later: Later) -> None:
+def test_a_key_that_nobody_copies_goes_away_by_itself(
+    background: BackgroundRunner, later: Later
+) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     panel.ring._name.value = "laptop"
     buttons(panel, "Create key")[0].click()
@@ -228,7 +234,7 @@ def test_a_key_that_nobody_copies_goes_away_by_itself(background: Background, la
     assert SECRET not in str(vars(box))
 
 
-def test_a_key_is_revoked_on_the_second_click(background: Background) -> None:
+def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> None:
     ring = Ring()
     panel = AccountPanel(facts, keys=ring, background=background)
     button = buttons(panel, "Revoke")[0]
@@ -241,7 +247,7 @@ def test_a_key_is_revoked_on_the_second_click(background: Background) -> None:
     assert ring.asked == [("key_1",)]
 
 
-def test_what_goes_wrong_is_said_in_the_panel(background: Background) -> None:
+def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     buttons(panel, "Create key")[0].click()
     assert "name: must have 1 to 100 characters" in texts(panel)
@@ -253,7 +259,7 @@ def test_what_goes_wrong_is_said_in_the_panel(background: Background) -> None:
     assert "no connection to &lt;there&gt;" in texts(AccountPanel(gone, background=background))
 
 
-def test_a_profile_is_gone_over_to_by_choosing_it(background: Background) -> None:
+def test_a_profile_is_gone_over_to_by_choosing_it(background: BackgroundRunner) -> None:
     row = Row()
     panel = AccountPanel(row.look, profiles=row, background=background)
     assert "Ada" in texts(panel)
@@ -270,7 +276,7 @@ def test_a_profile_is_gone_over_to_by_choosing_it(background: Background) -> Non
     assert "Ada" in texts(panel)
 
 
-def test_a_profile_that_cannot_be_opened_is_not_chosen(background: Background) -> None:
+def test_a_profile_that_cannot_be_opened_is_not_chosen(background: BackgroundRunner) -> None:
     row = Row()
     panel = AccountPanel(row.look, profiles=row, background=background)
     row.refused = True
@@ -283,7 +289,7 @@ def test_a_profile_that_cannot_be_opened_is_not_chosen(background: Background) -
 
 
 def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
-    background: Background,
+    background: BackgroundRunner,
 ) -> None:
     row = Row()
 
@@ -301,7 +307,9 @@ def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
     assert "who are you?" not in texts(panel)
 
 
-def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(background: Background) -> None:
+def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(
+    background: BackgroundRunner,
+) -> None:
     row = Row()
     panel = AccountPanel(row.look, keys=Ring(), profiles=row, background=background)
     assert panel.ring.layout.display is None
@@ -311,7 +319,7 @@ def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(background: Back
     assert panel.ring.layout.display == "none"
 
 
-def test_signing_in_goes_over_and_keeps_no_key(background: Background, later: Later) -> None:
+def test_signing_in_goes_over_and_keeps_no_key(background: BackgroundRunner, later: Later) -> None:
     row = Row()
     panel = AccountPanel(row.look, profiles=row, background=background)
     buttons(panel, "Sign in with a key …")[0].click()
@@ -331,7 +339,7 @@ def test_signing_in_goes_over_and_keeps_no_key(background: Background, later: La
 
 
 def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
-    background: Background, later: Later
+    background: BackgroundRunner, later: Later
 ) -> None:
     form = SignIn(lambda *given: given, name="work", tell=lambda _: "<in>", background=background)
     with pytest.raises(ConfigError, match="nobody has signed in yet"):
@@ -350,7 +358,7 @@ def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
 
 
 def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
-    background: Background, later: Later
+    background: BackgroundRunner, later: Later
 ) -> None:
     def refuse(*_: str) -> None:
         raise InvalidApiKeyError("the key is <unknown>")
@@ -364,7 +372,7 @@ def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
         _ = form.studio
 
 
-def test_nothing_of_a_key_is_in_what_is_saved(background: Background) -> None:
+def test_nothing_of_a_key_is_in_what_is_saved(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     panel.ring._name.value = "laptop"
     buttons(panel, "Create key")[0].click()

@@ -11,7 +11,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.panel import Bench, Book, Catalog, Page, Panel, markup, report
+from kit.widgets.panel import Bench, Book, ModelPage, Panel, PanelPage, markup, report
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Stage
 
@@ -29,14 +29,14 @@ class Built:
         self.count: dict[str, int] = {}
         self.broken: dict[str, Exception] = {}
 
-    def page(self, name: str, *, again: bool = False) -> Page:
+    def page(self, name: str, *, again: bool = False) -> PanelPage:
         def build() -> Any:
             self.count[name] = self.count.get(name, 0) + 1
             if name in self.broken:
                 raise self.broken[name]
             return ipywidgets.HTML(f"page {name} {self.count[name]}")
 
-        return Page(name, build, again)
+        return PanelPage(name, build, again)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_page_that_fails_says_why_and_can_be_tried_again(
 
 
 def test_what_builds_no_widget_is_told_too(stage: Stage) -> None:
-    panel = Panel([Page("Odd", lambda: "a text")], background=stage.background)
+    panel = Panel([PanelPage("Odd", lambda: "a text")], background=stage.background)
     stage.run()
 
     assert "TraitError" in text(panel)
@@ -210,7 +210,7 @@ def test_the_heading_escapes_what_a_service_says() -> None:
     ],
 )
 def test_models_are_found_by_kind_and_words(kind: str, words: str, shown: list[str]) -> None:
-    catalog = Catalog(MODELS, use=print)
+    catalog = ModelPage(MODELS, use=print)
     found(catalog, ipywidgets.ToggleButtons)[0].value = kind
     catalog.search = words
 
@@ -220,7 +220,7 @@ def test_models_are_found_by_kind_and_words(kind: str, words: str, shown: list[s
 
 
 def test_a_long_catalog_is_shown_in_portions() -> None:
-    catalog = Catalog([wire.Model(id=f"m{number}") for number in range(70)], use=print)
+    catalog = ModelPage([wire.Model(id=f"m{number}") for number in range(70)], use=print)
     rows, more = catalog.children[1], catalog.children[2]
     assert (len(rows.children), more.layout.display) == (30, None)
 
@@ -235,7 +235,7 @@ def test_a_long_catalog_is_shown_in_portions() -> None:
 
 def test_a_model_leads_to_where_it_is_used_and_is_escaped() -> None:
     used: list[str] = []
-    catalog = Catalog(MODELS, use=used.append)
+    catalog = ModelPage(MODELS, use=used.append)
 
     found(catalog, ipywidgets.Button)[1].click()
 

@@ -11,15 +11,15 @@ import pytest
 from kit import wire
 from kit.widgets.account import AccountPanel, Facts
 from kit.widgets.account.signing import SignIn
-from kit.widgets.form.service import Background
-from kit.widgets.panel import Page, Panel
+from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.panel import Panel, PanelPage
 from kit.widgets.reach import Reach
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
 from tests.widgets.table.histories import history
 
-AT_ONCE = Background(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
+AT_ONCE = BackgroundRunner(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
 FACTS = Facts("x", wire.Account(id="a", name="Ada"))
 
 
@@ -29,7 +29,7 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
         lambda: HistoryTable(history(), background=AT_ONCE).controls.whole,
         lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
         lambda: SignIn(lambda *_: None, background=AT_ONCE),
-        lambda: Panel([Page("One", ipywidgets.HTML)], background=AT_ONCE),
+        lambda: Panel([PanelPage("One", ipywidgets.HTML)], background=AT_ONCE),
         lambda: Writing(Author(), "SPACE", background=AT_ONCE),
     ],
     ids=["table", "account", "signing", "panel", "writing"],

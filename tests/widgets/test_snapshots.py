@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.form import Form
-from kit.widgets.panel import Page, Panel
+from kit.widgets.panel import Panel, PanelPage
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
@@ -50,7 +50,7 @@ def name(output: RichOutput) -> str:
 
 
 def panel(stage: Stage) -> Panel:
-    pages = [Page("One", ipywidgets.HTML)]
+    pages = [PanelPage("One", ipywidgets.HTML)]
     made = Panel(pages, background=stage.background)
     stage.run()
     return made

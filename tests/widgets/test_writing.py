@@ -9,7 +9,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.writing import Brief, ScriptCard, Writing, markup
+from kit.widgets.writing import ScriptCard, Writing, WritingOrder, markup
 from tests.widgets.authoring import Author, click, control, found, text
 from tests.widgets.forming import Stage
 
@@ -109,7 +109,7 @@ def test_a_script_is_asked_for_as_the_switches_say(
     stage.wait()
 
     title = wire.Title(title="A title of my own")
-    assert author.briefs == [Brief("SPACE", title, duration=45, use_cta=True, variations=2)]
+    assert author.briefs == [WritingOrder("SPACE", title, duration=45, use_cta=True, variations=2)]
     assert [one.content for one in panel.scripts] == ["text 0", "text 1"]
     assert panel.script == panel.scripts[0]
 

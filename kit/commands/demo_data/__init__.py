@@ -22,7 +22,7 @@ from kit.private import write_private
 from kit.service import settings as service_settings
 from kit.service.app import open_database
 from kit.service.domain import catalog, keys
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.store import accounts, ids
 from kit.service.store.database import Transaction
 from kit.wire import Model
@@ -51,7 +51,9 @@ def command(
     )
 
 
-def make(config: Settings, count: int, *, days: int, seed: int, until: int) -> tuple[int, int]:
+def make(
+    config: ServiceSettings, count: int, *, days: int, seed: int, until: int
+) -> tuple[int, int]:
     """Write a demo history into a new data folder.
 
     Parameters

@@ -16,14 +16,14 @@ from pathlib import Path
 import kit
 from kit import local, wire
 from kit.client import downloads
-from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.closeup import closeup
 from kit.commands.gallery.configured import offer_configured
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
 from kit.engines.media import soundfile, stills
-from kit.engines.media.encoding import Track, container_at
+from kit.engines.media.encoding import SoundTrack, container_at
 from kit.engines.media.footage import Footage
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.service import settings as service_settings
@@ -144,9 +144,11 @@ def _card(
     return Card(example=example, medium=medium, credits=done.credits, seconds=seconds)
 
 
-def _output(example: Example, done: Generation, inputs: Mapping[str, Path], target: Path) -> Medium:
+def _output(
+    example: Example, done: Generation, inputs: Mapping[str, Path], target: Path
+) -> CardMedium:
     facts, path = done.output.facts, done.output.path()
-    medium = Medium(
+    medium = CardMedium(
         kind=(facts.content_type or "").partition("/")[0],
         width=facts.width or 0,
         height=facts.height or 0,
@@ -162,15 +164,17 @@ def _output(example: Example, done: Generation, inputs: Mapping[str, Path], targ
     return replace(shown, sound=_has_sound(path))
 
 
-def _input(path: Path, files: Path) -> Medium:
+def _input(path: Path, files: Path) -> CardMedium:
     kind = {".mp4": "video", ".wav": "audio"}.get(path.suffix, "image")
     if kind == "audio":
-        return Medium(kind=kind, file=_heard(path, files / f"{path.stem}.m4a"))
+        return CardMedium(kind=kind, file=_heard(path, files / f"{path.stem}.m4a"))
     if kind == "image":
         height, width = stills.opened(path).pixels.shape[:2]
-        return Medium(kind=kind, width=width, height=height).shown_as(_picture(path.read_bytes()))
+        return CardMedium(kind=kind, width=width, height=height).shown_as(
+            _picture(path.read_bytes())
+        )
     with Footage(path) as footage:
-        found = Medium(
+        found = CardMedium(
             kind=kind, width=footage.width, height=footage.height, sound=footage.has_sound
         )
     return found.shown_as(_poster(None, path), file=_beside(path, files / path.stem))
@@ -203,7 +207,7 @@ def _heard(path: Path, target: Path) -> str:
     target.parent.mkdir(exist_ok=True)
     found = soundfile.opened(path)
     with container_at(target) as container:
-        track = Track(container, ".mp4", found)
+        track = SoundTrack(container, ".mp4", found)
         track.up_to(found.seconds)
         track.finish()
     return f"{target.parent.name}/{target.name}"

@@ -9,14 +9,14 @@ from typing import Self
 from kit.commands.gallery.plan import Example
 from kit.widgets.preview import credits as priced
 
-__all__ = ["Card", "Medium"]
+__all__ = ["Card", "CardMedium"]
 
 #: By how much of it two shapes may differ and still lie over each other.
 _ALIKE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Medium:
+class CardMedium:
     """A picture, video or sound that is shown.
 
     Parameters
@@ -53,7 +53,7 @@ class Medium:
         """Return it with the addresses where it is found."""
         return replace(self, picture=picture, file=file, close=close)
 
-    def lies_over(self, other: Medium) -> bool:
+    def lies_over(self, other: CardMedium) -> bool:
         """Return whether both are pictures of one shape, so that they can be compared in place."""
         if self.close or self.kind != "image" or other.kind != "image":
             return False
@@ -72,7 +72,7 @@ class Card:
     """
 
     example: Example
-    medium: Medium | None = None
+    medium: CardMedium | None = None
     error: str | None = None
     credits: Decimal | None = None
     seconds: float | None = None

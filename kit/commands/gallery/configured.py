@@ -6,16 +6,18 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 
 __all__ = ["offer_configured"]
 
 _ELSEWHERE = "kit.engines.remote."
 
 
-def offer_configured(settings: Settings, data: Path, say: Callable[[str], None]) -> frozenset[str]:
+def offer_configured(
+    settings: ServiceSettings, data: Path, say: Callable[[str], None]
+) -> frozenset[str]:
     """Have a service on another data folder offer what is configured, too.
 
     Parameters
@@ -36,7 +38,7 @@ def offer_configured(settings: Settings, data: Path, say: Callable[[str], None])
     if file.is_file() and not settings.engines:  # a file that is named serves any folder
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(file, data / file.name)
-    listing = look(Place(file, settings.engine_copies), refresh=False)
+    listing = look(ModelSource(file, settings.engine_copies), refresh=False)
     for broken in listing.left_out:
         say(str(broken))
     return frozenset(

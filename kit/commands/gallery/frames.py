@@ -9,12 +9,12 @@ from __future__ import annotations
 from html import escape
 from urllib.parse import quote
 
-from kit.commands.gallery.cards import Medium
+from kit.commands.gallery.cards import CardMedium
 
 __all__ = ["frame"]
 
 
-def frame(medium: Medium | None, name: str, *, before: str = "") -> str:
+def frame(medium: CardMedium | None, name: str, *, before: str = "") -> str:
     """Return the element that shows a medium; nothing where there is none.
 
     Parameters
@@ -33,7 +33,7 @@ def frame(medium: Medium | None, name: str, *, before: str = "") -> str:
     return f'<div class="frame"{more}>{shown}</div>'
 
 
-def _picture(medium: Medium, label: str) -> str:
+def _picture(medium: CardMedium, label: str) -> str:
     marks = '<span class="left">input</span><span class="right">result</span>'
     return (
         f'<img src="{escape(medium.picture)}" alt="{label}"{_ratio(medium)} loading="lazy"'
@@ -41,7 +41,7 @@ def _picture(medium: Medium, label: str) -> str:
     )
 
 
-def _video(medium: Medium, label: str) -> str:
+def _video(medium: CardMedium, label: str) -> str:
     poster = f' poster="{escape(medium.picture)}"' if medium.picture else ""
     return (
         f'<video src="{escape(quote(medium.file))}"{poster}{_ratio(medium)} aria-label="{label}"'
@@ -49,10 +49,10 @@ def _video(medium: Medium, label: str) -> str:
     )
 
 
-def _sound(medium: Medium, label: str) -> str:
+def _sound(medium: CardMedium, label: str) -> str:
     address = escape(quote(medium.file))
     return f'<audio src="{address}" aria-label="{label}" controls preload="none"></audio>'
 
 
-def _ratio(medium: Medium) -> str:
+def _ratio(medium: CardMedium) -> str:
     return f' style="--ratio:{medium.ratio:.4f}"' if medium.ratio else ""

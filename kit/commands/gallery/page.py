@@ -12,7 +12,7 @@ from decimal import Decimal
 from html import escape
 
 from kit import wire
-from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.script import SCRIPT
 from kit.commands.gallery.sections import anchor, inputs_section, section
 from kit.commands.gallery.style import CSS
@@ -26,7 +26,7 @@ Section = tuple[wire.Model, Sequence[Card]]
 _GROUPS = {"image": "Images", "video": "Videos"}
 
 
-def page(sections: Sequence[Section], inputs: Mapping[str, Medium]) -> str:
+def page(sections: Sequence[Section], inputs: Mapping[str, CardMedium]) -> str:
     """Return the page.
 
     Parameters
@@ -79,7 +79,7 @@ def _hint(cards: Sequence[Card]) -> str:
     )
 
 
-def _navigation(sections: Sequence[Section], inputs: Mapping[str, Medium]) -> str:
+def _navigation(sections: Sequence[Section], inputs: Mapping[str, CardMedium]) -> str:
     groups = []
     for kind, name in _GROUPS.items():
         links = "".join(

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kit import wire
-from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.frames import frame
 from kit.commands.gallery.plan import format_value
 from kit.commands.gallery.tables import parameters
@@ -29,7 +29,7 @@ _LONG = 44
 _VISUAL = frozenset({"image", "video"})
 
 
-def section(model: wire.Model, cards: Sequence[Card], inputs: Mapping[str, Medium]) -> str:
+def section(model: wire.Model, cards: Sequence[Card], inputs: Mapping[str, CardMedium]) -> str:
     """Return the section of a model.
 
     Parameters
@@ -53,7 +53,7 @@ def section(model: wire.Model, cards: Sequence[Card], inputs: Mapping[str, Mediu
     )
 
 
-def inputs_section(inputs: Mapping[str, Medium]) -> str:
+def inputs_section(inputs: Mapping[str, CardMedium]) -> str:
     """Return the section of all inputs, where the examples' links lead; nothing without any."""
     if not inputs:
         return ""
@@ -87,7 +87,7 @@ def _shape(cards: Sequence[Card]) -> str:
     return f'{kind}" style="--shape:{ratio:.3f}'
 
 
-def _figures(cards: Sequence[Card], inputs: Mapping[str, Medium]) -> Iterator[str]:
+def _figures(cards: Sequence[Card], inputs: Mapping[str, CardMedium]) -> Iterator[str]:
     known: set[str] = set()
     for card in cards:
         for name, parameter in _seen(card, inputs):
@@ -97,7 +97,7 @@ def _figures(cards: Sequence[Card], inputs: Mapping[str, Medium]) -> Iterator[st
         yield _figure(card, cards[0], inputs)
 
 
-def _seen(card: Card, inputs: Mapping[str, Medium]) -> Iterator[tuple[str, str]]:
+def _seen(card: Card, inputs: Mapping[str, CardMedium]) -> Iterator[tuple[str, str]]:
     """Yield name and parameter of what a card was made from, as far as the card hides it."""
     if card.medium is not None and card.medium.close:
         return
@@ -107,7 +107,7 @@ def _seen(card: Card, inputs: Mapping[str, Medium]) -> Iterator[tuple[str, str]]
                 yield name, parameter
 
 
-def _input(name: str, parameter: str, medium: Medium) -> str:
+def _input(name: str, parameter: str, medium: CardMedium) -> str:
     return (
         f'<figure class="given">{frame(medium, f"Input: {ABOUT.get(name, name)}")}<figcaption>'
         f'<p class="what"><span class="tag">Input</span> {escape(name)}</p>'
@@ -115,7 +115,7 @@ def _input(name: str, parameter: str, medium: Medium) -> str:
     )
 
 
-def _figure(card: Card, first: Card, inputs: Mapping[str, Medium]) -> str:
+def _figure(card: Card, first: Card, inputs: Mapping[str, CardMedium]) -> str:
     example = card.example
     quoted = ""
     if example.prompt and (card is first or example.prompt != first.example.prompt):
@@ -133,7 +133,7 @@ def _figure(card: Card, first: Card, inputs: Mapping[str, Medium]) -> str:
     )
 
 
-def _before(card: Card, inputs: Mapping[str, Medium]) -> str:
+def _before(card: Card, inputs: Mapping[str, CardMedium]) -> str:
     """Return the id of the input that a picture can be compared with in place."""
     for name in card.sources:
         if card.medium and name in inputs and card.medium.lies_over(inputs[name]):

@@ -128,16 +128,16 @@ def said(error: BaseException) -> str:
     return " ".join(traceback.format_exception_only(error)[-1].split())
 
 
-E = TypeVar("E", bound="Entry")
+E = TypeVar("E", bound="FileTable")
 
 
-class Entry(BaseModel):
+class FileTable(BaseModel):
     """Base of everything that the file holds: immutable, and an unknown key is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
-class Unit(Entry):
+class Unit(FileTable):
     """Credits for each unit of a number parameter, or for each second of an input medium."""
 
     parameter: str | None = None
@@ -145,14 +145,14 @@ class Unit(Entry):
     credits: Decimal
 
 
-class Factor(Entry):
+class Factor(FileTable):
     """A factor on the price that depends on the value of a parameter."""
 
     parameter: str
     values: dict[str, Decimal]
 
 
-class PriceTable(Entry):
+class PriceTable(FileTable):
     """A price rule, as the file has it. Source: contract, "Pricing"."""
 
     base: Decimal = Decimal(0)
@@ -184,7 +184,7 @@ def _table(price: Any) -> Any:
 Price = Annotated[PriceTable, BeforeValidator(_table)]
 
 
-class Setting(Entry):
+class EntrySetting(FileTable):
     """A setting that is passed on as it is, under its own name."""
 
     name: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -202,7 +202,7 @@ class Setting(Entry):
         return Parameter(**self.model_dump())
 
 
-class ModelEntry(Entry):
+class ModelEntry(FileTable):
     """What every entry that is one model has.
 
     Parameters
@@ -276,7 +276,9 @@ def _level(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseMode
         if isinstance(part, str):
             annotation = kind.model_fields[part].annotation
             found = [annotation, *get_args(annotation)]
-            kind = next((a for a in found if isinstance(a, type) and issubclass(a, Entry)), kind)
+            kind = next(
+                (a for a in found if isinstance(a, type) and issubclass(a, FileTable)), kind
+            )
     return kind
 
 
@@ -298,7 +300,7 @@ def _readable(name: str) -> str:
     return name
 
 
-class SecretEntry(Entry):
+class SecretEntry(FileTable):
     """What every entry has whose models may need a secret; only their jobs are given it.
 
     Parameters

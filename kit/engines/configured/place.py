@@ -10,7 +10,7 @@ from kit.engines.base import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelSource:
     """The file that names them, and what goes with it.
 
     Parameters

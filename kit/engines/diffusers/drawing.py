@@ -21,7 +21,7 @@ from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.diffusers import inputs
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.pipelines import give_back, let_go, loaded, short_of_memory
-from kit.engines.diffusers.shape import Shape
+from kit.engines.diffusers.shape import PipelineShape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import still, write_thumbnail
@@ -33,7 +33,7 @@ _RATES = ("frame_rate", "fps")
 _MOST_VOID = 0.01
 
 
-def written(made: Any, shape: Shape, job: Job, progress: Progress) -> Asset:
+def written(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     """Return a file of what a pipeline returned.
 
     Parameters
@@ -83,11 +83,11 @@ def _check(pixels: Any, video: bool) -> None:
             )
 
 
-def _still(pixels: Any, shape: Shape, job: Job, progress: Progress) -> Asset:
+def _still(pixels: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     return still(_bytes(pixels), job, "picture", progress, facts=_facts(shape, job))
 
 
-def _clip(frames: Sequence[Any], shape: Shape, job: Job, progress: Progress) -> Asset:
+def _clip(frames: Sequence[Any], shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     rate = next((job.parameters[n] for n in _RATES if n in job.parameters), shape.fps)
     fps = max(1, round(rate))
     height, width = (side // 2 * 2 for side in frames[0].shape[:2])
@@ -116,7 +116,7 @@ def _bytes(pixels: Any) -> Bytes:
     return np.ascontiguousarray(whole[..., :3])
 
 
-def _facts(shape: Shape, job: Job) -> dict[str, Any]:
+def _facts(shape: PipelineShape, job: Job) -> dict[str, Any]:
     return {"pipeline": shape.pipeline, "seed": job.seed}
 
 
@@ -172,7 +172,7 @@ class _Run:
         self.fraction = max(self.fraction, _LOADED + (_STEPPED - _LOADED) * share)
 
 
-def draw(entry: PipelineEntry, shape: Shape, job: Job, progress: Progress) -> Asset:
+def draw(entry: PipelineEntry, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     """Render a job with a pipeline.
 
     Raises
@@ -201,7 +201,7 @@ def _watched(future: Future[Any], run: _Run, progress: Progress) -> Any:
     return future.result()
 
 
-def _made(entry: PipelineEntry, shape: Shape, job: Job, run: _Run) -> Any:
+def _made(entry: PipelineEntry, shape: PipelineShape, job: Job, run: _Run) -> Any:
     """Return what the pipeline returns."""
     task = inputs.task(shape, job)
     pipeline = loaded(entry).pipeline(task)

@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 from kit.engines.base import Job
 from kit.engines.configured.pictures import opaque
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.shape import LENGTHS, MEDIA, Shape
+from kit.engines.diffusers.shape import LENGTHS, MEDIA, PipelineShape
 from kit.engines.media.footage import Footage
 from kit.errors import EngineError
 
@@ -30,7 +30,7 @@ _MOST_SIDE = 4096  # of a side that follows from the other one
 _MOST_FRAMES = 81  # of an input clip, where no setting says how many
 
 
-def task(shape: Shape, job: Job) -> str:
+def task(shape: PipelineShape, job: Job) -> str:
     """Return which of the pipelines on one set of weights a job is for.
 
     Raises
@@ -51,7 +51,7 @@ def task(shape: Shape, job: Job) -> str:
 
 
 def arguments(
-    entry: PipelineEntry, shape: Shape, job: Job, pipeline: Any, step: Callable[..., Any]
+    entry: PipelineEntry, shape: PipelineShape, job: Job, pipeline: Any, step: Callable[..., Any]
 ) -> dict[str, Any]:
     """Return what to call a pipeline with.
 
@@ -84,14 +84,14 @@ def arguments(
     return {**entry.always, **values}
 
 
-def _stride(shape: Shape, pipeline: Any) -> int:
+def _stride(shape: PipelineShape, pipeline: Any) -> int:
     """Return what the frames are a multiple of with these weights, or else as usual."""
     if shape.stride == 1:
         return 1
     return next((int(n) for name in _STRIDES if (n := getattr(pipeline, name, 0))), shape.stride)
 
 
-def _sizes(shape: Shape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+def _sizes(shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     """Yield the settings that are rounded down, rounded."""
     for side in _SIDES:
         if values.get(side) is not None:
@@ -101,11 +101,11 @@ def _sizes(shape: Shape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]
             yield length, _frames(values[length], shape)
 
 
-def _rounded(side: float, shape: Shape) -> int:
+def _rounded(side: float, shape: PipelineShape) -> int:
     return max(1, int(side) // shape.multiple) * shape.multiple
 
 
-def _frames(count: int, shape: Shape) -> int:
+def _frames(count: int, shape: PipelineShape) -> int:
     return max(0, count - 1) // shape.stride * shape.stride + 1
 
 
@@ -120,7 +120,7 @@ def _check_steps(values: Mapping[str, Any]) -> None:
 
 
 def _pictures(
-    entry: PipelineEntry, shape: Shape, job: Job, values: Mapping[str, Any]
+    entry: PipelineEntry, shape: PipelineShape, job: Job, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the input media by argument, all cut to the size of the result."""
     size = None
@@ -137,7 +137,9 @@ def _pictures(
             yield name, found if len(found) > 1 else found[0]
 
 
-def _size(image: tuple[int, int], shape: Shape, values: Mapping[str, Any]) -> tuple[int, int]:
+def _size(
+    image: tuple[int, int], shape: PipelineShape, values: Mapping[str, Any]
+) -> tuple[int, int]:
     """Return width and height of the result: as asked for, and in the proportions of a picture."""
     width, height = (values.get(side) for side in _SIDES)
     if width and height:
@@ -148,7 +150,7 @@ def _size(image: tuple[int, int], shape: Shape, values: Mapping[str, Any]) -> tu
 
 
 def _sides_of(
-    pictures: Mapping[str, Any], shape: Shape, values: Mapping[str, Any]
+    pictures: Mapping[str, Any], shape: PipelineShape, values: Mapping[str, Any]
 ) -> dict[str, int]:
     """Return the sides that nobody asked for: the library would press any picture into a square.
 
@@ -163,7 +165,11 @@ def _sides_of(
 
 
 def _opened(
-    name: str, paths: Sequence[Path], entry: PipelineEntry, shape: Shape, values: Mapping[str, Any]
+    name: str,
+    paths: Sequence[Path],
+    entry: PipelineEntry,
+    shape: PipelineShape,
+    values: Mapping[str, Any],
 ) -> Iterator[Any]:
     if name == "video":
         most = next((values[n] for n in LENGTHS if values.get(n)), _MOST_FRAMES)

@@ -220,7 +220,7 @@ _FORMAT = Parameter(
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PipelineShape:
     """What a pipeline is like.
 
     Parameters
@@ -248,7 +248,7 @@ class Shape:
     fps: int
 
 
-def shape_of(entry: PipelineEntry) -> Shape:
+def shape_of(entry: PipelineEntry) -> PipelineShape:
     """Return what an entry's pipeline is like, without importing it.
 
     Raises
@@ -271,7 +271,7 @@ def shape_of(entry: PipelineEntry) -> Shape:
         raise ConfigError(f"'always.{strange[0]}': {pipeline} takes no such argument{hint}")
     video = bool(names & {*LENGTHS}) or "Video" in pipeline
     shares = entry.edit and not video and shares_its_weights(pipeline)
-    return Shape(
+    return PipelineShape(
         pipeline=pipeline,
         asset_type="video" if video else "image",
         names=names,
@@ -282,7 +282,7 @@ def shape_of(entry: PipelineEntry) -> Shape:
     )
 
 
-def definition_of(entry: PipelineEntry, shape: Shape) -> Definition:
+def definition_of(entry: PipelineEntry, shape: PipelineShape) -> Definition:
     """Return an entry's model as the catalog shows it."""
     found = arguments(shape.pipeline)
     media = tuple(_media(entry, shape, found))
@@ -323,7 +323,7 @@ def _priced(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:
     return rule
 
 
-def _settings(shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
+def _settings(shape: PipelineShape, found: Sequence[Argument]) -> Iterator[Parameter]:
     words = _words(shape)
     for argument in found:
         if argument.name in SETTINGS:
@@ -349,7 +349,7 @@ def _setting(argument: Argument, words: Mapping[str, Any]) -> Parameter:
     return known.model_copy(update=changes)
 
 
-def _strength(shape: Shape) -> Any:
+def _strength(shape: PipelineShape) -> Any:
     """Return what the siblings of a pipeline take where nobody says it, if that is one value."""
     found = {
         a.default for name in shape.also.values() for a in arguments(name) if a.name == "strength"
@@ -357,7 +357,7 @@ def _strength(shape: Shape) -> Any:
     return found.pop() if len(found) == 1 else None
 
 
-def _words(shape: Shape) -> Mapping[str, Any]:
+def _words(shape: PipelineShape) -> Mapping[str, Any]:
     """Return what descriptions say of a pipeline that is not the same for all."""
     guidance = next((name for name in _GUIDANCE if name in shape.names), None)
     steps = shape.stride
@@ -369,7 +369,9 @@ def _words(shape: Shape) -> Mapping[str, Any]:
     }
 
 
-def _media(entry: PipelineEntry, shape: Shape, found: Sequence[Argument]) -> Iterator[Parameter]:
+def _media(
+    entry: PipelineEntry, shape: PipelineShape, found: Sequence[Argument]
+) -> Iterator[Parameter]:
     names = {argument.name: argument.required for argument in found if argument.name in MEDIA}
     if shape.also:
         names.setdefault("image", False)

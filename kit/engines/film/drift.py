@@ -20,8 +20,8 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import (
     CAMERAS,
     REACH,
+    FilmView,
     Take,
-    View,
     nearness,
     read_take,
     record,
@@ -31,7 +31,7 @@ from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
 from kit.engines.painting.falling import clouds, kind_of
-from kit.engines.painting.poster.compose import Water, compose, mirror, mirror_grid
+from kit.engines.painting.poster.compose import PosterWater, compose, mirror, mirror_grid
 from kit.engines.painting.poster.planes import Plane, Stage, over
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
@@ -52,13 +52,13 @@ def fly(job: Job, progress: Progress) -> Asset:
     brief = read(job.prompt, values, job.seed, family="poster", moves=_MOVES)
     camera = brief.camera or "drift"
     take = replace(read_take(values, frame_size(values)), camera=camera)
-    flight = Flight(brief, take, progress.part(0.0, 0.08))
+    flight = DriftFlight(brief, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)
     facts = {**brief.facts(), "camera": camera}
     return record(job, drawing, take, flight.frame, name="drift", metadata=facts)
 
 
-class Flight:
+class DriftFlight:
     """A landscape that can be seen at any moment of a take."""
 
     def __init__(self, brief: Brief, take: Take, progress: Progress) -> None:
@@ -110,7 +110,9 @@ class Flight:
             self._air.draw(frame, moment)
         return out
 
-    def _lay_all(self, frame: Frame, sheets: Sequence[_Sheet], seen: View, moment: float) -> None:
+    def _lay_all(
+        self, frame: Frame, sheets: Sequence[_Sheet], seen: FilmView, moment: float
+    ) -> None:
         """Lay sheets over a frame, each down to where a nearer one hides it."""
         matrices = [self._matrix(seen, one.depth) for one in sheets]
         stop, ends = self._stage.height, []
@@ -127,7 +129,7 @@ class Flight:
             shine = self._twinkle(moment) if one.name in _SHINING else None
             _lay(frame, one, matrix, stop, shine)
 
-    def _reflect(self, frame: Frame, wet: Water, matrix: Matrix, moment: float) -> None:
+    def _reflect(self, frame: Frame, wet: PosterWater, matrix: Matrix, moment: float) -> None:
         """Mirror the rows above the shore of a frame in waves that go where the stage does."""
         height, width = frame[0].shape
         edge = float(np.clip(matrix[1, 1] * wet.shore + matrix[1, 2], 2, height - 4))
@@ -146,7 +148,7 @@ class Flight:
         for chroma in frame[1:]:
             mirror(chroma[: shore // 2], (small_x, small_y), chroma[shore // 2 :])
 
-    def _matrix(self, seen: View, depth: float) -> Matrix:
+    def _matrix(self, seen: FilmView, depth: float) -> Matrix:
         """From the stage to the frame: enlarged about the vanishing point, then shifted."""
         stage, near = self._stage, nearness(depth)
         scale = 1.0 + seen.zoom * near

@@ -116,7 +116,7 @@ def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FilmView:
     """How the nearest plane stands: shifted by shares of the frame, and enlarged."""
 
     x: float = 0.0
@@ -125,25 +125,25 @@ class View:
 
 
 #: From the position on the path, -1 to 1, to a view at full motion.
-Path: TypeAlias = Callable[[float], View]
+Path: TypeAlias = Callable[[float], FilmView]
 
 _PAN, _RISE, _ZOOM = 0.15, 0.10, 0.34
 
 CAMERAS: dict[str, Path] = {
-    "drift": lambda at: View(x=-0.6 * _PAN * at, zoom=0.34 * _ZOOM * (at + 1) / 2),
-    "push": lambda at: View(zoom=_ZOOM * (at + 1) / 2),
-    "pull": lambda at: View(zoom=_ZOOM * (1 - at) / 2),
-    "pan_left": lambda at: View(x=_PAN * at),
-    "pan_right": lambda at: View(x=-_PAN * at),
-    "rise": lambda at: View(y=_RISE * (at + 1) / 2, zoom=0.15 * _ZOOM),
-    "arc": lambda at: View(x=_PAN * at, zoom=0.4 * _ZOOM * (1 - at * at)),
-    "still": lambda at: View(),
+    "drift": lambda at: FilmView(x=-0.6 * _PAN * at, zoom=0.34 * _ZOOM * (at + 1) / 2),
+    "push": lambda at: FilmView(zoom=_ZOOM * (at + 1) / 2),
+    "pull": lambda at: FilmView(zoom=_ZOOM * (1 - at) / 2),
+    "pan_left": lambda at: FilmView(x=_PAN * at),
+    "pan_right": lambda at: FilmView(x=-_PAN * at),
+    "rise": lambda at: FilmView(y=_RISE * (at + 1) / 2, zoom=0.15 * _ZOOM),
+    "arc": lambda at: FilmView(x=_PAN * at, zoom=0.4 * _ZOOM * (1 - at * at)),
+    "still": lambda at: FilmView(),
 }
 #: The farthest that any camera shifts the nearest plane, as shares of the frame.
 REACH = (_PAN, _RISE)
 
 
-def view(camera: str, moment: float, *, motion: float, loop: bool) -> View:
+def view(camera: str, moment: float, *, motion: float, loop: bool) -> FilmView:
     """Return the view at a moment, 0 to 1 of the clip.
 
     A single take starts and ends gently; a loop swings out and back.
@@ -151,7 +151,7 @@ def view(camera: str, moment: float, *, motion: float, loop: bool) -> View:
     smooth = moment * moment * (3 - 2 * moment)
     at = math.sin(2 * math.pi * moment) if loop else 0.7 * moment + 1.3 * smooth - 1
     full = CAMERAS[camera](at)
-    return View(full.x * motion, full.y * motion, full.zoom * motion)
+    return FilmView(full.x * motion, full.y * motion, full.zoom * motion)
 
 
 def nearness(depth: float) -> float:

@@ -25,15 +25,15 @@ from kit.engines.painting.heightfield.ground import OPEN, RANGES, develop, light
 from kit.engines.painting.heightfield.levels import (
     END,
     NEAR,
+    CameraPose,
     ColorLevels,
     Hits,
-    Pose,
     box_of,
     height_levels,
     trace_land,
 )  # fmt: skip
 from kit.engines.painting.heightfield.relief import SIDE, Terrain, make_terrain
-from kit.engines.painting.heightfield.water import SWING, Water, dry_shores
+from kit.engines.painting.heightfield.water import SWING, FlightWater, dry_shores
 from kit.engines.painting.looks import look_for
 from kit.engines.painting.painting import Painting
 from kit.engines.prompt.brief import Brief
@@ -160,7 +160,7 @@ class Flight:
             shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
             color = develop(np.asarray(shine, np.float32), look)[0, 0]
             glitter = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
-            self._water = Water(terrain.water, rng[6], shine=color, sun=sun, glitter=glitter)
+            self._water = FlightWater(terrain.water, rng[6], shine=color, sun=sun, glitter=glitter)
         self._weather = None
         if brief.weather in ("rain", "snow"):
             size = (take.width, take.height)
@@ -209,7 +209,7 @@ class Flight:
             cv2.resize(limited, target.shape[::-1], dst=target, interpolation=cv2.INTER_CUBIC)
         return out
 
-    def _compose(self, at: Pose, seconds: float) -> tuple[Bytes, Hits, Bytes]:
+    def _compose(self, at: CameraPose, seconds: float) -> tuple[Bytes, Hits, Bytes]:
         """Return land, sky and water, see `ground.develop`; what is hit, and where it is wet."""
         columns, rows = self._size
         level, lean = at.horizon * rows, math.tan(at.bank)
@@ -265,7 +265,7 @@ def _route(
     lead: int,
     down: float,
     rng: np.random.Generator,
-) -> tuple[list[Pose], float]:
+) -> tuple[list[CameraPose], float]:
     """Return where the camera is at each frame, and a distance nearer than any ground in sight.
 
     It is always above the ground that it comes to; `down` is the height of a frame, a tangent.
@@ -306,7 +306,7 @@ def _route(
         )
     places = zip(x, y, heading, height, horizon, bank, strict=True)
     near = 0.6 * (clearance / ((1 - horizon) * down + 0.1)).min()
-    return [Pose(*map(float, values)) for values in places], float(near)
+    return [CameraPose(*map(float, values)) for values in places], float(near)
 
 
 def _start(terrain: Terrain, rng: np.random.Generator) -> tuple[float, float, float]:

@@ -42,7 +42,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CropRoom:
     """What a move can use."""
 
     across: float  # width and height of the largest window, in shares of the picture
@@ -56,17 +56,17 @@ class Room:
         return Window(min(max(x, half_x), 1 - half_x), min(max(y, half_y), 1 - half_y), size)
 
 
-Move: TypeAlias = Callable[[Room], tuple[Window, Window]]
+Move: TypeAlias = Callable[[CropRoom], tuple[Window, Window]]
 
 
-def _zoom(room: Room) -> tuple[Window, Window]:
+def _zoom(room: CropRoom) -> tuple[Window, Window]:
     return room.window(0.5, 0.5, 1.0), room.window(*room.focus, 1 - 0.4 * room.motion)
 
 
 def _pan(x: float, y: float) -> Move:
     """Return a move from one side to the other, as far as motion asks and the picture allows."""
 
-    def move(room: Room) -> tuple[Window, Window]:
+    def move(room: CropRoom) -> tuple[Window, Window]:
         slack = 1 - (room.across if x else room.down)
         # A picture of the frame's own shape leaves no room: the window shrinks to make some.
         size = 1.0 if slack > 0.3 * room.motion else 1 - 0.28 * room.motion
@@ -81,7 +81,7 @@ def _pan(x: float, y: float) -> Move:
     return move
 
 
-def _drift(room: Room) -> tuple[Window, Window]:
+def _drift(room: CropRoom) -> tuple[Window, Window]:
     """Travel to the focus from the other side of it, closing in a little."""
     x, y = room.focus
     far = 0.7 * room.motion
@@ -129,7 +129,7 @@ def travel(job: Job, progress: Progress) -> Asset:
         y = round(min(max(focus[1] * height - high / 2, 0), height - high))
     pixels = pixels[y : y + high, x : x + wide]
     largest = _largest(wide, high, take)
-    room = Room(
+    room = CropRoom(
         min(1.0, largest / wide),
         min(1.0, largest / shape / high),
         ((focus[0] * width - x) / wide, (focus[1] * height - y) / high),

@@ -27,7 +27,7 @@ _NUMBERS = ("EN", "AN")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """What stays together in a line.
 
     Parameters
@@ -43,7 +43,7 @@ class Piece:
     tail: str = ""
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[TextPiece]:
     """Return a text as what may stand in lines of their own.
 
     Examples
@@ -67,7 +67,7 @@ def clusters(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
-def check_words(parts: Sequence[Piece]) -> None:
+def check_words(parts: Sequence[TextPiece]) -> None:
     """Refuse a text of so many pieces that nobody could read it in a picture.
 
     Raises
@@ -83,7 +83,7 @@ def check_words(parts: Sequence[Piece]) -> None:
 
 
 def broken(
-    parts: Sequence[Piece], count: int, width: Callable[[str], float]
+    parts: Sequence[TextPiece], count: int, width: Callable[[str], float]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Break pieces into lines so that the widest is narrow, and of such ways the most even one.
 
@@ -122,17 +122,17 @@ def broken(
     return lines, tuple(carried)
 
 
-def _line(parts: Sequence[Piece]) -> str:
+def _line(parts: Sequence[TextPiece]) -> str:
     return "".join(part.text + part.glue for part in parts[:-1]) + parts[-1].text + parts[-1].tail
 
 
-def _word(word: str) -> Iterator[Piece]:
+def _word(word: str) -> Iterator[TextPiece]:
     if len(word) <= _LONGEST:
-        yield Piece(word)
+        yield TextPiece(word)
         return
     parts = [piece for run in _runs(word) for piece in _cut(run)]
     yield from parts[:-1]
-    yield Piece(parts[-1].text)
+    yield TextPiece(parts[-1].text)
 
 
 def _runs(word: str) -> Iterator[str]:
@@ -146,13 +146,13 @@ def _runs(word: str) -> Iterator[str]:
     yield run
 
 
-def _cut(run: str) -> Iterator[Piece]:
+def _cut(run: str) -> Iterator[TextPiece]:
     """Yield a run of letters in parts of about the same length."""
     letters = clusters(run)
     count = -(-len(letters) // _LONGEST)
     ends = [round(len(letters) * number / count) for number in range(count + 1)]
     for first, last in pairwise(ends):
-        yield Piece("".join(letters[first:last]), "", "-" if last < len(letters) else "")
+        yield TextPiece("".join(letters[first:last]), "", "-" if last < len(letters) else "")
 
 
 def leftward(text: str) -> bool:

@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import RGB, YUV, Bytes
-from kit.engines.media.encoding import FORMATS, Track, container_at, picture_stream
+from kit.engines.media.encoding import FORMATS, SoundTrack, container_at, picture_stream
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
 
@@ -89,7 +89,7 @@ class Clip:
         self._shape = (height * 3 // 2, width)
         self._container = container_at(path)
         self._stream = picture_stream(self._container, codec, (width, height), fps, quality, preset)
-        self._track = Track(self._container, path.suffix, sound) if sound else None
+        self._track = SoundTrack(self._container, path.suffix, sound) if sound else None
         self._rate = Fraction(fps)
         self._check = check
         self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE)

@@ -104,7 +104,7 @@ def picture_stream(
     return stream
 
 
-class Track:
+class SoundTrack:
     """The sound of a clip, encoded bit by bit as the pictures advance.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.engines.media.breaking import (
-    Piece,
+    TextPiece,
     broken,
     check_words,
     clusters,
@@ -203,7 +203,7 @@ def _ways(
     given = tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if 1 < len(given) <= most_lines:
         yield _GIVEN, [(given, ())]
-    parts, words = pieces(text), [Piece(word) for word in text.split()]
+    parts, words = pieces(text), [TextPiece(word) for word in text.split()]
     check_words(parts)
     for share, units in ((_WHOLE, words), (0.0, parts)):
         counts = range(1, min(most_lines, len(units)) + 1)

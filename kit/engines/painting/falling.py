@@ -24,7 +24,7 @@ _GLOWING = ((4.2, 0.04), (3.3, 0.1), (2.4, 0.2), (1.7, 0.45), (1.2, 0.75), (0.8,
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class FallingLayer:
     """One layer of what is in the air.
 
     The tile is light or density, as large as the frame. It moves that many frame widths and heights
@@ -76,7 +76,7 @@ def kind_of(brief: Brief) -> str | None:
     return "fireflies" if "fireflies" in brief.things else None
 
 
-def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[Layer]:
+def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[FallingLayer]:
     """Return layers from far to near; `size` is the frame's width and height."""
     made, found = _KINDS[kind], []
     draw = {"rain": _rain, "fog": _fog}.get(kind, _specks)
@@ -85,7 +85,7 @@ def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[L
         speed = _between(made.across, near), _between(made.down, near)
         if kind == "rain":
             speed = speed[1] * _LEAN * size[1] / size[0], speed[1]
-        found.append(Layer(draw(rng, size, made, near), speed, made.sway, number * _LATER))
+        found.append(FallingLayer(draw(rng, size, made, near), speed, made.sway, number * _LATER))
     return found
 
 

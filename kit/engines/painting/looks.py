@@ -23,7 +23,7 @@ _FILM = Film(saturation=1.08, vignette=0.40, bloom=0.25, threshold=0.9, grain=1.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class HourLook:
     """The light that a scene is seen in."""
 
     sky: tuple[Oklch, ...]  # from the horizon up to the zenith
@@ -52,7 +52,7 @@ class Look:
 
 
 _HOURS = {
-    "dawn": Look(
+    "dawn": HourLook(
         sky=((0.93, 0.085, 66), (0.85, 0.090, 34), (0.70, 0.080, 325), (0.52, 0.095, 266)),
         sun=(0.91, 0.080, 62),
         sun_power=2.8,
@@ -67,7 +67,7 @@ _HOURS = {
         cloud_shade=(0.66, 0.060, 315),
         glow=0.8,
     ),
-    "day": Look(
+    "day": HourLook(
         sky=((0.93, 0.030, 225), (0.84, 0.065, 236), (0.68, 0.110, 248), (0.52, 0.130, 255)),
         sun=(0.97, 0.035, 88),
         sun_power=3.0,
@@ -83,7 +83,7 @@ _HOURS = {
         glow=0.35,
         film=replace(_FILM, exposure=0.92),
     ),
-    "sunset": Look(
+    "sunset": HourLook(
         sky=((0.92, 0.110, 78), (0.82, 0.130, 52), (0.62, 0.095, 352), (0.40, 0.090, 278)),
         sun=(0.84, 0.125, 48),
         sun_power=3.7,
@@ -98,7 +98,7 @@ _HOURS = {
         cloud_shade=(0.50, 0.085, 340),
         glow=1.0,
     ),
-    "dusk": Look(
+    "dusk": HourLook(
         sky=((0.76, 0.120, 48), (0.62, 0.115, 20), (0.43, 0.090, 315), (0.26, 0.075, 275)),
         sun=(0.74, 0.130, 25),
         sun_power=1.15,
@@ -115,7 +115,7 @@ _HOURS = {
         film=replace(_FILM, exposure=1.12),
         stars=0.35,
     ),
-    "night": Look(
+    "night": HourLook(
         sky=((0.42, 0.060, 240), (0.33, 0.065, 252), (0.23, 0.060, 264), (0.14, 0.045, 272)),
         sun=(0.79, 0.080, 248),
         sun_power=0.66,
@@ -166,7 +166,7 @@ _PARTED = 0.65  # cover of clouds that let the sun out
 _CLEAR, _DENSE = 5.0, 9.0  # density of fog: of what stands 150 m away, half is lost
 
 
-def look_for(brief: Brief) -> Look:
+def look_for(brief: Brief) -> HourLook:
     """Return the light of a brief."""
     look = _HOURS[brief.hour]
     if tints := of_light(brief):
@@ -216,7 +216,7 @@ def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
     return min(max(cover, 1.0 if brief.weather == "overcast" else 0.0), 1.1)
 
 
-def _with_light_seen(look: Look, brief: Brief) -> Look:
+def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
     """Return a look whose sun or moon stands where it is seen, if the prompt wants to see it."""
     if look.moon:
         named = "moon" in brief.things
@@ -232,7 +232,7 @@ def _with_light_seen(look: Look, brief: Brief) -> Look:
     return replace(look, elevation=elevation, named=True, disc=True)
 
 
-def _closed(look: Look, *, dim: bool) -> Look:
+def _closed(look: HourLook, *, dim: bool) -> HourLook:
     """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
     mean = sum(color[0] for color in look.sky) / len(look.sky)
     # The eye opens to the dark, where gray has still a hint of blue.
@@ -255,7 +255,7 @@ def _closed(look: Look, *, dim: bool) -> Look:
     )
 
 
-def _burning(look: Look) -> Look:
+def _burning(look: HourLook) -> HourLook:
     """Return a look under dark clouds over a horizon that burns."""
 
     def darker(color: Oklch, share: float) -> Oklch:
@@ -273,7 +273,7 @@ def _burning(look: Look) -> Look:
     )
 
 
-def _fogged(look: Look, density: float) -> Look:
+def _fogged(look: HourLook, density: float) -> HourLook:
     """Return a look in fog: air of one pale color up to the zenith, without stars."""
     lightness, chroma, hue = look.air
     pale = (0.015 + 0.5 * (lightness + look.sky[0][0]), 0.4 * chroma, hue)
@@ -281,7 +281,7 @@ def _fogged(look: Look, density: float) -> Look:
     return replace(look, sky=sky, air=pale, far=pale, haze=density, mist=0.0, clouds=0.0, stars=0.0)
 
 
-def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
+def _tinted(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:
     def toned(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
         return (color[0], tint[1] * strength, tint[0])
 
@@ -299,7 +299,7 @@ def _tinted(look: Look, top: Tint, middle: Tint, low: Tint) -> Look:
     )
 
 
-def _changed(look: Look, factors: Factors) -> Look:
+def _changed(look: HourLook, factors: Factors) -> HourLook:
     dark = factors.get("dark", 1.0)
     low, *high = look.sky
     shade = look.cloud_shade
@@ -308,7 +308,7 @@ def _changed(look: Look, factors: Factors) -> Look:
     return replace(look, sky=sky, cloud_shade=(shade[0] * dark, *shade[1:]), **values)
 
 
-def _each(look: Look, change: Callable[[Oklch], Oklch]) -> Look:
+def _each(look: HourLook, change: Callable[[Oklch], Oklch]) -> HourLook:
     names = ("sun", "air", "far", "cloud_lit", "cloud_shade")
     colors = {name: change(getattr(look, name)) for name in names}
     return replace(look, sky=tuple(change(color) for color in look.sky), **colors)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.falling import fallen, kind_of
-from kit.engines.painting.looks import Look
+from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import sample, tile, warp
 from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import Brief
@@ -42,7 +42,7 @@ class Sky:
     curtains: Floats | None  # the same of northern lights
 
 
-def sun_of(look: Look, camera: Camera, across: float, size: float = 1.0) -> Sun:
+def sun_of(look: HourLook, camera: Camera, across: float, size: float = 1.0) -> Sun:
     """Return where the light of a look stands, `across` from 0 left to 1 right."""
     shown = look.named or 0.0 < look.elevation < (0.95 if look.moon else 0.5)
     shown = shown and look.disc
@@ -58,7 +58,7 @@ def sun_of(look: Look, camera: Camera, across: float, size: float = 1.0) -> Sun:
 
 
 def paint_sky(
-    look: Look, camera: Camera, sun: Sun, rng: np.random.Generator, progress: Progress
+    look: HourLook, camera: Camera, sun: Sun, rng: np.random.Generator, progress: Progress
 ) -> Sky:
     """Return the sky of a look over a whole frame."""
     depth = min(camera.rows, max(8, int(camera.horizon) + 2))
@@ -187,7 +187,7 @@ def _with_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
 
 def _clouded(
     sky: Floats,
-    look: Look,
+    look: HourLook,
     camera: Camera,
     sun: Sun,
     near: Floats,
@@ -228,7 +228,7 @@ def _bent_tile(rng: np.random.Generator, gain: float, amount: float) -> Floats:
 
 
 def draw_weather(
-    planes: Floats, brief: Brief, look: Look, horizon: float, rng: np.random.Generator
+    planes: Floats, brief: Brief, look: HourLook, horizon: float, rng: np.random.Generator
 ) -> None:
     """Draw what falls or flies in a brief, in place; `horizon` is its row."""
     # Drops bend light of all directions: hardly more than a hint of a color is left.

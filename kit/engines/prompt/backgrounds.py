@@ -14,7 +14,7 @@ from typing import TypeAlias
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.colors import rgb_of
 from kit.engines.prompt.reading import read
-from kit.engines.prompt.tokens import Said, tokens_of
+from kit.engines.prompt.tokens import WordMeanings, tokens_of
 from kit.engines.prompt.vocabulary import Tint, vocabulary
 from kit.parameters import Problem
 
@@ -54,7 +54,9 @@ def asks_for_place(text: str) -> bool:
     if any(map(_names_place, _words(text))):
         return True
     # What is said in emoji, or of birds and northern lights, decides where nothing else does.
-    return not color_words(text) and (_names_place(text) or bool(Said(tokens_of(text)).anywhere))
+    return not color_words(text) and (
+        _names_place(text) or bool(WordMeanings(tokens_of(text)).anywhere)
+    )
 
 
 def color_words(text: str) -> list[str]:
@@ -109,7 +111,9 @@ def _paired(word: str, after: str) -> str | None:
 
 
 def _names_place(text: str) -> bool:
-    said = Said([token for token in tokens_of(text) if token.text not in vocabulary().colors])
+    said = WordMeanings(
+        [token for token in tokens_of(text) if token.text not in vocabulary().colors]
+    )
     return said.speaks_of(*_PLACES)
 
 

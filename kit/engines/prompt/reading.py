@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 
 from kit.engines.prompt.brief import COVERED, Brief, Grade
 from kit.engines.prompt.moves import Moves, moves_of
-from kit.engines.prompt.tokens import ANYWHERE, GLIMMERS, SKY_LIGHTS, Said, Token, tokens_of
+from kit.engines.prompt.tokens import ANYWHERE, GLIMMERS, SKY_LIGHTS, Token, WordMeanings, tokens_of
 from kit.engines.prompt.vocabulary import Tint, Vocabulary, vocabulary
 from kit.engines.sizes import longest_side
 from kit.parameters import Problem
@@ -29,7 +29,7 @@ _ACCOUNTING_MOST, _LONGEST = 40, 60
 
 
 def accounted(
-    said: Said, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
+    said: WordMeanings, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which words of a prompt direct a brief, and which speak of something and do not.
 
@@ -246,7 +246,7 @@ def read(
     >>> read("a cat on a beach", {}, seed=7).unused
     ('cat',)
     """
-    words, said = vocabulary(), Said(tokens_of(prompt))
+    words, said = vocabulary(), WordMeanings(tokens_of(prompt))
     composition = said.all("composition")
     asked = family or parameters.get("family", AUTO)
     number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
@@ -325,7 +325,7 @@ NOTHING = (
 )
 
 
-def _named(said: Said) -> str:
+def _named(said: WordMeanings) -> str:
     """Return the family that words name, empty where none does."""
     words = vocabulary()
     least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)
@@ -338,7 +338,7 @@ def _named(said: Said) -> str:
     return _showing(said, Counter(telling).most_common(1)[0][0])
 
 
-def _showing(said: Said, family: str) -> str:
+def _showing(said: WordMeanings, family: str) -> str:
     """Return a family that is named, or the one where what is asked for besides can be seen."""
     if family == "sea" and said.says(vocabulary().words("places", "salt")):
         return family
@@ -350,7 +350,7 @@ def _showing(said: Said, family: str) -> str:
     return "sea" if family == "lake" and wet else family
 
 
-def _opened(said: Said, number: int) -> str:
+def _opened(said: WordMeanings, number: int) -> str:
     """Return a family where words name none: one that shows what they speak of."""
     land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
     weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
@@ -379,7 +379,7 @@ class _Light(TypedDict):
     weather: str
 
 
-def _light(said: Said, drawn: Mapping[str, str], family: str, falling: str) -> _Light:
+def _light(said: WordMeanings, drawn: Mapping[str, str], family: str, falling: str) -> _Light:
     """Return hour, season and weather: what is said, what that means for the rest, and luck."""
     hour = _hour(said, drawn)
     gray = said.weather == "overcast" or said.first("mood") == "gloomy"
@@ -399,7 +399,7 @@ def _light(said: Said, drawn: Mapping[str, str], family: str, falling: str) -> _
     return _Light(hour=hour, season=season, weather=weather)
 
 
-def _hour(said: Said, drawn: Mapping[str, str]) -> str:
+def _hour(said: WordMeanings, drawn: Mapping[str, str]) -> str:
     """Return the hour that is said, or that other words mean: an aurora is seen at night."""
     hour, sun = said.first("hour"), "sun" in said.texts
     if "aurora" in said.anywhere:
@@ -416,7 +416,7 @@ def _hour(said: Said, drawn: Mapping[str, str]) -> str:
     return "sunset" if low else drawn["hour"]
 
 
-def _under(weather: str, hour: str, said: Said) -> str:
+def _under(weather: str, hour: str, said: WordMeanings) -> str:
     """Return the hour under a weather where no word names one: under a closed sky it is day.
 
     A sun that breaks through may stand low, and what glimmers in the dark keeps its night.
@@ -425,7 +425,7 @@ def _under(weather: str, hour: str, said: Said) -> str:
     return "day" if weather in COVERED and not named else hour
 
 
-def _own_hour(said: Said, family: str, drawn: str) -> str:
+def _own_hour(said: WordMeanings, family: str, drawn: str) -> str:
     """Return a family's hour where no word names one: rays of the sun need a sun."""
     if family == "forest" and "rays" in said.things(family):
         return "dawn"
@@ -436,7 +436,7 @@ def _own_hour(said: Said, family: str, drawn: str) -> str:
     return _HOURS.get(family, drawn)
 
 
-def _weather(said: Said, family: str, drawn: str, falling: str) -> str:
+def _weather(said: WordMeanings, family: str, drawn: str, falling: str) -> str:
     """Return the weather: a street is wet and a sky without a word for it is not foggy."""
     weather = falling if falling in _FALLING else said.weather
     if weather:

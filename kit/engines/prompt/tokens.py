@@ -170,7 +170,7 @@ SKY_LIGHTS = frozenset(("aurora", "crescent", "full_moon"))
 ANYWHERE = GLIMMERS | SKY_LIGHTS | {"birds"}
 
 
-class Said:
+class WordMeanings:
     """The words of a prompt with what they mean."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:

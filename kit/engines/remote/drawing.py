@@ -19,8 +19,8 @@ from kit.engines.configured.pictures import opaque
 from kit.engines.media import picture, stills
 from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import MAGIC, inspect
-from kit.engines.remote.exchange import Ask, Reply, Tell, awaited
-from kit.engines.remote.http import Caller
+from kit.engines.remote.exchange import Ask, RemoteReply, Tell, awaited
+from kit.engines.remote.http import RemoteCaller
 from kit.engines.remote.images import ImagesEntry
 from kit.engines.remote.site import form, seed
 from kit.errors import EngineError
@@ -29,7 +29,7 @@ from kit.errors import EngineError
 _FILE = "file"
 
 
-def answered(reply: Reply, kind: str) -> Any:
+def answered(reply: RemoteReply, kind: str) -> Any:
     """Return what the JSON of an answer says; where it is a file itself, that is its only entry.
 
     Parameters
@@ -58,7 +58,9 @@ def item_of(answer: Any) -> dict[str, Any] | None:
     return item if is_file or _text(item, "b64_json") or _text(item, "url") else None
 
 
-async def received(caller: Caller, item: Mapping[str, Any], target: Path, *, most: int) -> None:
+async def received(
+    caller: RemoteCaller, item: Mapping[str, Any], target: Path, *, most: int
+) -> None:
     """Write the file of an item to a path.
 
     Raises
@@ -186,7 +188,7 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
         raise EngineError("a mask needs the image that it is for", code="missing_image")
 
     async def work(tell: Tell) -> dict[str, Any]:
-        async with Caller(entry.site()) as caller:
+        async with RemoteCaller(entry.site()) as caller:
             reply = await _asked(caller, entry, job)
             tell(0.8)
             item = item_of(answered(reply, "image"))
@@ -205,7 +207,7 @@ def draw(entry: ImagesEntry, job: Job, progress: Progress) -> Asset:
     return made
 
 
-def _nothing(caller: Caller, reply: Reply) -> EngineError:
+def _nothing(caller: RemoteCaller, reply: RemoteReply) -> EngineError:
     """Return the error of an answer without a picture; gateways may say why, as if all was well."""
     why = caller.reason(reply.sentence)
     sentence = f"answered without a picture{f': {why}' if why else ''}"
@@ -217,7 +219,7 @@ def normal(path: Path) -> bytes:
     return _png(Image.fromarray(opaque(path, most=MOST_SIDE)))
 
 
-async def _asked(caller: Caller, entry: ImagesEntry, job: Job) -> Reply:
+async def _asked(caller: RemoteCaller, entry: ImagesEntry, job: Job) -> RemoteReply:
     """Return the answer to a job; it is sent again only without a field that was refused.
 
     Never once it may have been carried out: pictures cost somebody money.

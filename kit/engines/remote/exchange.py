@@ -65,11 +65,11 @@ class Ask:
     once: bool = False
     quiet: float = 60.0
     tries: int = TRIES
-    enough: Callable[[Reply], bool] = lambda _: False
+    enough: Callable[[RemoteReply], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RemoteReply:
     """An answer, read to its end."""
 
     status: int
@@ -185,7 +185,7 @@ _NOT_YET = frozenset({202, 404})
 _FAILED = frozenset({408, 500, 502, 504})
 
 
-def wait_before(ask: Ask, outcome: Reply | Lost, attempt: int, pause: float) -> float | None:
+def wait_before(ask: Ask, outcome: RemoteReply | Lost, attempt: int, pause: float) -> float | None:
     """Return the seconds until a request is sent again, or None if it is not to be.
 
     Parameters
@@ -196,7 +196,7 @@ def wait_before(ask: Ask, outcome: Reply | Lost, attempt: int, pause: float) -> 
         Seconds before the first repetition; the later ones take up to eight times that.
     """
     backoff = pause * 2.0 ** min(attempt, TRIES - 2)
-    broken = isinstance(outcome, Reply) and outcome.status == 500
+    broken = isinstance(outcome, RemoteReply) and outcome.status == 500
     more = attempt < (min(TRIES, ask.tries) if broken else ask.tries) - 1
     if isinstance(outcome, Lost):
         return backoff if more and (ask.again or not outcome.sent) else None
@@ -207,7 +207,7 @@ def wait_before(ask: Ask, outcome: Reply | Lost, attempt: int, pause: float) -> 
     return _wait(ask, outcome, backoff if more else None, pause)
 
 
-def _wait(ask: Ask, reply: Reply, backoff: float | None, pause: float) -> float | None:
+def _wait(ask: Ask, reply: RemoteReply, backoff: float | None, pause: float) -> float | None:
     asked = reply.retry_after
     running = reply.status == 409 and asked is not None and ask.again
     if reply.status not in _BUSY and not running:

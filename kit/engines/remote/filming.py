@@ -24,13 +24,13 @@ from kit.engines.remote.exchange import (
     GOODBYE_SECONDS,
     PATIENT,
     Ask,
-    Reply,
+    RemoteReply,
     Tell,
     awaited,
     told,
     undoable,
 )
-from kit.engines.remote.http import FILE_BYTES, Caller
+from kit.engines.remote.http import FILE_BYTES, RemoteCaller
 from kit.engines.remote.site import Site, form, seed
 from kit.engines.remote.videos import VideosEntry
 from kit.errors import EngineError
@@ -157,7 +157,7 @@ def film(entry: VideosEntry, job: Job, progress: Progress, notes: Path) -> Asset
     order = order_of(entry.site(), entry.path, entry.model, job)
 
     async def work(tell: Tell) -> None:
-        async with Caller(entry.site()) as caller:
+        async with RemoteCaller(entry.site()) as caller:
             with underway(notes, order) as note:
                 started, address = await _begun(caller, entry, job, note)
                 tell(_STARTED)
@@ -177,14 +177,14 @@ def film(entry: VideosEntry, job: Job, progress: Progress, notes: Path) -> Asset
     return made
 
 
-async def _begun(caller: Caller, entry: VideosEntry, job: Job, note: Note) -> tuple[Any, str]:
+async def _begun(caller: RemoteCaller, entry: VideosEntry, job: Job, note: Note) -> tuple[Any, str]:
     """Return the answer to the start of a job; or that on a clip left behind for it, and where."""
     if note.found:
         reply = await caller.attempt(_look(note.found))
         if 200 <= reply.status < 300 and _state(reply.json()) in ("processing", "completed"):
             return reply.json(), note.found
 
-    async def end(reply: Reply) -> None:
+    async def end(reply: RemoteReply) -> None:
         await _forget(caller, _address(entry, reply.json()))
 
     return answered(await undoable(caller.ask(_request(entry, job)), end), "video"), ""
@@ -221,7 +221,9 @@ def _address(entry: VideosEntry, answer: Any) -> str:
     return f"{entry.path}/{quote(str(found), safe='')}"
 
 
-async def _wanted(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> Any:
+async def _wanted(
+    caller: RemoteCaller, entry: VideosEntry, address: str, answer: Any, tell: Tell
+) -> Any:
     """Wait until a clip is made, and end it there if nobody wants it any more."""
     try:
         return await _made(caller, entry, address, answer, tell)
@@ -230,7 +232,9 @@ async def _wanted(caller: Caller, entry: VideosEntry, address: str, answer: Any,
         raise
 
 
-async def _made(caller: Caller, entry: VideosEntry, address: str, answer: Any, tell: Tell) -> Any:
+async def _made(
+    caller: RemoteCaller, entry: VideosEntry, address: str, answer: Any, tell: Tell
+) -> Any:
     """Wait until a clip is made and return the last answer.
 
     Raises
@@ -257,7 +261,7 @@ def _look(address: str) -> Ask:
     return Ask(method="GET", path=address, again=True, tries=PATIENT, enough=_over)
 
 
-def _over(reply: Reply) -> bool:
+def _over(reply: RemoteReply) -> bool:
     """Whether an answer tells of a job that is over, whatever its status.
 
     vLLM-Omni tells of a job that failed under the status of its error, such as 500. Source:
@@ -267,7 +271,7 @@ def _over(reply: Reply) -> bool:
     return job is not None and _state(job) != "processing"
 
 
-def _job(reply: Reply) -> dict[str, Any] | None:
+def _job(reply: RemoteReply) -> dict[str, Any] | None:
     """Return what an answer tells of a job: as its body, or as LiteLLM repeats it in an error."""
     for text in (reply.content.decode(errors="replace"), reply.sentence):
         try:
@@ -285,7 +289,7 @@ def _state(answer: Any) -> str:
     return FINISHED.get(str(answer.get("status", "")).lower(), "processing")
 
 
-async def _fetch(caller: Caller, address: str, made: Any, target: Path) -> None:
+async def _fetch(caller: RemoteCaller, address: str, made: Any, target: Path) -> None:
     """Write a clip to a path.
 
     SGLang keeps none that it has put into a bucket, and its job names the address there. Source:
@@ -306,7 +310,7 @@ def _fraction(answer: Any) -> float:
     return min(1.0, max(0.0, percent / 100)) if isinstance(percent, (int, float)) else 0.0
 
 
-async def _forget(caller: Caller, address: str) -> None:
+async def _forget(caller: RemoteCaller, address: str) -> None:
     """Tell the endpoint that nobody wants a clip any more; it may not care."""
     try:
         async with asyncio.timeout(GOODBYE_SECONDS):

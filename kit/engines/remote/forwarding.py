@@ -23,17 +23,17 @@ from kit.engines.remote.exchange import (
     GOODBYE_SECONDS,
     PATIENT,
     Ask,
-    Reply,
+    RemoteReply,
     Tell,
     awaited,
     undoable,
 )
-from kit.engines.remote.http import Caller
+from kit.engines.remote.http import RemoteCaller
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
-from kit.wire import Generation, Model, Receipt, Shape, Ticket
+from kit.wire import Generation, Model, Receipt, Ticket, WireShape
 
-W = TypeVar("W", bound=Shape)
+W = TypeVar("W", bound=WireShape)
 _ROOT = "v1/creative-studio"
 _NAME = "output"
 _LONGEST_PAUSE = 10.0
@@ -60,7 +60,7 @@ def forward(site: Site, model: Model, job: Job, progress: Progress) -> Asset:
     """
 
     async def work(tell: Tell) -> Generation:
-        async with Caller(site) as caller:
+        async with RemoteCaller(site) as caller:
             body = await _body(caller, model, job)
             tell(_SENT)
             generation = await _made(caller, site, body, job.seed, tell)
@@ -88,7 +88,7 @@ def _told(generation: Generation) -> dict[str, Any]:
     return told if len(json.dumps(told)) <= _MOST_TOLD else {}
 
 
-async def _body(caller: Caller, model: Model, job: Job) -> dict[str, Any]:
+async def _body(caller: RemoteCaller, model: Model, job: Job) -> dict[str, Any]:
     body: dict[str, Any] = {"modelId": model.id, "parameters": _parameters(model, job)}
     if model.supports_prompt and job.prompt:
         body["prompt"] = job.prompt
@@ -112,7 +112,7 @@ def _parameters(model: Model, job: Job) -> dict[str, Any]:
     return values
 
 
-async def _uploaded(caller: Caller, model_id: str, kind: str, path: Path) -> str:
+async def _uploaded(caller: RemoteCaller, model_id: str, kind: str, path: Path) -> str:
     """Send a file and return its id there.
 
     A ticket that was given for the same content before is given again: its file may be there, and
@@ -138,11 +138,11 @@ async def _uploaded(caller: Caller, model_id: str, kind: str, path: Path) -> str
 
 
 async def _made(
-    caller: Caller, site: Site, body: Mapping[str, Any], seed: int, tell: Tell
+    caller: RemoteCaller, site: Site, body: Mapping[str, Any], seed: int, tell: Tell
 ) -> Generation:
     """Start a generation, or find the one that was started before, and wait for its end."""
 
-    async def end(reply: Reply) -> None:
+    async def end(reply: RemoteReply) -> None:
         await _cancel(caller, _read(Receipt, reply))
 
     for number in range(_ORDERS):
@@ -165,7 +165,7 @@ async def _made(
     raise EngineError(sentence, code="upstream_failed")
 
 
-async def _followed(caller: Caller, site: Site, receipt: Receipt, tell: Tell) -> Generation:
+async def _followed(caller: RemoteCaller, site: Site, receipt: Receipt, tell: Tell) -> Generation:
     address, pause = _status(caller, receipt), site.pause
     while True:
         reply = await caller.ask(Ask(method="GET", path=address, again=True, tries=PATIENT))
@@ -177,7 +177,7 @@ async def _followed(caller: Caller, site: Site, receipt: Receipt, tell: Tell) ->
         pause = min(_LONGEST_PAUSE, pause * 1.2)
 
 
-async def _fetch(caller: Caller, generation: Generation, target: Path) -> None:
+async def _fetch(caller: RemoteCaller, generation: Generation, target: Path) -> None:
     if not generation.output_url:
         raise EngineError("the remote service made no output", code="upstream_odd")
     await caller.fetch(generation.output_url, target)
@@ -186,7 +186,7 @@ async def _fetch(caller: Caller, generation: Generation, target: Path) -> None:
         raise EngineError("the output did not arrive as it was sent", code="upstream_odd")
 
 
-async def _cancel(caller: Caller, receipt: Receipt) -> None:
+async def _cancel(caller: RemoteCaller, receipt: Receipt) -> None:
     """Pass a cancel on; a service that knows no cancel goes on for nobody."""
     path = f"{_own_path(receipt)}/cancel"
     try:
@@ -196,7 +196,7 @@ async def _cancel(caller: Caller, receipt: Receipt) -> None:
         pass
 
 
-def _status(caller: Caller, receipt: Receipt) -> str:
+def _status(caller: RemoteCaller, receipt: Receipt) -> str:
     """Return where to ask after a generation; an address elsewhere would be told the key."""
     url = receipt.status_url
     return url if url and caller.own(caller.address(url)) else _own_path(receipt)
@@ -211,7 +211,7 @@ def _post(path: str, body: Mapping[str, Any] | None, key: str) -> Ask:
     return Ask(method="POST", path=path, json=body, headers=headers, again=True)
 
 
-def _put(caller: Caller, ticket: Ticket, path: Path) -> Ask:
+def _put(caller: RemoteCaller, ticket: Ticket, path: Path) -> Ask:
     size = {"Content-Length": str(path.stat().st_size)}
     given = {name for name in ticket.required_headers if name.lower() != "content-length"}
     headers = {name: ticket.required_headers[name] for name in given} | size
@@ -225,11 +225,11 @@ def _key(content: Mapping[str, Any], more: str, number: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _replayed(reply: Reply) -> bool:
+def _replayed(reply: RemoteReply) -> bool:
     return reply.headers.get("idempotency-replayed", "").lower() == "true"
 
 
-def _read(kind: type[W], reply: Reply) -> W:
+def _read(kind: type[W], reply: RemoteReply) -> W:
     try:
         return kind.model_validate(reply.json())
     except ValidationError:

@@ -20,7 +20,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from kit.engines.remote import exchange
-from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, Reply, wait_before
+from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, RemoteReply, wait_before
 from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
 from kit.version import __version__
@@ -39,7 +39,7 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 _REDIRECTS = 4
 
 
-class Caller:
+class RemoteCaller:
     """Talks to one site; use it as ``async with``.
 
     Raises
@@ -107,7 +107,7 @@ class Caller:
     def _trusted(self, url: str) -> bool:
         return self.own(url) or url.startswith("https://")
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> RemoteReply:
         """Send a request and return the answer if it is a good one.
 
         Raises
@@ -122,7 +122,7 @@ class Caller:
             return reply
         raise self.refusal(reply, ask.method)
 
-    async def attempt(self, ask: Ask) -> Reply:
+    async def attempt(self, ask: Ask) -> RemoteReply:
         """Send a request, again where that does no harm, and return whatever is answered."""
         outcome = await self._attempted(ask, self._once)
         if isinstance(outcome, Lost):
@@ -160,7 +160,7 @@ class Caller:
             line = line.replace(self._key, "***")
         return line if len(line) <= 300 else f"{line[:297]}..."
 
-    def refusal(self, reply: Reply, of: str = "") -> EngineError:
+    def refusal(self, reply: RemoteReply, of: str = "") -> EngineError:
         """Return the error that an answer stands for; `of` as in `exchange.refused`."""
         status = 402 if reply.is_out_of_credits else reply.status
         sentence, code = exchange.refused(status, reply.sentence, self._secrets, of=of)
@@ -180,7 +180,7 @@ class Caller:
         whole = f"the service behind this model {sentence}"
         return EngineError(whole, code=code, detail=f"{self._site.name}: {self.told(detail)}")
 
-    async def _downloaded(self, url: str, target: Path, most: int, late: bool) -> Reply:
+    async def _downloaded(self, url: str, target: Path, most: int, late: bool) -> RemoteReply:
         own = self.own(url)
         tries = PATIENT if own else TRIES
         ask = Ask(method="GET", path=url, again=True, bare=not own, late=late, tries=tries)
@@ -191,8 +191,8 @@ class Caller:
         return outcome
 
     async def _attempted(
-        self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]
-    ) -> Reply | Lost:
+        self, ask: Ask, send: Callable[[Ask], Awaitable[RemoteReply | Lost]]
+    ) -> RemoteReply | Lost:
         started = time.monotonic()
         outcome = await self._sent(ask, send)
         for attempt in range(0 if ask.once else PATIENT - 1):
@@ -205,36 +205,38 @@ class Caller:
             outcome = await self._sent(ask, send)
         return outcome
 
-    async def _sent(self, ask: Ask, send: Callable[[Ask], Awaitable[Reply | Lost]]) -> Reply | Lost:
+    async def _sent(
+        self, ask: Ask, send: Callable[[Ask], Awaitable[RemoteReply | Lost]]
+    ) -> RemoteReply | Lost:
         outcome = await send(ask)
-        self._reached = self._reached or isinstance(outcome, Reply) or outcome.sent
+        self._reached = self._reached or isinstance(outcome, RemoteReply) or outcome.sent
         return outcome
 
     def _is_first_contact(self, ask: Ask) -> bool:
         """Whether the site may simply not be there: what is paid for is waited for longer."""
         return not self._reached and ask.tries <= TRIES
 
-    async def _once(self, ask: Ask) -> Reply | Lost:
+    async def _once(self, ask: Ask) -> RemoteReply | Lost:
         try:
             async with self._opened(ask) as response:
                 content = await _read(response, ANSWER_BYTES)
-                return Reply(response.status_code, response.headers, content)
+                return RemoteReply(response.status_code, response.headers, content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return _lost(error)
 
-    async def _to_file(self, ask: Ask, target: Path, most: int) -> Reply | Lost:
+    async def _to_file(self, ask: Ask, target: Path, most: int) -> RemoteReply | Lost:
         try:
             async with self._opened(ask) as response:
                 if response.status_code != 200:
                     content = await _read(response, ANSWER_BYTES)
-                    return Reply(response.status_code, response.headers, content)
+                    return RemoteReply(response.status_code, response.headers, content)
                 size = 0
                 with target.open("wb") as file:
                     async for chunk in response.aiter_bytes():
                         size += len(chunk)
                         _bounded(size, most)
                         file.write(chunk)
-                return Reply(200, response.headers, b"")
+                return RemoteReply(200, response.headers, b"")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return _lost(error)
 

@@ -23,7 +23,7 @@ from kit.engines.base import (
     Progress,
     seed_parameter,
 )
-from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.configured.entries import EntrySetting, ModelEntry, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
 from kit.engines.remote.site import Always, Below, FieldName, SiteEntry, taken
 from kit.wire import Parameter
@@ -80,7 +80,7 @@ class ImagesEntry(ModelEntry, SiteEntry):
 
     model: str
     sizes: Sizes = Field(default_factory=list)
-    parameters: list[Setting] = Field(default_factory=list)
+    parameters: list[EntrySetting] = Field(default_factory=list)
     seed: bool = False
     pictures: int = Field(default=0, ge=0, le=16)
     pictures_required: bool = False

@@ -64,9 +64,9 @@ def offered(site: Site, copy: Path, *, refresh: bool, seconds: float) -> Models:
 async def _asked(site: Site, seconds: float) -> Models:
     # Imported here: whoever configures no service does not load an HTTP client to list models.
     from kit.engines.remote.exchange import Ask
-    from kit.engines.remote.http import Caller
+    from kit.engines.remote.http import RemoteCaller
 
-    async with asyncio.timeout(seconds), Caller(site) as caller:
+    async with asyncio.timeout(seconds), RemoteCaller(site) as caller:
         reply = await caller.ask(
             Ask(method="GET", path="v1/creative-studio/models", once=True, quiet=seconds)
         )

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, seed_parameter
-from kit.engines.configured.entries import ModelEntry, Setting, checked, read
+from kit.engines.configured.entries import EntrySetting, ModelEntry, checked, read
 from kit.engines.configured.inputs import Taken, distinct, usable
 from kit.engines.remote.images import Sizes, sizes_of, where
 from kit.engines.remote.site import Always, Below, FieldName, SiteEntry, taken
@@ -63,7 +63,7 @@ class VideosEntry(ModelEntry, SiteEntry):
     model: str
     sizes: Sizes = Field(default_factory=list)
     seconds: Annotated[list[int], AfterValidator(_lengths)] = Field(default_factory=list)
-    parameters: list[Setting] = Field(default_factory=list)
+    parameters: list[EntrySetting] = Field(default_factory=list)
     seed: bool = False
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"

@@ -14,7 +14,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from itertools import chain, pairwise
 
-from kit.engines.text.bank import Entry, stems
+from kit.engines.text.bank import BankEntry, stems
 from kit.engines.text.speech import RATE, STOP, seconds
 
 _LIGHT_WORDS = (
@@ -53,7 +53,7 @@ def _start(sentence: str) -> tuple[str, ...]:
     return tuple(said[: 2 if said[:1] and said[0] in _LIGHT else 1])
 
 
-__all__ = ["Ends", "Filled", "Telling", "filled"]
+__all__ = ["Ends", "FilledScript", "Telling", "filled"]
 
 #: Length of the stretch that is searched, and width of its steps, in seconds.
 _SEARCHED = 26.0
@@ -116,7 +116,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class FilledScript:
     """A text, the subjects it tells of, and whether it is all that was asked for.
 
     It is not when it misses its time or its lead, or tells of nothing of its own.
@@ -145,7 +145,7 @@ class _Plan:
 
     def adding(
         self,
-        entry: Entry,
+        entry: BankEntry,
         parts: tuple[str, ...],
         cost: float,
         telling: Telling,
@@ -165,14 +165,14 @@ class _Plan:
 
 
 def filled(
-    entries: Sequence[Entry],
+    entries: Sequence[BankEntry],
     ends: Sequence[Ends],
     target: float,
     telling: Telling,
     *,
-    lead: Entry | None = None,
+    lead: BankEntry | None = None,
     unlike: Collection[str] = (),
-) -> Filled:
+) -> FilledScript:
     """Return the text that comes closest to a time.
 
     Parameters
@@ -191,7 +191,7 @@ def filled(
     judged = _judged(plans, ends, target, telling.rate)
     best = nsmallest(_LOOKED_AT, judged, key=lambda found: found[0])
     texts = (
-        Filled(
+        FilledScript(
             text=" ".join(said),
             told=plan.told,
             fits=cost < _AMISS and (lead is None or _tells(plan, lead, telling)),
@@ -201,7 +201,7 @@ def filled(
     return next(found for found in texts if found.text not in unlike)
 
 
-def _tells(plan: _Plan, lead: Entry, telling: Telling) -> bool:
+def _tells(plan: _Plan, lead: BankEntry, telling: Telling) -> bool:
     """Whether a plan tells of its lead so that it makes sense."""
     whole = lead.more and (telling.whole or lead.whole)
     return (lead.more if whole else lead.text) in plan.parts
@@ -225,8 +225,8 @@ def _spoken(part: str, rate: float) -> float:
 
 
 def _taken(
-    entries: Sequence[Entry], room: float, telling: Telling
-) -> tuple[_Plan, Sequence[Entry]]:
+    entries: Sequence[BankEntry], room: float, telling: Telling
+) -> tuple[_Plan, Sequence[BankEntry]]:
     """Take the best entries, told in full, until what is left can be searched."""
     plan = _Plan()
     for number, entry in enumerate(entries):
@@ -240,7 +240,11 @@ def _taken(
 
 
 def _searched(
-    start: _Plan, entries: Sequence[Entry], limit: float, telling: Telling, lead: Entry | None
+    start: _Plan,
+    entries: Sequence[BankEntry],
+    limit: float,
+    telling: Telling,
+    lead: BankEntry | None,
 ) -> list[_Plan]:
     """Return the best plan for every length that can be reached, with and without news."""
     best = {_slot(start): start}
@@ -263,7 +267,7 @@ def _slot(plan: _Plan) -> tuple[int, bool]:
 
 
 def _told(
-    plan: _Plan, entry: Entry, cost: float, telling: Telling, *, is_lead: bool
+    plan: _Plan, entry: BankEntry, cost: float, telling: Telling, *, is_lead: bool
 ) -> Iterator[_Plan]:
     """Yield the plans that go on with an entry: short or long, with or without a bridge."""
     due = bool(plan.told) and len(plan.told) % telling.every == 0
@@ -277,7 +281,9 @@ def _told(
             yield plan.adding(entry, parts, price, telling, bridge)
 
 
-def _ways(entry: Entry, telling: Telling, *, is_lead: bool) -> list[tuple[tuple[str, ...], float]]:
+def _ways(
+    entry: BankEntry, telling: Telling, *, is_lead: bool
+) -> list[tuple[tuple[str, ...], float]]:
     """Return the entry told in full and, where that makes sense, in one sentence; with costs."""
     # A title often speaks of what only the whole entry tells.
     full, brief = 0.0, 3.5 if is_lead else 0.3
@@ -292,11 +298,13 @@ def _ways(entry: Entry, telling: Telling, *, is_lead: bool) -> list[tuple[tuple[
     return ways
 
 
-def _parts(entry: Entry) -> tuple[str, ...]:
+def _parts(entry: BankEntry) -> tuple[str, ...]:
     return (entry.text, entry.more) if entry.more else (entry.text,)
 
 
-def _bridge(plan: _Plan, entry: Entry, parts: tuple[str, ...], telling: Telling) -> _Bridge | None:
+def _bridge(
+    plan: _Plan, entry: BankEntry, parts: tuple[str, ...], telling: Telling
+) -> _Bridge | None:
     """Return the next bridge to an entry; the two kinds take turns where both are right."""
     naming, plain = telling.naming[plan.named :], telling.plain[plan.plain :]
     turn = plan.named <= plan.plain or not plain
@@ -306,7 +314,7 @@ def _bridge(plan: _Plan, entry: Entry, parts: tuple[str, ...], telling: Telling)
 
 
 @lru_cache(maxsize=4096)
-def _names_itself(entry: Entry, parts: tuple[str, ...]) -> bool:
+def _names_itself(entry: BankEntry, parts: tuple[str, ...]) -> bool:
     """Whether the sentences say most of the subject, so that a bridge would say it twice."""
     subject = stems(entry.subject)
     return 2 * len(subject & stems(" ".join(parts))) >= len(subject)

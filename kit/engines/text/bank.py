@@ -19,7 +19,17 @@ from typing import Any
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
 
-__all__ = ["Bank", "Entry", "Voice", "bank", "lead_for", "ranked", "speaks_of", "stems", "voices"]
+__all__ = [
+    "Bank",
+    "BankEntry",
+    "Voice",
+    "bank",
+    "lead_for",
+    "ranked",
+    "speaks_of",
+    "stems",
+    "voices",
+]
 
 _PLAIN_WORDS = (
     "a about after again all almost also always an and any are as at be been before best but by "
@@ -38,7 +48,7 @@ _SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|y|e)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class BankEntry:
     """One fact, tip, case or very short story.
 
     Parameters
@@ -80,7 +90,7 @@ class Bank:
     topic: str
     manner: str
     noun: str
-    entries: tuple[Entry, ...]
+    entries: tuple[BankEntry, ...]
 
 
 @cache
@@ -122,8 +132,8 @@ def _carries_meaning(word: str) -> bool:
     return word not in _STOPWORDS and not (word.isdigit() and len(word) < 3)  # "7 things"
 
 
-def _entry(row: dict[str, Any]) -> Entry:
-    return Entry(**{**row, "titles": tuple(row["titles"]), "keywords": tuple(row["keywords"])})
+def _entry(row: dict[str, Any]) -> BankEntry:
+    return BankEntry(**{**row, "titles": tuple(row["titles"]), "keywords": tuple(row["keywords"])})
 
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -175,7 +185,7 @@ _FITTING = 0.4
 _REPEATED = 0.4
 
 
-def lead_for(topic: str, title: str) -> Entry | None:
+def lead_for(topic: str, title: str) -> BankEntry | None:
     """Return the entry that a title is about, or None when it is about something else."""
     entries = bank(topic).entries
     wanted = title.casefold().strip(" .!?")
@@ -197,10 +207,10 @@ def speaks_of(topic: str, title: str) -> bool:
 def ranked(
     topic: str,
     about: str,
-    lead: Entry | None,
+    lead: BankEntry | None,
     rng: random.Random,
     told: Collection[str] = (),
-) -> list[Entry]:
+) -> list[BankEntry]:
     """Return the entries of a topic, the most fitting first; equals in an order the seed decides.
 
     A lead comes first, then what shares its keywords. Without one, what the title speaks of comes
@@ -224,14 +234,14 @@ def ranked(
     if all(e.subject in told and _share(topic, e, asked) < _REPEATED for e in fitting):
         fitting = []
 
-    def place(entry: Entry) -> tuple[bool, bool, bool, float]:
+    def place(entry: BankEntry) -> tuple[bool, bool, bool, float]:
         is_told = entry.subject in told
         return entry is not lead, entry not in fitting, is_told, -score[entry.subject]
 
     return sorted(rng.sample(entries, len(entries)), key=place)
 
 
-def _match(topic: str, entry: Entry, asked: Mapping[str, float]) -> float:
+def _match(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
     """Weigh the words asked for that an entry has: in its name 3, near it 2, in its text 1."""
     rare = _rarity(topic)
     named, near, said = stems(entry.subject), _near(entry), _said(entry)
@@ -242,7 +252,7 @@ def _match(topic: str, entry: Entry, asked: Mapping[str, float]) -> float:
     )
 
 
-def _share(topic: str, entry: Entry, asked: Mapping[str, float]) -> float:
+def _share(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
     rare = _rarity(topic)
     unknown = max(rare.values())
     weights = {stem: rare.get(stem, unknown) for stem in asked}
@@ -251,12 +261,12 @@ def _share(topic: str, entry: Entry, asked: Mapping[str, float]) -> float:
 
 
 @cache
-def _near(entry: Entry) -> frozenset[str]:
+def _near(entry: BankEntry) -> frozenset[str]:
     return stems(f"{entry.subject} {' '.join(entry.keywords)}")
 
 
 @cache
-def _said(entry: Entry) -> frozenset[str]:
+def _said(entry: BankEntry) -> frozenset[str]:
     return stems(f"{entry.text} {entry.more} {entry.hook} {' '.join(entry.titles)}")
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from kit.engines.text.assembly import Ends, Filled, Telling, filled
+from kit.engines.text.assembly import Ends, FilledScript, Telling, filled
 from kit.engines.text.bank import (
     Bank,
-    Entry,
+    BankEntry,
     Voice,
     bank,
     lead_for,
@@ -28,7 +28,7 @@ from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
 from kit.wire import Title
 
-__all__ = ["DURATIONS", "TITLE_LIMIT", "Order", "suggest_title", "write_scripts"]
+__all__ = ["DURATIONS", "TITLE_LIMIT", "ScriptOrder", "suggest_title", "write_scripts"]
 
 #: Characters of a suggested title, and seconds that a script can be asked to last.
 TITLE_LIMIT = 100
@@ -53,7 +53,7 @@ _Choice = tuple[tuple[str, ...], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ScriptOrder:
     """What a script is to be about and how it is to be told.
 
     Parameters
@@ -120,7 +120,7 @@ def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Titl
     return Title(title=name, hook_angle=hook)
 
 
-def write_scripts(order: Order, *, seed: int) -> list[str]:
+def write_scripts(order: ScriptOrder, *, seed: int) -> list[str]:
     """Return the ordered number of scripts, within a tenth of the asked time.
 
     The second one tells of other things, in another order and another voice.
@@ -147,8 +147,8 @@ def write_scripts(order: Order, *, seed: int) -> list[str]:
 
 
 def _told(
-    draft: _Draft, entries: Sequence[Entry], texts: Sequence[str], told: Collection[str]
-) -> Filled:
+    draft: _Draft, entries: Sequence[BankEntry], texts: Sequence[str], told: Collection[str]
+) -> FilledScript:
     """Return a script that tells of something that the others do not tell of."""
     length, telling = draft.order.duration_seconds, draft.telling(told)
     found = filled(entries, draft.ends(), length, telling, lead=draft.lead, unlike=texts)
@@ -169,11 +169,11 @@ def _told(
 class _Draft:
     """One script in the making: every way to begin and to end it."""
 
-    order: Order
+    order: ScriptOrder
     source: Bank
     title: str
     angle: str
-    lead: Entry | None
+    lead: BankEntry | None
     voice: Voice
     own: bool  # goes its own way where another script took the obvious one
     aside: bool = False  # names its lead and tells of something else

@@ -18,7 +18,7 @@ _INK, _FAINT, _GRID = "#222222", "#666666", "#E3E3E3"
 _SIZE = 10.5
 
 
-class Picture(Figure):
+class ChartPicture(Figure):
     """A figure that shows itself in a notebook, on white in light and dark, without pyplot."""
 
     def __repr__(self) -> str:
@@ -34,7 +34,7 @@ class Picture(Figure):
 
 def draw(
     chart: Chart, frame: pd.DataFrame, *, width: float = 7.2, height: float | None = None
-) -> Picture:
+) -> ChartPicture:
     """Return a chart as a figure.
 
     Parameters
@@ -45,7 +45,7 @@ def draw(
     rows = rows_to_draw(chart, frame)
     if height is None:
         height = 1.4 + 0.3 * max(2, rows["x"].nunique()) if chart.kind == "bars" else 3.6
-    figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = ChartPicture(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     if words := empty(chart, rows):

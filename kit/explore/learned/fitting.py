@@ -33,7 +33,7 @@ _SETTINGS_AT_MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class PriceFit:
     """A learned price.
 
     Parameters
@@ -68,7 +68,7 @@ class Fit:
         return (price, max(self.error, abs(price - inside))) if price > 0 else None
 
 
-def fit(samples: Sequence[tuple[Values, float]]) -> Fit | None:
+def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
     """Return the price that explains some receipts best, or None where there are too few.
 
     Parameters
@@ -88,7 +88,7 @@ def fit(samples: Sequence[tuple[Values, float]]) -> Fit | None:
     error = float(np.max(_errors(fitter, rows, paid)))
     if error > 0.5 * float(np.mean(paid)):
         return None
-    return Fit(structure, names, error, len(rows), fitter(rows, paid), seen)
+    return PriceFit(structure, names, error, len(rows), fitter(rows, paid), seen)
 
 
 Fitter: TypeAlias = Callable[[Sequence[Values], Array], Predict]

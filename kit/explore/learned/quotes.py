@@ -12,7 +12,7 @@ from kit import wire
 from kit.explore.json_lines import JsonLines
 
 if TYPE_CHECKING:
-    from kit.explore.learned.fitting import Fit
+    from kit.explore.learned.fitting import PriceFit
 
 _CENT = Decimal("0.01")
 #: Settings that never carry a price.
@@ -57,7 +57,7 @@ class PriceBook:
         self._lock = threading.Lock()
         self._samples: dict[str, list[Sample]] | None = None
         self._past: dict[str, Sequence[Sample]] = {}
-        self._fits: dict[str, tuple[Sequence[Sample], Fit | None]] = {}
+        self._fits: dict[str, tuple[Sequence[Sample], PriceFit | None]] = {}
 
     def __repr__(self) -> str:
         return f"<PriceBook {sum(map(len, self._known().values()))} receipts>"
@@ -111,7 +111,7 @@ class PriceBook:
             *(sample for sample in own if sample.id and sample.id not in known),
         ]
 
-    def _fit(self, model_id: str, samples: Sequence[Sample]) -> Fit | None:
+    def _fit(self, model_id: str, samples: Sequence[Sample]) -> PriceFit | None:
         known = self._fits.get(model_id)
         if known is None or known[0] != samples:
             # imported here: most services have price rules, and numpy takes time to load

@@ -19,7 +19,7 @@ PROMPT = "prompt"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SweepPlan:
     """The requests of a sweep.
 
     Parameters
@@ -42,7 +42,7 @@ class Plan:
 
 def plan_values(
     values: Mapping[str, Any], how: str | int = "grid", *, lists: Iterable[str] = ()
-) -> Plan:
+) -> SweepPlan:
     """Return the plan of a sweep.
 
     Parameters
@@ -68,7 +68,7 @@ def plan_values(
     """
     axes, fixed = _parted(values, set(lists))
     if how == "zip":
-        return Plan(axes, fixed, _zipped(axes), grid=False)
+        return SweepPlan(axes, fixed, _zipped(axes), grid=False)
     size = math.prod(map(len, axes.values()))
     if isinstance(how, bool) or not (how == "grid" or isinstance(how, int)):
         raise ConfigError(f"a sweep is a 'grid', a 'zip' or a number of draws, not {how!r}")
@@ -77,13 +77,15 @@ def plan_values(
             raise ConfigError("a sweep draws at least one request")
         _bounded(how)
         picked = sorted(random.Random(_content({**axes, **fixed})).sample(range(size), how))  # noqa: S311
-        return Plan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
+        return SweepPlan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
     _bounded(size)
     every = itertools.product(*axes.values())
-    return Plan(axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True)
+    return SweepPlan(
+        axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True
+    )
 
 
-def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> Plan:
+def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
     """Return the plan of requests that are given one by one, e.g. as the rows of a frame."""
     _bounded(len(rows))
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -92,7 +94,7 @@ def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> Plan:
     varying = {name: found for name, found in axes.items() if len(found) > 1}
     fixed = {name: found[0] for name, found in axes.items() if len(found) == 1}
     requests = [{name: row[name] for name in varying if name in row} for row in rows]
-    return Plan(varying, fixed, requests, grid=False)
+    return SweepPlan(varying, fixed, requests, grid=False)
 
 
 def _parted(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.errors import ConfigError
-from kit.explore.sweeps.grid import Plan
+from kit.explore.sweeps.grid import SweepPlan
 
 _STAR = "★"
 _FAINT = "color:var(--jp-ui-font-color2,#767676)"
@@ -114,7 +114,13 @@ class Sheet:
 
 
 def laid_out(
-    plan: Plan, tiles: Sequence[Tile | None], title: str, *, x: str | None, y: str | None, size: int
+    plan: SweepPlan,
+    tiles: Sequence[Tile | None],
+    title: str,
+    *,
+    x: str | None,
+    y: str | None,
+    size: int,
 ) -> Sheet:
     """Return the sheet of a plan: one axis across, all others down; or a plain grid.
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from kit import wire
-from kit.explore.sweeps.grid import Plan
+from kit.explore.sweeps.grid import SweepPlan
 
 #: Columns after those that vary, with their dtypes.
 COLUMNS = {
@@ -49,7 +49,7 @@ class Outcome(Protocol):
 
 
 def table(
-    plan: Plan,
+    plan: SweepPlan,
     prices: Sequence[Decimal | None],
     results: Sequence[Outcome],
     receipts: Mapping[str, Decimal],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 
 Network = IPv4Network | IPv6Network
 #: Bytes of a request's head, and of whatever else is no body. Source: contract, second round.
@@ -46,7 +46,7 @@ class Bounds:
     answer_seconds: float = 60.0
 
     @classmethod
-    def of(cls, settings: Settings) -> Bounds:
+    def of(cls, settings: ServiceSettings) -> Bounds:
         """Return what the settings say."""
         trusted = [ip_network(text, strict=False) for text in settings.trusted_proxies]
         return cls(

@@ -37,7 +37,7 @@ SEED = "seed"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StartPlan:
     """A checked order: what will be rendered, what it costs, and what its engine is asked of it."""
 
     model: Model
@@ -48,7 +48,7 @@ class Plan:
     asked: Order
 
 
-def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[Plan]:
+def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
     """Check an order against its model and price it; nothing is written.
 
     Raises
@@ -78,10 +78,10 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     seconds = _known(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
-    return Plan(model, prompt, values, media, quote, asked)
+    return StartPlan(model, prompt, values, media, quote, asked)
 
 
-async def approve(catalog: Catalog, plan: Plan) -> Plan:
+async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:
     """Return a plan that its engine has nothing against.
 
     Raises
@@ -94,7 +94,9 @@ async def approve(catalog: Catalog, plan: Plan) -> Plan:
     return plan
 
 
-def start(plan: Plan, payer: Payer, now: int, claim: queue.Claim | None = None) -> Transaction[Any]:
+def start(
+    plan: StartPlan, payer: Payer, now: int, claim: queue.Claim | None = None
+) -> Transaction[Any]:
     """Charge for a planned order, queue it and return its row.
 
     Parameters

@@ -23,7 +23,7 @@ from kit.pictures import HEIC, NO_HEIC, has_heic
 from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.storage.local import UPLOADS
 from kit.service.store import accounts, ids, removals, uploads
 from kit.service.store.database import Transaction, every, one
@@ -40,7 +40,7 @@ LATE_MS = 3600 * 1000
 
 
 def ticket(
-    catalog: Catalog, order: RequestUpload, payer: Payer, settings: Settings, now: int
+    catalog: Catalog, order: RequestUpload, payer: Payer, settings: ServiceSettings, now: int
 ) -> Transaction[Any]:
     """Give permission to send one file and return its row.
 

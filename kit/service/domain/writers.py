@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kit.errors import UnavailableError
-from kit.service.domain.writing import Brief, Draft, Writer
+from kit.service.domain.writing import Draft, ScriptBrief, Writer
 from kit.wire import Title
 
 #: What answers call the built-in writer.
@@ -37,7 +37,7 @@ class OfflineWriter:
         title = await asyncio.to_thread(self._title, topic, seed, avoid)
         return title.model_copy(update={"writer": OFFLINE})
 
-    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation."""
         return await asyncio.to_thread(self._scripts, brief, seed)
 
@@ -46,10 +46,10 @@ class OfflineWriter:
 
         return offline.suggest_title(topic, seed=seed, avoid=avoid)
 
-    def _scripts(self, brief: Brief, seed: int) -> Sequence[Draft]:
+    def _scripts(self, brief: ScriptBrief, seed: int) -> Sequence[Draft]:
         from kit.engines.text import offline
 
-        order = offline.Order(
+        order = offline.ScriptOrder(
             topic=brief.topic,
             title=brief.title,
             duration_seconds=brief.duration_seconds,
@@ -79,7 +79,7 @@ class FallbackWriter:
             _instead(error)
             return await self.second.title(topic, seed=seed, avoid=avoid)
 
-    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation, all of one writer."""
         try:
             return await self.first.scripts(brief, seed=seed)

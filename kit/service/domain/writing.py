@@ -25,7 +25,7 @@ _DURATION = re.compile("[0-9]{2,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class ScriptBrief:
     """What a script is to be."""
 
     topic: str
@@ -66,7 +66,7 @@ class Writer(Protocol):
         """
         ...
 
-    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation; they differ."""
         ...
 
@@ -77,7 +77,7 @@ def topic_of(order: SuggestTitle) -> str:
     return order.topic
 
 
-def brief_of(order: WriteScripts) -> Brief:
+def brief_of(order: WriteScripts) -> ScriptBrief:
     """Return what is asked for, checked.
 
     Raises
@@ -96,7 +96,7 @@ def brief_of(order: WriteScripts) -> Brief:
             ("variations", f"must be '1' or '2' as text, not {shorten(order.variations)}")
         )
     _raise(problems)
-    return Brief(
+    return ScriptBrief(
         topic=order.topic,
         title=order.title.strip(),
         duration_seconds=int(order.duration),
@@ -144,7 +144,7 @@ def deliver_title(
 
 
 def deliver_scripts(
-    brief: Brief, drafts: Sequence[Draft], payer: Payer, now: int
+    brief: ScriptBrief, drafts: Sequence[Draft], payer: Payer, now: int
 ) -> Transaction[list[dict[str, Any]]]:
     """Charge for scripts, keep them and return their rows."""
     batch_id = ids.new("bat", now)

@@ -23,8 +23,8 @@ from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.limits import Limiter
 from kit.service.http.written import Written
-from kit.service.metrics import Metrics
-from kit.service.settings import Settings
+from kit.service.metrics import ServiceMetrics
+from kit.service.settings import ServiceSettings
 from kit.service.storage.local import LocalStorage
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
@@ -40,7 +40,7 @@ def clock() -> int:
 class Context:
     """The parts of a running service."""
 
-    settings: Settings
+    settings: ServiceSettings
     secret: bytes
     database: Database
     storage: LocalStorage
@@ -50,7 +50,7 @@ class Context:
     dispatcher: Dispatcher
     inspectors: Inspectors
     readiness: Readiness
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: ServiceMetrics = field(default_factory=ServiceMetrics)
     turnover: Turnover = field(default_factory=Turnover)
     written: Written = field(default_factory=Written)
     #: Uploads whose file is just coming in.

@@ -57,7 +57,7 @@ class Seen:
         return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.id, self.name.encode(), self.data)
 
 
-class Look(Protocol):
+class EventLook(Protocol):
     """What tells how a generation is now."""
 
     def __call__(self) -> Awaitable[list[Seen]]:
@@ -133,7 +133,9 @@ class EventStream(Response):
         Seconds of silence after which a comment shows proxies that the line is in use.
     """
 
-    def __init__(self, hub: Hub, watch: Watch, look: Look, last: int, heartbeat: float) -> None:
+    def __init__(
+        self, hub: Hub, watch: Watch, look: EventLook, last: int, heartbeat: float
+    ) -> None:
         # Not the parent's: an answer without an end has no Content-Length.
         self.status_code = 200
         self.background = None
@@ -202,7 +204,7 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-def _looker(context: Context, generation_id: str, caller: Caller, base: str) -> Look:
+def _looker(context: Context, generation_id: str, caller: Caller, base: str) -> EventLook:
     async def look() -> list[Seen]:
         # At every look: a key that is revoked sees nothing more.
         await context.database.read(keys.still_good(caller, context.clock()))

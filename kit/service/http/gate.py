@@ -32,7 +32,7 @@ from kit.service.domain.keys import Caller
 from kit.service.http.context import Context
 from kit.service.http.errors import GONE, METHODS, envelope
 from kit.service.http.limits import Verdict
-from kit.service.metrics import REQUEST_SECONDS, REQUESTS, Metrics
+from kit.service.metrics import REQUEST_SECONDS, REQUESTS, ServiceMetrics
 from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
@@ -225,7 +225,7 @@ def _request_id(scope: Scope) -> str:
     return new_request_id()
 
 
-def _count(metrics: Metrics, scope: Scope, status: int, seconds: float) -> None:
+def _count(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -> None:
     """Count a request under its route's template: ids and unknown paths make no new series."""
     method = scope["method"] if scope["method"] in METHODS else "other"
     route = getattr(scope.get("route"), "path", "none")

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from kit import wire
 from kit.pricing import credits
 from kit.service.domain import accounts, generations, idempotency, keys, uploads
-from kit.service.domain.generations import STATUSES, Plan
+from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
 from kit.service.http.bodies import body_of
@@ -168,9 +168,11 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     return to_response(answer)
 
 
-async def _planned(context: Context, order: wire.StartGeneration, account_id: str) -> Plan:
+async def _planned(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
     """Return the plan of an order that can work as far as anybody knows."""
-    plan: Plan = await context.database.read(generations.plan(context.catalog, order, account_id))
+    plan: StartPlan = await context.database.read(
+        generations.plan(context.catalog, order, account_id)
+    )
     return await generations.approve(context.catalog, plan)
 
 
@@ -231,7 +233,7 @@ async def _written(request: Request, rows: list[Any]) -> list[bytes]:
     return bodies
 
 
-def _quoted(plan: Plan, balance: int) -> Response:
+def _quoted(plan: StartPlan, balance: int) -> Response:
     available = credits(balance)
     affordable = plan.quote.total <= available
     quote = plan.quote.model_copy(update={"affordable": affordable, "balance": available})

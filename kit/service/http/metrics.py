@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, context_of
-from kit.service.metrics import METERS, Meter, Metrics
+from kit.service.metrics import METERS, Meter, ServiceMetrics
 from kit.version import __version__
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def read(context: Context) -> Reading:
     )
 
 
-def exposition(metrics: Metrics, reading: Reading) -> tuple[bytes, str]:
+def exposition(metrics: ServiceMetrics, reading: Reading) -> tuple[bytes, str]:
     """Return the text that Prometheus reads and its content type.
 
     The registry is made anew and belongs to this answer: several applications in one process do
@@ -91,7 +91,7 @@ def exposition(metrics: Metrics, reading: Reading) -> tuple[bytes, str]:
 class _Collector:
     """Writes counts as the library's families."""
 
-    def __init__(self, metrics: Metrics, reading: Reading) -> None:
+    def __init__(self, metrics: ServiceMetrics, reading: Reading) -> None:
         self._metrics = metrics
         self._reading = reading
 

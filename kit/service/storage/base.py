@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from kit.service.storage.shelf import Shelf
+from kit.service.storage.output_folder import OutputFolder
 from kit.wire import Ticket
 
 
@@ -17,7 +17,7 @@ class Storage(Protocol):
     a key never changes.
     """
 
-    shelf: Shelf
+    shelf: OutputFolder
     """Where render processes of this machine put their results themselves."""
 
     async def keep(self, files: Mapping[str, Path]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kit.errors import NotFoundError
 from kit.private import make_folder
-from kit.service.storage.shelf import Shelf
+from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
 
@@ -37,7 +37,7 @@ class LocalStorage:
     def __init__(
         self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
     ) -> None:
-        self.shelf = Shelf(folder, flush)
+        self.shelf = OutputFolder(folder, flush)
         self.signer = signer
         make_folder(folder)
 

@@ -23,12 +23,12 @@ from typing import Any, NoReturn
 import orjson
 
 from kit.engines.base import CanceledError, Job, Progress, SpentError
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.private import make_folder
-from kit.service.storage.shelf import Shelf
+from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker import bounds
 from kit.service.worker.environment import set_variables
 from kit.service.worker.offline import block_network
@@ -44,7 +44,7 @@ _SILENT, _NAME = "the engine gives no reason", 64
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
-class Line:
+class ChildLine:
     """The socket to the parent: one JSON object a line, both ways.
 
     Every line names the task that it is about, and only the process that the parent has started
@@ -116,13 +116,15 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
         for path, seconds in zip(job.media[name], group, strict=True)
     }
     started = time.perf_counter()
-    place = Place(*map(Path, task["engines"]))
+    place = ModelSource(*map(Path, task["engines"]))
     with _one_process(), priced(paid), set_variables(task.get("environment", {})):
         engine = engine_for(task["model_id"], place)
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type
-    facts = keep_files(asset, made, task["generation_id"], folder, Shelf(Path(task["shelf"])))
+    facts = keep_files(
+        asset, made, task["generation_id"], folder, OutputFolder(Path(task["shelf"]))
+    )
     return {**facts, "seconds": seconds}
 
 
@@ -167,7 +169,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     bounds.hold(memory)
     bounds.give_way()
     threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()
-    line = Line(socket.socket(fileno=descriptor))
+    line = ChildLine(socket.socket(fileno=descriptor))
     line.send({"result": {"process": os.getpid()}})
     pulse = line.pulse()
     for task in line.tasks():

@@ -17,8 +17,8 @@ from typing import Any
 from kit.engines.base import Engine
 from kit.errors import NotFoundError, UnavailableError
 from kit.service.domain import idempotency, outputs, queue, uploads
-from kit.service.metrics import FINISHED, RENDER_SECONDS, Metrics
-from kit.service.settings import Settings
+from kit.service.metrics import FINISHED, RENDER_SECONDS, ServiceMetrics
+from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
 from kit.service.worker import tasks
@@ -52,9 +52,9 @@ class Dispatcher:
         database: Database,
         storage: Storage,
         pool: Pool,
-        settings: Settings,
+        settings: ServiceSettings,
         clock: Callable[[], int],
-        metrics: Metrics | None = None,
+        metrics: ServiceMetrics | None = None,
         engines: Mapping[str, Engine] | None = None,
     ) -> None:
         self.name = secrets.token_hex(8)
@@ -68,7 +68,7 @@ class Dispatcher:
         self._pool = pool
         self._settings = settings
         self._clock = clock
-        self._metrics = metrics or Metrics()
+        self._metrics = metrics or ServiceMetrics()
         self._losses = Losses(database, self._presence, settings, clock, self._metrics)
         self._engines = engines or {}
         self._turns = Turns(name for name, engine in self._engines.items() if engine.resident)

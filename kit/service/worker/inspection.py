@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from kit.errors import BadRequestError
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError, Pool
 
 #: Processes at least; as many as render at the same time, if that is more.
@@ -32,7 +32,7 @@ class Inspectors:
         Their number and time, and where they may write.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self._seconds = settings.inspection_seconds
         self._pool = Pool(
             max(_PROCESSES, settings.workers),

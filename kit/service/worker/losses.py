@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kit.service.domain import idempotency, queue
-from kit.service.metrics import FINISHED, LOST, Metrics
-from kit.service.settings import Settings
+from kit.service.metrics import FINISHED, LOST, ServiceMetrics
+from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database, Transaction
 from kit.service.worker.presence import Presence
 
@@ -33,9 +33,9 @@ class Losses:
         self,
         database: Database,
         presence: Presence,
-        settings: Settings,
+        settings: ServiceSettings,
         clock: Callable[[], int],
-        metrics: Metrics,
+        metrics: ServiceMetrics,
     ) -> None:
         self._database = database
         self._presence = presence

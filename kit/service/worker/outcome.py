@@ -22,7 +22,7 @@ from kit.engines.media.inspection import IMAGES, MAGIC
 from kit.errors import EngineError
 from kit.pictures import open_picture
 from kit.service.storage.keys import SUFFIXES, output_key
-from kit.service.storage.shelf import Shelf
+from kit.service.storage.output_folder import OutputFolder
 
 _TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _KINDS = ("image", "video")
@@ -36,7 +36,7 @@ _METADATA = 64_000
 
 
 def keep_files(
-    asset: Asset, asset_type: str, generation_id: str, folder: Path, shelf: Shelf
+    asset: Asset, asset_type: str, generation_id: str, folder: Path, shelf: OutputFolder
 ) -> dict[str, Any]:
     """Put a job's files on the shelf and return what its generation's row says of them.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kit.service.domain.writers import FallbackWriter, OfflineWriter
 from kit.service.domain.writing import Writer
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 
 
-def writer_of(settings: Settings) -> Writer:
+def writer_of(settings: ServiceSettings) -> Writer:
     """Return the writer that the settings ask for.
 
     Examples

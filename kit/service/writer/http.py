@@ -50,7 +50,7 @@ class Endpoint:
     key: str = field(default="", repr=False)
 
 
-class Reply(NamedTuple):
+class WriterReply(NamedTuple):
     """An answer."""
 
     status: int
@@ -72,7 +72,7 @@ def endpoint(url: str, model: str, key: str = "") -> Endpoint:
     return Endpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
 
 
-class Line:
+class WriterLine:
     """The connection to an endpoint for one order; use it as ``async with``.
 
     Parameters
@@ -112,7 +112,7 @@ class Line:
     ) -> None:
         await self._client.aclose()
 
-    async def post(self, body: Mapping[str, Any]) -> Reply:
+    async def post(self, body: Mapping[str, Any]) -> WriterReply:
         """Send a call, again while the service is busy, and return its answer whatever it is.
 
         Raises
@@ -132,7 +132,7 @@ class Line:
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises
 
-    async def _sent(self, body: Mapping[str, Any]) -> Reply | None:
+    async def _sent(self, body: Mapping[str, Any]) -> WriterReply | None:
         """Send a call once; None when the connection broke before the answer was complete."""
         try:
             async with self._client.stream("POST", self._url, json=body) as response:
@@ -141,7 +141,7 @@ class Line:
                     content += chunk
                     if len(content) > ANSWER_BYTES:
                         raise order_error("the language model sends more than a text can have")
-                return Reply(response.status_code, response.headers, bytes(content))
+                return WriterReply(response.status_code, response.headers, bytes(content))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
             raise order_error(
@@ -153,7 +153,7 @@ class Line:
             return None
 
 
-def _given_up(reply: Reply | None, later: float | None) -> UnavailableError:
+def _given_up(reply: WriterReply | None, later: float | None) -> UnavailableError:
     if reply is None:
         return order_error("the language model breaks off before its answer is complete")
     return order_error("the language model is too busy just now", later=later)

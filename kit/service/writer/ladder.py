@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from kit.errors import UnavailableError
 from kit.service.writer.failures import order_error
-from kit.service.writer.http import Line, Reply
+from kit.service.writer.http import WriterLine, WriterReply
 
 Message = Mapping[str, str]
 Schema = Mapping[str, Any]
@@ -61,7 +61,7 @@ class Ladder:
         if rung != self.rung:
             self._rung, self._until = rung, self._clock() + REMEMBERED
 
-    async def ask(self, line: Line, messages: Sequence[Message], schema: Schema) -> str:
+    async def ask(self, line: WriterLine, messages: Sequence[Message], schema: Schema) -> str:
         """Return what the model says; that it is JSON, or fits the schema, is not certain.
 
         Raises
@@ -101,7 +101,7 @@ class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
 
 
-def _said(reply: Reply) -> str:
+def _said(reply: WriterReply) -> str:
     try:
         choice = _Completion.model_validate_json(reply.content).choices[0]
     except ValidationError:
@@ -121,7 +121,7 @@ _MEANING = {
 }
 
 
-def _refusal(reply: Reply | None) -> UnavailableError:
+def _refusal(reply: WriterReply | None) -> UnavailableError:
     status = reply.status if reply else 0
     if 300 <= status < 400:
         return order_error("the language model's address redirects, which is not followed")

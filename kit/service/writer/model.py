@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 
 from kit.errors import UnavailableError
 from kit.service.domain.writers import measure_draft
-from kit.service.domain.writing import Brief, Draft
+from kit.service.domain.writing import Draft, ScriptBrief
 from kit.service.writer import prompts
 from kit.service.writer.cleaning import clean_title, plain, spoken
 from kit.service.writer.failures import UnfitError, order_error
 from kit.service.writer.fitting import Length, alike
-from kit.service.writer.http import Endpoint, Line
+from kit.service.writer.http import Endpoint, WriterLine
 from kit.service.writer.ladder import Ladder, Message
 from kit.service.writer.reading import read
 from kit.wire import Title
@@ -73,7 +73,7 @@ class ModelWriter:
             title = await _cured(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
         return title.model_copy(update={"writer": self.name})
 
-    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation; they differ.
 
         Raises
@@ -91,11 +91,15 @@ class ModelWriter:
         return [measure_draft(text, self._rate, self.name) for text in texts]
 
     @asynccontextmanager
-    async def _order(self) -> AsyncIterator[Line]:
+    async def _order(self) -> AsyncIterator[WriterLine]:
         """Open a line for one order, close it when the time is up, and put failures on record."""
         until = asyncio.get_running_loop().time() + self._seconds
         try:
-            async with asyncio.timeout_at(until), self._turns, Line(self._endpoint, until) as line:
+            async with (
+                asyncio.timeout_at(until),
+                self._turns,
+                WriterLine(self._endpoint, until) as line,
+            ):
                 yield line
         except TimeoutError:
             error = order_error(f"the language model takes longer than {self._seconds:g} seconds")
@@ -106,7 +110,7 @@ class ModelWriter:
             raise self._noted(error) from None
 
     async def _script(
-        self, line: Line, brief: Brief, number: int, unlike: str | None = None
+        self, line: WriterLine, brief: ScriptBrief, number: int, unlike: str | None = None
     ) -> str:
         async def ask(messages: Sequence[Message]) -> str:
             return await self._ladder.ask(line, messages, prompts.SCRIPT_SCHEMA)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kit.service.domain.writing import Brief
+from kit.service.domain.writing import ScriptBrief
 from kit.service.writer.fitting import Length
 
 #: Characters of a title and of a hook angle that are delivered.
@@ -78,7 +78,7 @@ def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
 
 
 def script(
-    brief: Brief, length: Length, number: int, unlike: str | None = None
+    brief: ScriptBrief, length: Length, number: int, unlike: str | None = None
 ) -> list[dict[str, str]]:
     """Return the messages that ask for a script.
 
@@ -131,7 +131,7 @@ def resize(length: Length, text: str) -> str:
 
 
 #: What a brief wishes -> what the model is told.
-_WISHES: Sequence[tuple[Callable[[Brief], bool], str]] = (
+_WISHES: Sequence[tuple[Callable[[ScriptBrief], bool], str]] = (
     (
         lambda brief: brief.use_hook and brief.hook_angle is not None,
         "The first sentence is a hook that makes a viewer stay. It says what `hookAngle` asks for.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit.client.actions import Flow
 from kit.errors import ConfigError
 from kit.explore.ratings import Ratings
-from kit.explore.sweeps.grid import PROMPT, Plan, plan_rows_of, plan_values
+from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.studio.session import Session
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepRequest
@@ -92,7 +92,7 @@ def _made(
     kind: type[S],
     session: Session[Any],
     ratings: Ratings,
-    plan: Plan,
+    plan: SweepPlan,
     checked: list[Cell],
     title: str,
 ) -> S:

@@ -14,7 +14,7 @@ from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
-from kit.explore.sweeps.grid import Plan
+from kit.explore.sweeps.grid import SweepPlan
 from kit.studio.billing import records_file
 from kit.studio.generation import BaseGeneration
 from kit.studio.session import Session
@@ -41,7 +41,7 @@ class BaseSweep(Generic[H]):
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SweepPlan,
         made: Sequence[Cell],
         *,
         title: str,

@@ -13,7 +13,7 @@ from kit.widgets.account import markup
 from kit.widgets.account.markup import Facts
 from kit.widgets.account.ring import Ring
 from kit.widgets.account.switch import Switch
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.keys import Keys, Profiles
 from kit.widgets.reach import Reach
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
@@ -47,12 +47,12 @@ class AccountPanel(ipywidgets.VBox):
         profiles: Profiles | None = None,
         code: str = "studio.account_panel()",
         on_close: Callable[[], None] = lambda: None,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._look = look
         self._code = code
         self._on_close = on_close
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._seen = threading.Event()
         self._head = ipywidgets.HTML(markup.STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-said",))

@@ -15,7 +15,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets.account import markup
 from kit.widgets.account.markup import button, heading
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.keys import Key, Keys
 from kit.widgets.revealed import Revealed
 
@@ -48,7 +48,7 @@ class Ring(ipywidgets.VBox):
         *,
         begin: Callable[[Callable[[], None]], None],
         say: Callable[[str], None],
-        background: Background,
+        background: BackgroundRunner,
     ) -> None:
         self._keys = keys
         self._begin = begin

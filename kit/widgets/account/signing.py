@@ -11,7 +11,7 @@ import ipywidgets
 from kit.errors import ConfigError
 from kit.widgets.account import markup
 from kit.widgets.cards import card, faint
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.reach import Reach
 from kit.widgets.secret import SecretInput
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
@@ -47,11 +47,11 @@ class SignIn(ipywidgets.VBox):
         address: str = "",
         name: str = "",
         tell: Callable[[Any], str] = lambda _: "signed in",
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._enter = enter
         self._tell = tell
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._result: Any = None
         self._address = ipywidgets.Text(
             address, description="Address", placeholder="https://...", continuous_update=False

@@ -9,7 +9,7 @@ import ipywidgets
 
 from kit.widgets.account import markup
 from kit.widgets.account.markup import button, heading
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.keys import Profiles
 
 
@@ -30,7 +30,7 @@ class Switch(ipywidgets.VBox):
         *,
         begin: Callable[[Callable[[], None]], None],
         went: Callable[[], None],
-        background: Background,
+        background: BackgroundRunner,
     ) -> None:
         self._profiles = profiles
         self._begin = begin

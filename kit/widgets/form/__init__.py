@@ -6,6 +6,6 @@ Importing this loads ipywidgets, which nothing else of the kit does before a for
 from kit.widgets.form.form import Form
 from kit.widgets.form.presets import Presets
 from kit.widgets.form.run import Run
-from kit.widgets.form.service import Background, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Request, Service
 
-__all__ = ["Background", "Form", "Presets", "Request", "Run", "Service"]
+__all__ = ["BackgroundRunner", "Form", "Presets", "Request", "Run", "Service"]

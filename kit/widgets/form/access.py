@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kit.widgets.script import Script, name, script
+from kit.widgets.script import PageScript, name, script
 
 #: Takes the number of a field, what was typed there, and what the page made of it.
 Typed = Callable[[int, str, str], None]
 
 
-class Access(Script):
+class Access(PageScript):
     """Names and hears the controls of the form that it is a part of; it shows nothing.
 
     Parameters

@@ -6,13 +6,13 @@ from kit import parameters
 from kit.widgets.form import files, values
 from kit.widgets.form.field import Field
 from kit.widgets.form.fields import build
-from kit.widgets.form.service import Background, Service
+from kit.widgets.form.service import BackgroundRunner, Service
 from kit.widgets.form.stock import Stock
 from kit.wire import Model
 
 
 def whole(
-    model: Model, stock: Stock, service: Service | None, background: Background
+    model: Model, stock: Stock, service: Service | None, background: BackgroundRunner
 ) -> list[Field]:
     """Return a field for the prompt, for each medium and for each setting of a model."""
     own = parameters.is_own(model)

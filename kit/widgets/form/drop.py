@@ -16,7 +16,7 @@ import anywidget
 import traitlets
 
 from kit.errors import KitError
-from kit.widgets.form.service import Background, Debounced, Keep
+from kit.widgets.form.service import BackgroundRunner, Debounced, Keep
 from kit.widgets.form.transfer import Offer, Transfer
 
 #: Seconds without a piece after which a transfer is given up: the page is closed, as it seems.
@@ -65,7 +65,7 @@ class Drop(anywidget.AnyWidget):
         check: Callable[[Sequence[Offer]], str | None],
         keep: Keep,
         take: Callable[[Path], None],
-        background: Background,
+        background: BackgroundRunner,
         folder: Path | None = None,
         **traits: Any,
     ) -> None:

@@ -13,7 +13,7 @@ from kit.widgets.form import markup, price, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.field import Field
 from kit.widgets.form.runs import MOST
-from kit.widgets.form.service import Background, Request
+from kit.widgets.form.service import BackgroundRunner, Request
 from kit.widgets.form.stock import Stock
 from kit.widgets.pile import Pile
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
@@ -26,7 +26,7 @@ READ = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
 
-class Face:
+class FormFace:
     """What a form shows around and below its fields.
 
     Parameters
@@ -48,7 +48,7 @@ class Face:
         generate: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
         changed: Callable[[list[Any]], None],
-        background: Background,
+        background: BackgroundRunner,
     ) -> None:
         self._changed = changed
         self._model = model

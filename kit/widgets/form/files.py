@@ -19,7 +19,7 @@ from kit.widgets import media, rules
 from kit.widgets.form import markup
 from kit.widgets.form.field import Field, note
 from kit.widgets.form.picker import Picker
-from kit.widgets.form.service import Background, Service
+from kit.widgets.form.service import BackgroundRunner, Service
 from kit.widgets.form.stock import Stock
 from kit.wire import MEDIA_TYPES, Parameter
 
@@ -56,7 +56,7 @@ class Files:
         stock: Stock,
         *,
         service: Service | None,
-        background: Background,
+        background: BackgroundRunner,
         own: bool,
     ) -> None:
         from kit.widgets.form.drop import Drop  # loads anywidget, which only this needs
@@ -162,7 +162,7 @@ def build(
     stock: Stock,
     *,
     service: Service | None,
-    background: Background,
+    background: BackgroundRunner,
     own: bool = True,
 ) -> Field:
     """Return the field of a media parameter; see `Files`."""

@@ -18,13 +18,13 @@ from kit import wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.widgets.form import code, markup, price, values
 from kit.widgets.form.building import whole
-from kit.widgets.form.face import Face
+from kit.widgets.form.face import FormFace
 from kit.widgets.form.field import Field
-from kit.widgets.form.presets import Presets, Shelf
+from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
 from kit.widgets.form.run import Run
 from kit.widgets.form.runs import Runs
-from kit.widgets.form.service import Background, Debounced, Service
+from kit.widgets.form.service import BackgroundRunner, Debounced, Service
 from kit.widgets.form.stock import Stock
 from kit.widgets.form.values import Checked
 
@@ -67,14 +67,14 @@ class Form(ipywidgets.VBox):
         *,
         service: Service | None = None,
         presets: Presets | None = None,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
         awaited: bool = False,
         studio: str = "studio",
     ) -> None:
         self.model = model
         self.presets = presets
         self._service = service
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
         self._silent, self._said = False, ""
@@ -86,7 +86,7 @@ class Form(ipywidgets.VBox):
         self._prices = Prices(model, service, self._background, refresh)
         self._fields = whole(model, self._stock, service, self._background)
         self._initial = self._by_field(initial or {})
-        self._face = Face(
+        self._face = FormFace(
             model,
             self._fields,
             self._stock,
@@ -283,7 +283,7 @@ class Form(ipywidgets.VBox):
     def _toggle_presets(self) -> None:
         kept = self.presets
         assert kept is not None  # noqa: S101 - there is no button without them
-        self._face.toggle("presets", lambda: Shelf(self._stock, kept, form=self).widget)
+        self._face.toggle("presets", lambda: PresetFolder(self._stock, kept, form=self).widget)
 
     def _safely(self, act: Callable[[], None]) -> Callable[[], None]:
         """Return a call whose error is shown: callbacks have nowhere else to leave one."""

@@ -91,7 +91,7 @@ class Holder(Protocol):
         """Hold what fits of a value, and return a sentence for each thing that does not."""
 
 
-class Shelf:
+class PresetFolder:
     """The presets of a form as a row of controls; made when it is first asked for."""
 
     def __init__(

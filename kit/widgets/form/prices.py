@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from kit import wire
 from kit.widgets.form import price
-from kit.widgets.form.service import Background, Debounced, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Debounced, Request, Service
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.
@@ -28,7 +28,7 @@ class Prices:
         self,
         model: wire.Model,
         service: Service | None,
-        background: Background,
+        background: BackgroundRunner,
         changed: Callable[[], None],
     ) -> None:
         self._model = model

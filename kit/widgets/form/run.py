@@ -17,7 +17,7 @@ from kit import wire
 from kit.errors import GenerationFailedError, KitError
 from kit.widgets.cards import faint
 from kit.widgets.form import markup
-from kit.widgets.form.service import Background, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Request, Service
 from kit.widgets.form.stock import Stock
 from kit.widgets.progress import EVERY, bar
 
@@ -43,7 +43,7 @@ class Run:
         service: Service,
         stock: Stock,
         *,
-        background: Background,
+        background: BackgroundRunner,
         expected: float | None = None,
         on_start: Callable[[Run], None] = lambda _: None,
         on_end: Callable[[Run], None] = lambda _: None,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.widgets.form.run import Run
-from kit.widgets.form.service import Background, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Request, Service
 from kit.widgets.form.stock import Stock
 
 #: Results that stay below a form, and those of them that its notebook keeps.
@@ -27,7 +27,7 @@ class Runs:
     def __init__(
         self,
         stock: Stock,
-        background: Background,
+        background: BackgroundRunner,
         *,
         show: Callable[[Any], None],
         on_start: Callable[[Run], None],

@@ -108,7 +108,7 @@ class Service(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Background:
+class BackgroundRunner:
     """Where what takes time happens; tests pass one whose time is theirs.
 
     Parameters
@@ -131,7 +131,9 @@ class Background:
 class Debounced:
     """A call that is made once the asking has stopped for a moment; the last asking counts."""
 
-    def __init__(self, call: Callable[[], None], seconds: float, background: Background) -> None:
+    def __init__(
+        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
+    ) -> None:
         self._call = call
         self._seconds = seconds
         self._background = background

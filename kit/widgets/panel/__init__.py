@@ -3,7 +3,7 @@
 Importing this loads ipywidgets.
 """
 
-from kit.widgets.panel.pages import Bench, Catalog, page
-from kit.widgets.panel.panel import Book, Page, Panel
+from kit.widgets.panel.pages import Bench, ModelPage, page
+from kit.widgets.panel.panel import Book, Panel, PanelPage
 
-__all__ = ["Bench", "Book", "Catalog", "Page", "Panel", "page"]
+__all__ = ["Bench", "Book", "ModelPage", "Panel", "PanelPage", "page"]

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.panel import markup
 from kit.widgets.panel.panel import sentence
 
@@ -17,7 +17,7 @@ _KINDS = ("all", "image", "video")
 _PORTION = 30  # models
 
 
-class Catalog(ipywidgets.VBox):
+class ModelPage(ipywidgets.VBox):
     """All models, to look through and to pick one of; long lists are shown in portions.
 
     Parameters
@@ -118,10 +118,10 @@ class Bench(ipywidgets.VBox):
         *,
         form: Callable[[wire.Model], Any],
         model: str | None = None,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._form = form
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._lock = threading.Lock()
         self._known = {one.id: one for one in models}
         self._forms: dict[str, Any] = {}

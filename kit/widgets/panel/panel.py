@@ -15,7 +15,7 @@ from typing import Any
 import ipywidgets
 
 from kit.errors import KitError
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.panel import markup
 from kit.widgets.reach import Reach
 from kit.widgets.snapshots import StaticSnapshot
@@ -25,7 +25,7 @@ _PATIENCE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PanelPage:
     """A tab of the panel.
 
     Parameters
@@ -54,7 +54,7 @@ class Book:
     """
 
     def __init__(
-        self, pages: Sequence[Page], *, heading: Callable[[], str] = str, banner: str = ""
+        self, pages: Sequence[PanelPage], *, heading: Callable[[], str] = str, banner: str = ""
     ) -> None:
         self.pages = tuple(pages)
         self.heading = heading
@@ -86,16 +86,16 @@ class Panel(ipywidgets.VBox):
 
     def __init__(
         self,
-        pages: Sequence[Page] = (),
+        pages: Sequence[PanelPage] = (),
         *,
         heading: Callable[[], str] = str,
         book: Book | None = None,
         snapshot: Callable[[], str] | None = None,
         on_close: Callable[[], None] = lambda: None,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._book = book or Book(pages, heading=heading)
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._kept = snapshot or (lambda: markup.snapshot("Panel", (), "studio.panel()"))
         self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
@@ -120,7 +120,7 @@ class Panel(ipywidgets.VBox):
         self._open()
 
     @property
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[PanelPage, ...]:
         """The pages of the book that is open."""
         return self._book.pages
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kit.widgets.table.face import HistoryTable
-    from kit.widgets.table.rows import View
+    from kit.widgets.table.rows import TableView
 
-__all__ = ["HistoryTable", "View"]
+__all__ = ["HistoryTable", "TableView"]
 
-_WHERE = {"HistoryTable": "kit.widgets.table.face", "View": "kit.widgets.table.rows"}
+_WHERE = {"HistoryTable": "kit.widgets.table.face", "TableView": "kit.widgets.table.rows"}
 
 
 def __getattr__(name: str) -> Any:

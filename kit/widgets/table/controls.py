@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as w
 
 from kit.widgets.reach import Reach
-from kit.widgets.table.drawing import Column, classes, kind, sheet, tracks
+from kit.widgets.table.drawing import TableColumn, classes, kind, sheet, tracks
 
 SHOWN = w.Layout(width="100%", margin="0")
 HIDDEN = w.Layout(display="none")
@@ -45,7 +45,7 @@ class Controls:
 
 
 def build(
-    shown: Sequence[tuple[str, Column]],
+    shown: Sequence[tuple[str, TableColumn]],
     statuses: Sequence[str],
     models: Sequence[str],
     rows: int,
@@ -130,7 +130,7 @@ def any_of(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
     return [(f"any {noun}", ""), *((value, value) for value in values)]
 
 
-def _head(column: Column) -> Any:
+def _head(column: TableColumn) -> Any:
     button = w.Button(description=column.title, tooltip=f"sort by {column.title}")
     for name in classes(column):
         button.add_class(name)

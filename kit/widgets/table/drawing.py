@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from kit.widgets import cards
-from kit.widgets.table.rows import View
+from kit.widgets.table.rows import TableView
 
 #: Pixels of a row, and of the thumbnail in it.
 ROW = 46
@@ -23,7 +23,7 @@ THUMBNAIL = (64, 40)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """One column of the table.
 
     Parameters
@@ -55,14 +55,14 @@ def _seconds(value: Any) -> str:
 
 
 COLUMNS = (
-    Column("when (UTC)", ("created_at",), "136px", "136px", _when),
-    Column("model", ("model_id",), "96px", "minmax(56px,76px)", str),
-    Column("status", ("status",), "98px", "98px", str),
-    Column("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", str),
-    Column("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
-    Column("took", ("seconds",), "72px", "", _seconds, number=True),
+    TableColumn("when (UTC)", ("created_at",), "136px", "136px", _when),
+    TableColumn("model", ("model_id",), "96px", "minmax(56px,76px)", str),
+    TableColumn("status", ("status",), "98px", "98px", str),
+    TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", str),
+    TableColumn("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
+    TableColumn("took", ("seconds",), "72px", "", _seconds, number=True),
 )
-_AS_IT_IS = View()
+_AS_IT_IS = TableView()
 #: Of a sentence in place of a thumbnail: three lines fit.
 _INSTEAD = (
     f"{cards.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
@@ -112,19 +112,19 @@ STYLE = f"""<style>
 </style>"""
 
 
-def columns(frame: pd.DataFrame) -> list[tuple[str, Column]]:
+def columns(frame: pd.DataFrame) -> list[tuple[str, TableColumn]]:
     """Return which columns a frame can fill, each with the name of its source."""
     known = set(frame.columns)
     found = ((next((s for s in c.sources if s in known), ""), c) for c in COLUMNS)
     return [(source, column) for source, column in found if source]
 
 
-def tracks(shown: Sequence[tuple[str, Column]]) -> str:
+def tracks(shown: Sequence[tuple[str, TableColumn]]) -> str:
     """Return the tracks of the grid that head and rows share."""
     return " ".join((_BEFORE, *(column.width for _, column in shown)))
 
 
-def kind(shown: Sequence[tuple[str, Column]]) -> str:
+def kind(shown: Sequence[tuple[str, TableColumn]]) -> str:
     """Return the class of all tables that have these columns.
 
     Examples
@@ -135,7 +135,7 @@ def kind(shown: Sequence[tuple[str, Column]]) -> str:
     return "-".join(("kit-table", *(str(COLUMNS.index(column)) for _, column in shown)))
 
 
-def sheet(shown: Sequence[tuple[str, Column]]) -> str:
+def sheet(shown: Sequence[tuple[str, TableColumn]]) -> str:
     """Return the style sheet of a table with these columns; a narrow one shows fewer."""
     narrow = " ".join((_BEFORE, *(column.narrow for _, column in shown if column.narrow)))
     name = kind(shown)
@@ -144,7 +144,7 @@ def sheet(shown: Sequence[tuple[str, Column]]) -> str:
 .{name} .kit-table-spare {{ display: none; }} }}</style>"""
 
 
-def cells(page: pd.DataFrame, shown: Sequence[tuple[str, Column]]) -> list[list[str]]:
+def cells(page: pd.DataFrame, shown: Sequence[tuple[str, TableColumn]]) -> list[list[str]]:
     """Return the texts of a page, row by row; a missing value is empty. Nothing is escaped."""
     texts = []
     for source, column in shown:
@@ -154,7 +154,7 @@ def cells(page: pd.DataFrame, shown: Sequence[tuple[str, Column]]) -> list[list[
     return [list(row) for row in zip(*texts, strict=True)]
 
 
-def order(source: str, view: View) -> str:
+def order(source: str, view: TableView) -> str:
     """Return how a view sorts a column: ``ascending``, ``descending``, or not at all.
 
     Examples
@@ -167,7 +167,9 @@ def order(source: str, view: View) -> str:
     return "descending" if view.descending else "ascending"
 
 
-def live(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: View = _AS_IT_IS) -> str:
+def live(
+    page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: TableView = _AS_IT_IS
+) -> str:
     """Return a page as it is shown while the kernel runs; the heads are for who does not see."""
     shown = columns(page)
     grid = f"grid-template-columns:{tracks(shown)}"
@@ -208,7 +210,7 @@ def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words
     return f'<div style="{cards.FONT};{cards.COLOR}">{body}{cards.faint(words)}</div>'
 
 
-def _heads(shown: Sequence[tuple[str, Column]], view: View) -> str:
+def _heads(shown: Sequence[tuple[str, TableColumn]], view: TableView) -> str:
     cells = ['<span role="columnheader">picture</span>']
     for source, column in shown:
         sort = order(source, view)
@@ -226,13 +228,13 @@ def _colored(source: str, text: str) -> str:
     return cards.status(text) if source == "status" and text else escape(text)
 
 
-def classes(column: Column) -> list[str]:
+def classes(column: TableColumn) -> list[str]:
     """Return the classes of a column's cells and of its head."""
     spare = [] if column.narrow else ["kit-table-spare"]
     return [*(["kit-number"] if column.number else []), *spare]
 
 
-def _class(column: Column) -> str:
+def _class(column: TableColumn) -> str:
     names = classes(column)
     return f' class="{" ".join(names)}"' if names else ""
 

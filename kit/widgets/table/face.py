@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from kit.errors import KitError
 from kit.widgets import cards
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.table import drawing, rows
-from kit.widgets.table.rows import View
+from kit.widgets.table.rows import TableView
 from kit.widgets.table.thumbnails import Fetch, Thumbnails
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
 #: Most seconds that showing waits for thumbnails: those that come later are no news then.
 _PATIENCE = 1.0
 #: The view that asks for nothing.
-_ALL = View()
+_ALL = TableView()
 
 
 class HistoryTable:
@@ -67,14 +67,14 @@ class HistoryTable:
         get: Callable[[str], Any] | None = None,
         renew: Callable[[], pd.DataFrame] | None = None,
         size: int = 20,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._frame = frame
         self._get = get
         self._renew = renew
         self._preview = preview
         self._size = max(1, size)
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._thumbnails = Thumbnails(thumbnail, near)
         self._lock = threading.RLock()
         self._screen: Screen | None = None
@@ -107,12 +107,12 @@ class HistoryTable:
         return [self._get(name) for name in self.ids] if self._get else self.ids
 
     @property
-    def view(self) -> View:
+    def view(self) -> TableView:
         """What is looked for, and in which order; setting it shows the first page of that."""
         return self._view
 
     @view.setter
-    def view(self, view: View) -> None:
+    def view(self, view: TableView) -> None:
         with self._lock:
             self._found = rows.positions(self._frame, view)
             self._view, self._page = view, 0

@@ -15,7 +15,7 @@ import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableView:
     """What is looked for, and in which order; an empty field asks for nothing.
 
     Parameters
@@ -39,7 +39,7 @@ class View:
     descending: bool = False
 
 
-def positions(frame: pd.DataFrame, view: View) -> np.ndarray[Any, np.dtype[np.intp]]:
+def positions(frame: pd.DataFrame, view: TableView) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Return the positions of the rows that a view shows, in its order.
 
     Returns
@@ -67,7 +67,7 @@ def choices(frame: pd.DataFrame, column: str) -> list[str]:
     return sorted(str(value) for value in frame[column].dropna().unique())
 
 
-def _masks(frame: pd.DataFrame, view: View) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
+def _masks(frame: pd.DataFrame, view: TableView) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
     for name, find in _FILTERS.items():
         wanted = getattr(view, name)
         if wanted:

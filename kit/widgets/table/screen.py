@@ -17,11 +17,11 @@ from typing import Any
 import pandas as pd
 
 from kit.widgets import cards
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.controls import HIDDEN, SHOWN, Controls, any_of, build
-from kit.widgets.table.rows import View
+from kit.widgets.table.rows import TableView
 
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
 #: Fields of a view that have a widget.
@@ -76,7 +76,7 @@ class Screen:
         size: int,
         hears: Hears,
         lock: threading.RLock,
-        background: Background,
+        background: BackgroundRunner,
     ) -> None:
         self._lock = lock
         self.snapshot = StaticSnapshot(background=background)
@@ -93,7 +93,7 @@ class Screen:
                 if control.options != options:  # else a choice that is on its way would be undone
                     control.options = options
 
-    def show_view(self, view: View) -> None:
+    def show_view(self, view: TableView) -> None:
         """Show what is looked for, and by which column it is sorted."""
         with self._quietly():
             for name in FILTERS:
@@ -126,7 +126,7 @@ class Screen:
                     box.layout = SHOWN if there else HIDDEN
             self.controls.page.value = html
 
-    def show_words(self, words: str, view: View, *, chosen: bool) -> None:
+    def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
         """Show how many there are and are chosen, and tell the order that arrows only show."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""

@@ -3,8 +3,8 @@
 Importing this loads ipywidgets.
 """
 
-from kit.widgets.writing.brief import Brief, Writer
+from kit.widgets.writing.brief import WritingBackend, WritingOrder
 from kit.widgets.writing.card import ScriptCard
 from kit.widgets.writing.writing import Writing
 
-__all__ = ["Brief", "ScriptCard", "Writer", "Writing"]
+__all__ = ["ScriptCard", "Writing", "WritingBackend", "WritingOrder"]

@@ -16,7 +16,7 @@ SHORTEST, LONGEST, USUAL = 10, 180, 30
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class WritingOrder:
     """What a script is asked to be."""
 
     topic: str
@@ -28,13 +28,13 @@ class Brief:
     variations: int = 1
 
 
-class Writer(Protocol):
+class WritingBackend(Protocol):
     """Whoever writes, as the panel sees it; every call may block, none is made in a callback."""
 
     def title(self, topic: str) -> wire.Title:
         """Return a title; it is charged for."""
 
-    def scripts(self, brief: Brief) -> Sequence[wire.Script]:
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
 
     def balance(self) -> Decimal | None:

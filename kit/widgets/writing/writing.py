@@ -15,12 +15,20 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.form.service import Background
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.pile import Pile
 from kit.widgets.reach import Reach
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import markup
-from kit.widgets.writing.brief import LONGEST, SCRIPT, SHORTEST, TITLE, USUAL, Brief, Writer
+from kit.widgets.writing.brief import (
+    LONGEST,
+    SCRIPT,
+    SHORTEST,
+    TITLE,
+    USUAL,
+    WritingBackend,
+    WritingOrder,
+)
 from kit.widgets.writing.card import ScriptCard
 
 #: Seconds between a click and reading the fields: what was typed last may arrive after the click.
@@ -48,15 +56,15 @@ class Writing(ipywidgets.VBox):
 
     def __init__(
         self,
-        writer: Writer,
+        writer: WritingBackend,
         topic: str = wire.TOPICS[0],
         *,
         awaited: bool = False,
-        background: Background | None = None,
+        background: BackgroundRunner | None = None,
     ) -> None:
         self._writer = writer
         self._awaited = awaited
-        self._background = background or Background()
+        self._background = background or BackgroundRunner()
         self._snapshot = StaticSnapshot(background=self._background)
         self._lock = threading.RLock()
         self._titles: dict[str, list[wire.Title]] = {}
@@ -76,9 +84,9 @@ class Writing(ipywidgets.VBox):
         return wire.Title(title=self._title.value.strip(), hook_angle=self._angle.value.strip())
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> WritingOrder:
         """What a click on the second button asks for."""
-        return Brief(
+        return WritingOrder(
             topic=self._topic.value,
             title=self.title,
             duration=self._duration.value,

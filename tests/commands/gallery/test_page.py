@@ -8,14 +8,14 @@ from html.parser import HTMLParser
 import pytest
 
 from kit import wire
-from kit.commands.gallery.cards import Card, Medium
+from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.page import page
 from kit.commands.gallery.plan import Example
 from tests.commands.gallery.models import BUILT_IN, model_of
 
-WIDE = Medium(kind="image", width=32, height=16, picture="data:,wide")
-TALL = Medium(kind="image", width=16, height=32, picture="data:,tall")
-FILM = Medium(kind="video", width=64, height=36, picture="data:,poster", file="a/b.mp4")
+WIDE = CardMedium(kind="image", width=32, height=16, picture="data:,wide")
+TALL = CardMedium(kind="image", width=16, height=32, picture="data:,tall")
+FILM = CardMedium(kind="video", width=64, height=36, picture="data:,poster", file="a/b.mp4")
 
 
 class Words(HTMLParser):
@@ -46,11 +46,11 @@ def new(name: str = "new", **more: object) -> wire.Model:
     return wire.Model(id=name, **more)  # type: ignore[arg-type]
 
 
-def card(medium: Medium | None = WIDE, model: wire.Model | None = None, **more: object) -> Card:
+def card(medium: CardMedium | None = WIDE, model: wire.Model | None = None, **more: object) -> Card:
     return Card(example=Example(model=model or new(), **more), medium=medium)  # type: ignore[arg-type]
 
 
-def shown(*cards: Card, **inputs: Medium) -> str:
+def shown(*cards: Card, **inputs: CardMedium) -> str:
     return page([(cards[0].example.model, cards)], inputs)
 
 
@@ -157,7 +157,7 @@ def test_only_videos_with_sound_ask_for_its_switch() -> None:
 def test_an_input_is_shown_once_before_what_was_first_made_from_it() -> None:
     first, second = {"image": ("picture",)}, {"image": ("portrait",), "audio": ("voice",)}
     cards = [card(media=media) for media in (first, first, second)]
-    voice = Medium(kind="audio", file="a/voice.wav")
+    voice = CardMedium(kind="audio", file="a/voice.wav")
 
     text = shown(*cards, picture=WIDE, portrait=TALL, voice=voice)
 
@@ -177,7 +177,7 @@ def test_a_close_view_stands_for_its_input() -> None:
 
 
 @pytest.mark.parametrize(("source", "same"), [(WIDE, True), (TALL, False), (FILM, False)])
-def test_pictures_of_one_shape_can_be_compared_in_place(source: Medium, same: bool) -> None:
+def test_pictures_of_one_shape_can_be_compared_in_place(source: CardMedium, same: bool) -> None:
     text = shown(card(media={"image": ("picture",)}), picture=source).partition("<script>")[0]
 
     assert ('data-before="input-picture"' in text) is same
@@ -193,7 +193,7 @@ def test_pictures_of_one_shape_can_be_compared_in_place(source: Medium, same: bo
     ],
 )
 def test_frames_have_the_shape_of_most_examples(
-    media: list[Medium | None], shape: tuple[str, str]
+    media: list[CardMedium | None], shape: tuple[str, str]
 ) -> None:
     kind, ratio = shape
 

@@ -14,7 +14,7 @@ from PIL import Image
 import kit.engines.configured
 from kit import pricing
 from kit.engines.base import Definition
-from kit.engines.configured.entries import Entry, ModelEntry, checked, read
+from kit.engines.configured.entries import ModelEntry, checked, read
 from kit.engines.configured.inputs import usable
 from kit.engines.configured.pictures import opaque
 from kit.engines.diffusers.entry import PipelineEntry
@@ -184,7 +184,7 @@ def test_a_long_text_in_the_wrong_place_is_not_repeated() -> None:
 
 EXAMPLE = Path(kit.engines.configured.__file__).with_name("example.toml")
 
-ENTRIES: dict[str, type[Entry]] = {
+ENTRIES: dict[str, type[ModelEntry]] = {
     "diffusers": PipelineEntry,
     "images": ImagesEntry,
     "videos": VideosEntry,

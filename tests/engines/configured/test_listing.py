@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.engines import listing
-from kit.engines.configured.place import Place
+from kit.engines.configured.place import ModelSource
 from kit.engines.listing import listed
 from kit.engines.registry import engine_for, installed, survey
 from kit.errors import ConfigError
@@ -30,28 +30,30 @@ price = { base = 0.1, units = [{ parameter = "seconds", credits = 0.05 }] }
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "engines.toml", tmp_path / "copies")
+def place(tmp_path: Path) -> ModelSource:
+    return ModelSource(tmp_path / "engines.toml", tmp_path / "copies")
 
 
-def write(place: Place, content: str) -> Place:
+def write(place: ModelSource, content: str) -> ModelSource:
     place.file.write_text(content, encoding="utf-8")
     return place
 
 
-def told(place: Place) -> str:
+def told(place: ModelSource) -> str:
     """Return what is said of the file."""
     found = listed(place)
     return "\n".join(map(str, [*found.left_out, *found.remarks]))
 
 
-def test_without_a_file_nothing_is_added(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_file_nothing_is_added(
+    place: ModelSource, caplog: pytest.LogCaptureFixture
+) -> None:
     assert listed(place).engines == {}
     assert installed(place).keys() == installed().keys()
     assert "configured" not in caplog.text
 
 
-def test_configured_models_stand_beside_the_installed_ones(place: Place) -> None:
+def test_configured_models_stand_beside_the_installed_ones(place: ModelSource) -> None:
     found = installed(write(place, GOOD))
 
     assert {"far-clips", "far-pictures", "poster"} <= found.keys()
@@ -62,7 +64,7 @@ def test_configured_models_stand_beside_the_installed_ones(place: Place) -> None
         engine_for("nothing", place)
 
 
-def test_one_model_is_found_without_looking_at_the_others(place: Place) -> None:
+def test_one_model_is_found_without_looking_at_the_others(place: ModelSource) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 
     found = listed(place, only="far-pictures", refresh=False)
@@ -70,7 +72,7 @@ def test_one_model_is_found_without_looking_at_the_others(place: Place) -> None:
     assert "broken" not in str(found.left_out)
 
 
-def test_a_broken_entry_is_reported_and_the_others_are_served(place: Place) -> None:
+def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource) -> None:
     write(place, GOOD + '[[images]]\nid = "odd"\nurl = "http://x"\nmodle = "m"\nprice = 1\n')
 
     assert listed(place).engines.keys() == {"far-pictures", "far-clips"}
@@ -92,12 +94,14 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(place: Place) -> N
         ('[[services]]\nprefix = "a b"\nurl = "http://x"\n', "'prefix'"),
     ],
 )
-def test_what_cannot_be_read_is_said(place: Place, content: str, sentence: str) -> None:
+def test_what_cannot_be_read_is_said(place: ModelSource, content: str, sentence: str) -> None:
     assert listed(write(place, content)).engines == {}
     assert sentence in told(place)
 
 
-def test_an_id_that_is_taken_is_left_out(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_id_that_is_taken_is_left_out(
+    place: ModelSource, caplog: pytest.LogCaptureFixture
+) -> None:
     write(place, GOOD.replace("far-pictures", "poster") + GOOD)
 
     found = installed(place)
@@ -109,7 +113,9 @@ def test_an_id_that_is_taken_is_left_out(place: Place, caplog: pytest.LogCapture
     ]
 
 
-def test_an_entry_that_crashes_is_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_crashes_is_left_out(
+    place: ModelSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash(*_: object) -> list[None]:
         raise RuntimeError("no wire")
 
@@ -119,7 +125,7 @@ def test_an_entry_that_crashes_is_left_out(place: Place, monkeypatch: pytest.Mon
     assert "RuntimeError: no wire" in told(place)
 
 
-def test_listing_loads_nothing_heavy(place: Place) -> None:
+def test_listing_loads_nothing_heavy(place: ModelSource) -> None:
     write(place, GOOD)
     heavy = {"numpy", "cv2", "av", "PIL", "torch", "diffusers", "httpx"}
     script = (
@@ -144,7 +150,7 @@ key_env = "KEYED_KEY"
 
 
 def test_a_key_that_is_missing_is_said_before_anyone_orders(
-    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    place: ModelSource, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("KEYED_KEY", raising=False)
     found = survey(write(place, KEYED))
@@ -156,7 +162,7 @@ def test_a_key_that_is_missing_is_said_before_anyone_orders(
 
 
 def test_a_render_process_does_not_repeat_what_was_said_at_the_start(
-    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    place: ModelSource, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("KEYED_KEY", raising=False)
     write(place, KEYED + '[[image]]\nid = "a"\n[[images]]\nid = "odd"\n')

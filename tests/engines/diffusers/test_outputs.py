@@ -10,12 +10,12 @@ from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.diffusers.drawing import written
-from kit.engines.diffusers.shape import Shape
+from kit.engines.diffusers.shape import PipelineShape
 from kit.errors import EngineError
 
 
 def asset(folder: Path, asset_type: Any = "image", **made: Any) -> Asset:
-    shape = Shape(
+    shape = PipelineShape(
         pipeline="Plain",
         asset_type=asset_type,
         names=frozenset(),

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.engines.remote.exchange import Ask, Reply
-from kit.engines.remote.http import Caller
+from kit.engines.remote.exchange import Ask, RemoteReply
+from kit.engines.remote.http import RemoteCaller
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
 from tests.engines.remote.conftest import Answer, Server
@@ -22,13 +22,13 @@ from tests.engines.remote.conftest import Answer, Server
 QUICK = {"pause": 0.01}
 
 
-def replied(status: int = 200, content: bytes = b"", **headers: str) -> Reply:
-    return Reply(status, {k.replace("_", "-"): v for k, v in headers.items()}, content)
+def replied(status: int = 200, content: bytes = b"", **headers: str) -> RemoteReply:
+    return RemoteReply(status, {k.replace("_", "-"): v for k, v in headers.items()}, content)
 
 
-def asked(site: Site, ask: Ask) -> Reply:
-    async def once() -> Reply:
-        async with Caller(site) as caller:
+def asked(site: Site, ask: Ask) -> RemoteReply:
+    async def once() -> RemoteReply:
+        async with RemoteCaller(site) as caller:
             return await caller.ask(ask)
 
     return asyncio.run(once())
@@ -36,7 +36,7 @@ def asked(site: Site, ask: Ask) -> Reply:
 
 def fetched(site: Site, path: str, target: Path, **how: Any) -> bytes:
     async def once() -> None:
-        async with Caller(site) as caller:
+        async with RemoteCaller(site) as caller:
             await caller.fetch(path, target, **how)
 
     asyncio.run(once())
@@ -53,7 +53,7 @@ def fetched(site: Site, path: str, target: Path, **how: Any) -> bytes:
     ],
 )
 def test_paths_are_below_the_site(path: str, address: str) -> None:
-    assert Caller(Site("https://host/deep")).address(path) == address
+    assert RemoteCaller(Site("https://host/deep")).address(path) == address
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_paths_are_below_the_site(path: str, address: str) -> None:
     ],
 )
 def test_only_the_same_origin_is_ones_own(url: str, own: bool) -> None:
-    assert Caller(Site("https://host")).own(url) is own
+    assert RemoteCaller(Site("https://host")).own(url) is own
 
 
 def test_a_wait_may_be_a_number_or_a_date() -> None:
@@ -125,7 +125,7 @@ def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("SOME_KEY", key)
 
     with pytest.raises(EngineError, match="variable SOME_KEY of the service, which") as caught:
-        Caller(Site("https://host", "SOME_KEY"))
+        RemoteCaller(Site("https://host", "SOME_KEY"))
     assert caught.value.code == "not_configured"
     assert key.strip() == "" or key not in str(caught.value)
 
@@ -170,7 +170,7 @@ def test_what_does_no_harm_is_sent_again(
         outcome = error
 
     assert len(server.asked) == sent
-    assert isinstance(outcome, Reply) is (sent == 2)
+    assert isinstance(outcome, RemoteReply) is (sent == 2)
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, zlib.compress])
@@ -273,7 +273,7 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
         return httpx.Response(302 if own else 200, headers=moved, stream=stream)
 
     async def fetch() -> None:
-        async with Caller(Site("http://host", "SOME_KEY")) as caller:
+        async with RemoteCaller(Site("http://host", "SOME_KEY")) as caller:
             await caller._client.aclose()
             caller._client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
             await caller.fetch("v1/x", target)
@@ -288,7 +288,7 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
 
 def test_a_server_that_is_not_there_is_said_within_five_seconds() -> None:
     async def asked() -> None:
-        async with Caller(Site("http://127.0.0.1:9", pause=1.0)) as caller:
+        async with RemoteCaller(Site("http://127.0.0.1:9", pause=1.0)) as caller:
             await caller.ask(Ask(method="POST", path="v1/images/generations", json={}))
 
     start = time.monotonic()

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from kit.engines.text.bank import Entry, bank, stems
+from kit.engines.text.bank import BankEntry, bank, stems
 from kit.engines.text.offline import TITLE_LIMIT
 from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
@@ -16,7 +16,7 @@ from kit.wire import TOPICS
 BY_TOPIC = pytest.mark.parametrize("topic", TOPICS)
 
 
-def texts(entry: Entry) -> list[str]:
+def texts(entry: BankEntry) -> list[str]:
     return [text for text in (entry.text, entry.more, entry.hook) if text]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kit.engines.text.assembly import Ends, Telling, filled
 from kit.engines.text.bank import bank, lead_for, ranked
-from kit.engines.text.offline import TITLE_LIMIT, Order, suggest_title, write_scripts
+from kit.engines.text.offline import TITLE_LIMIT, ScriptOrder, suggest_title, write_scripts
 from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
@@ -27,16 +27,16 @@ def sentences(text: str) -> list[str]:
 
 
 def script(topic: str, title: str, duration: int, *, seed: int = 3, **asked: Any) -> str:
-    order = Order(topic=topic, title=title, duration_seconds=duration, **asked)
+    order = ScriptOrder(topic=topic, title=title, duration_seconds=duration, **asked)
     return write_scripts(order, seed=seed)[0]
 
 
 @st.composite
-def orders(draw: st.DrawFn) -> Order:
+def orders(draw: st.DrawFn) -> ScriptOrder:
     topic = draw(st.sampled_from(TOPICS))
     known = suggest_title(topic, seed=draw(st.integers(0, 99)))
     title = draw(st.sampled_from((known.title, known.title, *ALONE)))
-    return Order(
+    return ScriptOrder(
         topic=topic,
         title=title,
         duration_seconds=draw(st.one_of(st.integers(10, 30), st.integers(10, 180))),
@@ -50,7 +50,7 @@ def orders(draw: st.DrawFn) -> Order:
 
 @given(orders(), st.integers(0, 2**32))
 @settings(max_examples=20, deadline=None)
-def test_any_order_is_met_within_a_tenth_in_clean_text(order: Order, seed: int) -> None:
+def test_any_order_is_met_within_a_tenth_in_clean_text(order: ScriptOrder, seed: int) -> None:
     first, second = write_scripts(order, seed=seed)
 
     assert first != second
@@ -81,7 +81,7 @@ def test_a_script_fits_the_rate_of_its_reader(rate: float) -> None:
 
 
 def test_same_seed_gives_the_same_scripts_and_another_seed_others() -> None:
-    order = Order(topic="FOOD", title="Who invented toast", duration_seconds=60, variations=2)
+    order = ScriptOrder(topic="FOOD", title="Who invented toast", duration_seconds=60, variations=2)
 
     assert write_scripts(order, seed=4) == write_scripts(order, seed=4)
     assert write_scripts(order, seed=4) != write_scripts(order, seed=5)
@@ -147,7 +147,7 @@ def test_an_order_out_of_bounds_is_refused(wrong: dict[str, object], field: str)
     right: dict[str, object] = {"topic": "SPACE", "title": "Venus", "duration_seconds": 30}
 
     with pytest.raises(BadRequestError, match=field):
-        Order(**{**right, **wrong})  # type: ignore[arg-type]
+        ScriptOrder(**{**right, **wrong})  # type: ignore[arg-type]
 
 
 def told(topic: str, text: str) -> set[str]:
@@ -160,7 +160,7 @@ def test_the_second_of_two_scripts_tells_of_something_that_the_first_does_not(to
     rng = random.Random(topic)
     for duration in (10, rng.choice((11, 12, 13, 15, 20, 30, 60, 90))):
         known = suggest_title(topic, seed=rng.getrandbits(32))
-        order = Order(
+        order = ScriptOrder(
             topic=topic,
             title=known.title,
             duration_seconds=duration,

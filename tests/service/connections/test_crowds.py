@@ -17,7 +17,7 @@ import pytest
 from kit.service import machine, server
 from kit.service.connections.admission import Admission
 from kit.service.connections.bounds import Bounds
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
 from tests.waiting import GENERATIONS, finished, started, until
@@ -118,7 +118,7 @@ def test_the_programs_of_this_machine_are_not_counted_by_address(
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no such sockets here")
-def test_a_unix_socket_has_no_addresses_to_count(config: Settings, tmp_path: Path) -> None:
+def test_a_unix_socket_has_no_addresses_to_count(config: ServiceSettings, tmp_path: Path) -> None:
     path = str(tmp_path / "kit.socket")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

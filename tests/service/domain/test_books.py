@@ -60,7 +60,7 @@ def test_books_of_everything_that_can_happen_are_right(
     queue_up()
     title = Title(title="Ten facts", hook_angle="why")
     write(writing.deliver_title("SPACE", title, payer, NOW, seen=[]))
-    brief = writing.Brief(
+    brief = writing.ScriptBrief(
         topic="SPACE",
         title="Ten facts",
         duration_seconds=10,

@@ -16,8 +16,8 @@ from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterErr
 from kit.service.domain import accounts, catalog, generations, objections, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.domain.generations import Plan
-from kit.service.settings import Settings
+from kit.service.domain.generations import StartPlan
+from kit.service.settings import ServiceSettings
 from kit.wire import (
     Multiplier,
     Parameter,
@@ -221,9 +221,9 @@ ORDER = StartGeneration(model_id="flat", prompt=" a quiet lake ", parameters={"s
 
 def planned(
     write: Write, payer: Payer, offered: catalog.Catalog, order: StartGeneration = ORDER
-) -> Plan:
+) -> StartPlan:
     """Return the plan of an order that its engine has nothing against."""
-    plan: Plan = write(generations.plan(offered, order, payer.account_id))
+    plan: StartPlan = write(generations.plan(offered, order, payer.account_id))
     return asyncio.run(generations.approve(offered, plan))
 
 
@@ -254,7 +254,7 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
 
 
 def test_an_engine_is_told_how_long_the_files_are(
-    write: Write, payer: Payer, config: Settings
+    write: Write, payer: Payer, config: ServiceSettings
 ) -> None:
     seen: list[Order] = []
 

@@ -16,12 +16,12 @@ from kit.errors import (
 from kit.service.domain import accounts, audit, generations, outputs, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload, StartGeneration
 from tests.service.domain.conftest import NOW, Write
 
-SETTINGS = Settings(
+SETTINGS = ServiceSettings(
     data=Path("nowhere"),
     workers=0,
     upload_bytes={"image": 100, "audio": 100, "video": 100},

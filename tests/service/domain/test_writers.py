@@ -8,10 +8,10 @@ import pytest
 
 from kit.errors import UnavailableError
 from kit.service.domain.writers import FallbackWriter, OfflineWriter
-from kit.service.domain.writing import Brief, Draft
+from kit.service.domain.writing import Draft, ScriptBrief
 from kit.wire import Title
 
-BRIEF = Brief(
+BRIEF = ScriptBrief(
     topic="SPACE",
     title="Ten facts",
     duration_seconds=30,
@@ -35,7 +35,7 @@ class Told:
         self._note((topic, seed, avoid))
         return Title(title=self.name, writer=self.name)
 
-    async def scripts(self, brief: Brief, *, seed: int) -> Sequence[Draft]:
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         self._note((brief, seed))
         return [Draft(self.name, 1.0, 1, self.name)]
 

@@ -14,7 +14,7 @@ from tests.service.domain.conftest import NOW, Write
 ORDER = {"topic": "SPACE", "title": " Ten facts ", "duration": "30"}
 
 
-def brief(**other: Any) -> writing.Brief:
+def brief(**other: Any) -> writing.ScriptBrief:
     return writing.brief_of(WriteScripts(**{**ORDER, **other}))
 
 

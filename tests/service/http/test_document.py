@@ -8,12 +8,12 @@ from fastapi import FastAPI
 from kit import wire
 from kit.service.app import create_app
 from kit.service.http.document import BODIES, PAID, REPEATABLE
-from kit.service.settings import Settings
-from kit.wire import Shape
+from kit.service.settings import ServiceSettings
+from kit.wire import WireShape
 
 
 @pytest.fixture
-def app(config: Settings) -> FastAPI:
+def app(config: ServiceSettings) -> FastAPI:
     """The application, not running."""
     return create_app(config)
 
@@ -136,20 +136,20 @@ def test_what_can_be_repeated_names_the_header(document: dict[str, Any], path: s
     assert "Idempotency-Key" in [parameter["name"] for parameter in operation["parameters"]]
 
 
-def answers() -> dict[str, type[Shape]]:
+def answers() -> dict[str, type[WireShape]]:
     kinds = {name: getattr(wire, name) for name in wire.__all__}
     return {
         name: kind
         for name, kind in kinds.items()
         if isinstance(kind, type)
-        and issubclass(kind, Shape)
-        and kind not in (Shape, wire.Wire, wire.Body)
+        and issubclass(kind, WireShape)
+        and kind not in (WireShape, wire.Wire, wire.Body)
     }
 
 
 @pytest.mark.parametrize(("name", "kind"), answers().items())
 def test_every_wire_field_is_in_a_schema(
-    document: dict[str, Any], name: str, kind: type[Shape]
+    document: dict[str, Any], name: str, kind: type[WireShape]
 ) -> None:
     schemas = document["components"]["schemas"]
 

@@ -15,7 +15,7 @@ from kit.service.app import create_app
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.http.gate import below, needed_scope
-from kit.service.settings import Settings
+from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 from tests.waiting import finished, started, until
 
@@ -52,7 +52,7 @@ class Broken:
         raise RuntimeError("secret path /home/someone")
 
 
-def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: Settings) -> None:
+def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: ServiceSettings) -> None:
     app = create_app(config, writer=Broken())
 
     async def ask() -> tuple[httpx.Response, Any]:

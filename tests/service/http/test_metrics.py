@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kit.service.http import metrics as published
 from kit.service.http.context import clock
-from kit.service.metrics import COMMIT_SECONDS, Metrics
+from kit.service.metrics import COMMIT_SECONDS, ServiceMetrics
 from tests.conftest import Service
 from tests.waiting import GENERATIONS, finished, running, started, until
 
@@ -94,7 +94,7 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
     assert seen(20_000).charged == {"generation": 1200, "title": 50}
     again = seen(20_000)
     assert (again.charged["generation"], again.refunded) == (1200, 600)
-    text, _ = published.exposition(Metrics(), again)
+    text, _ = published.exposition(ServiceMetrics(), again)
     told = figures(text.decode())
     assert told["kit_credits_charged_total", (("kind", "title"),)] == 0.05
     assert told["kit_credits_refunded_total", ()] == 0.6
@@ -128,7 +128,7 @@ def test_the_library_is_loaded_only_where_somebody_asks() -> None:
 
 
 def test_buckets_hold_all_that_was_at_most_their_bound() -> None:
-    metrics = Metrics()
+    metrics = ServiceMetrics()
     for seconds in (0.0004, 0.0005, 0.3, 99.0):
         metrics.measure(COMMIT_SECONDS, seconds)
     ((_, measured),) = metrics.measured(COMMIT_SECONDS)

@@ -14,7 +14,7 @@ from PIL import ExifTags, Image
 from kit.engines.base import Asset
 from kit.engines.media.clip import Clip
 from kit.errors import EngineError
-from kit.service.storage.shelf import Shelf
+from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker.outcome import keep_files
 
 ID = "gen_01JD0000000000000000000000"
@@ -40,8 +40,8 @@ def keep(tmp_path: Path, folder: Path) -> Callable[..., dict[str, Any]]:
     return keep
 
 
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "objects", lambda _: None)
+def shelf(tmp_path: Path) -> OutputFolder:
+    return OutputFolder(tmp_path / "objects", lambda _: None)
 
 
 def drawn(path: Path, size: tuple[int, int] = (40, 30)) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.engines.text.offline import Order, write_scripts
+from kit.engines.text.offline import ScriptOrder, write_scripts
 
 KEY = "sk-secret-0123456789"
 
@@ -98,7 +98,7 @@ def scripted(text: str) -> str:
 @cache
 def text_of(seconds: int, seed: int = 1) -> str:
     """Return a text of about so many seconds."""
-    order = Order(topic="SPACE", title="My Neighbor's Bicycle", duration_seconds=seconds)
+    order = ScriptOrder(topic="SPACE", title="My Neighbor's Bicycle", duration_seconds=seconds)
     return write_scripts(order, seed=seed)[0]
 
 

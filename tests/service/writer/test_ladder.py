@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kit.errors import UnavailableError
-from kit.service.writer.http import Line, endpoint
+from kit.service.writer.http import WriterLine, endpoint
 from kit.service.writer.ladder import REMEMBERED, Ladder
 from kit.service.writer.prompts import schema
 from tests.service.writer.conftest import KEY, Answer, Asked, Model, Reply, completion
@@ -17,7 +17,7 @@ ALL: list[Any] = ["json_schema", "json_object", "json_object", None]
 def ask(model: Model, ladder: Ladder | None = None) -> str:
     async def once() -> str:
         until = asyncio.get_running_loop().time() + 10
-        async with Line(endpoint(model.url, "tiny", KEY), until) as line:
+        async with WriterLine(endpoint(model.url, "tiny", KEY), until) as line:
             messages = [{"role": "user", "content": "Hi."}]
             return await (ladder or Ladder()).ask(line, messages, SCHEMA)
 

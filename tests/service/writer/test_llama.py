@@ -15,7 +15,7 @@ from kit.engines.text.speech import RATE
 from kit.errors import UnavailableError
 from kit.service.writer import prompts
 from kit.service.writer.cleaning import sentences
-from kit.service.writer.http import Line, endpoint
+from kit.service.writer.http import WriterLine, endpoint
 from kit.service.writer.ladder import Ladder
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
@@ -67,7 +67,7 @@ def test_both_ways_to_send_a_schema_are_obeyed(serve: Serve, rung: int) -> None:
     ladder.remember(rung)
 
     async def ask() -> str:
-        async with Line(endpoint(url, "tiny"), float("inf")) as line:
+        async with WriterLine(endpoint(url, "tiny"), float("inf")) as line:
             return await ladder.ask(line, prompts.title("SPACE", []), prompts.TITLE_SCHEMA)
 
     assert json.loads(asyncio.run(ask())).keys() == {"title", "hookAngle"}

@@ -10,7 +10,7 @@ import pytest
 
 from kit.engines.text.speech import RATE, seconds, words
 from kit.errors import UnavailableError
-from kit.service.domain.writing import Brief, Draft
+from kit.service.domain.writing import Draft, ScriptBrief
 from kit.service.writer.http import endpoint
 from kit.service.writer.model import ModelWriter
 from kit.wire import Title
@@ -35,7 +35,7 @@ def title(model: Model, *avoid: str, **other: Any) -> Title:
     return asyncio.run(writer(model, **other).title("SPACE", seed=1, avoid=avoid))
 
 
-def scripts(model: Model, wish: Brief | None = None, **other: Any) -> list[Draft]:
+def scripts(model: Model, wish: ScriptBrief | None = None, **other: Any) -> list[Draft]:
     return [*asyncio.run(writer(model, **other).scripts(wish or brief(), seed=1))]
 
 

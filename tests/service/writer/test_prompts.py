@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 
 from kit.engines.text.speech import RATE
-from kit.service.domain.writing import Brief
+from kit.service.domain.writing import ScriptBrief
 from kit.service.writer import prompts
 from kit.service.writer.fitting import Length
 
 LENGTH = Length(30, RATE)
 
 
-def brief(**other: Any) -> Brief:
+def brief(**other: Any) -> ScriptBrief:
     plain: dict[str, Any] = {
         "topic": "LIFE_HACKS",
         "title": "Ten facts",
@@ -22,7 +22,7 @@ def brief(**other: Any) -> Brief:
         "use_ragebait": False,
         "variations": 1,
     }
-    return Brief(**{**plain, **other})
+    return ScriptBrief(**{**plain, **other})
 
 
 def rules(**other: Any) -> str:

@@ -11,8 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from kit.errors import NoAnswerError
-from kit.widgets.form.service import Background
-from kit.widgets.table import HistoryTable, View
+from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.table import HistoryTable, TableView
 from tests.widgets.exhibits import photo
 from tests.widgets.table.histories import history
 
@@ -35,8 +35,8 @@ class Later:
         while self.after:
             self.after.pop(0)()
 
-    def background(self) -> Background:
-        return Background(begin=self.waiting.append, after=self._later)
+    def background(self) -> BackgroundRunner:
+        return BackgroundRunner(begin=self.waiting.append, after=self._later)
 
     def _later(self, seconds: float, work: Work) -> Work:
         self.after.append(work)
@@ -115,7 +115,7 @@ def test_filters_narrow_what_is_shown(later: Later) -> None:
 def test_a_view_set_from_python_is_seen_in_the_controls(later: Later) -> None:
     face = table(later)
 
-    face.view = View(text="lake", model="poster", sort="net")
+    face.view = TableView(text="lake", model="poster", sort="net")
 
     assert face.controls.text.value == "lake"
     assert face.controls.model.value == "poster"
@@ -191,7 +191,7 @@ def test_thumbnails_come_in_the_background(later: Later) -> None:
 def test_nothing_is_fetched_before_it_is_shown(later: Later) -> None:
     asked: list[str] = []
     face = table(later, thumbnail=asked.append)
-    face.view = View(text="lake")
+    face.view = TableView(text="lake")
     face.select(["a"])
 
     assert later.waiting == []
@@ -292,7 +292,7 @@ def test_a_table_is_asked_for_anew_and_stays_where_it_is(later: Later) -> None:
     now = history().assign(status="completed")
     face = table(later, renew=lambda: now.iloc[1:])
     face.select([str(now.index[0]), str(now.index[1])])
-    face.view = View(sort="prompt")
+    face.view = TableView(sort="prompt")
     face.page = 2
 
     face.controls.renew.click()

@@ -5,27 +5,27 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from kit.widgets.table.rows import View, choices, positions
+from kit.widgets.table.rows import TableView, choices, positions
 from tests.widgets.table.histories import history
 
 
 @pytest.mark.parametrize(
     ("view", "names"),
     [
-        (View(), "abcdef"),
-        (View(text="LAKE"), "acf"),
-        (View(text="b"), "b"),
-        (View(text="lake (at dawn)"), "f"),
-        (View(text="nothing"), ""),
-        (View(status="failed"), "ce"),
-        (View(status="unheard of"), ""),
-        (View(model="drift", text="lake"), "c"),
-        (View(since=date(2026, 3, 4)), "abc"),
-        (View(until=date(2026, 3, 3)), "def"),
-        (View(since=date(2026, 3, 3), until=date(2026, 3, 3)), "d"),
+        (TableView(), "abcdef"),
+        (TableView(text="LAKE"), "acf"),
+        (TableView(text="b"), "b"),
+        (TableView(text="lake (at dawn)"), "f"),
+        (TableView(text="nothing"), ""),
+        (TableView(status="failed"), "ce"),
+        (TableView(status="unheard of"), ""),
+        (TableView(model="drift", text="lake"), "c"),
+        (TableView(since=date(2026, 3, 4)), "abc"),
+        (TableView(until=date(2026, 3, 3)), "def"),
+        (TableView(since=date(2026, 3, 3), until=date(2026, 3, 3)), "d"),
     ],
 )
-def test_a_view_shows_what_it_asks_for(view: View, names: str) -> None:
+def test_a_view_shows_what_it_asks_for(view: TableView, names: str) -> None:
     frame = history()
 
     assert "".join(frame.index[positions(frame, view)]) == names
@@ -45,22 +45,22 @@ def test_missing_values_come_last_either_way_and_equal_ones_keep_their_order(
 ) -> None:
     frame = history()
 
-    assert "".join(frame.index[positions(frame, View(sort=column))]) == up
-    assert "".join(frame.index[positions(frame, View(sort=column, descending=True))]) == down
+    assert "".join(frame.index[positions(frame, TableView(sort=column))]) == up
+    assert "".join(frame.index[positions(frame, TableView(sort=column, descending=True))]) == down
 
 
 def test_an_empty_frame_has_no_rows() -> None:
     empty = history().iloc[:0]
 
-    assert positions(empty, View(text="x", status="y", sort="credits")).tolist() == []
+    assert positions(empty, TableView(text="x", status="y", sort="credits")).tolist() == []
     assert choices(empty, "status") == []
 
 
 def test_columns_that_are_missing_match_nothing() -> None:
     frame = pd.DataFrame({"seed": [1, 2]}, index=["a", "b"])
 
-    assert positions(frame, View(status="failed")).tolist() == []
-    assert positions(frame, View(text="b")).tolist() == [1]
+    assert positions(frame, TableView(status="failed")).tolist() == []
+    assert positions(frame, TableView(text="b")).tolist() == [1]
 
 
 def test_choices_are_sorted_and_without_missing_ones() -> None:
@@ -72,6 +72,6 @@ def test_the_frame_is_left_as_it_was() -> None:
     frame = history()
     before = frame.copy(deep=True)
 
-    positions(frame, View(text="lake", sort="credits", descending=True))
+    positions(frame, TableView(text="lake", sort="credits", descending=True))
 
     pd.testing.assert_frame_equal(frame, before)

@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.editing.lipsync.face import Box, Pose, cut
+from kit.engines.editing.lipsync.face import Box, FacePose, cut
 from kit.engines.editing.lipsync.lips import Colors, Lips, colors_of
 from kit.engines.editing.lipsync.mouth import (
-    Shape,
+    MouthShape,
     filled,
     inside,
     pull,
@@ -70,7 +70,7 @@ class Speaker:
     eyes: tuple[Point, ...] = ()
 
 
-def speaker_of(pixels: Bytes, pose: Pose, lips: Lips, *, apart: float = 0.0) -> Speaker:
+def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, apart: float = 0.0) -> Speaker:
     """Return the speaker in a picture, with eyes that blink where it is sure to look right.
 
     Parameters
@@ -92,12 +92,12 @@ class Portrait:
         Shape (height, width, 3), RGB.
     """
 
-    def __init__(self, pixels: Bytes, pose: Pose, speaker: Speaker) -> None:
+    def __init__(self, pixels: Bytes, pose: FacePose, speaker: Speaker) -> None:
         self._pixels, self._pose, self._speaker = pixels, pose, speaker
         self._area = _area(pose, _REACH, pixels.shape)
         self._x, self._y = _units(pose, self._area)
 
-    def frame(self, shape: Shape, moves: Sequence[float], lids: float) -> Bytes:
+    def frame(self, shape: MouthShape, moves: Sequence[float], lids: float) -> Bytes:
         """Return the picture at one moment.
 
         Parameters
@@ -120,7 +120,7 @@ class Portrait:
         return _drawn(self._pixels, self._pose, self._speaker, self._area, places, shape, lids)
 
 
-def spoken(pixels: Bytes, pose: Pose, speaker: Speaker, shape: Shape) -> Bytes:
+def spoken(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShape) -> Bytes:
     """Return a picture, such as a frame of a video, with only its mouth moved."""
     area = _area(pose, reach_of(speaker.lips), pixels.shape)
     return _drawn(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
@@ -169,7 +169,7 @@ def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return np.where(inner <= 1, np.float32(1), weight), np.clip(1 - far, 0, 1) ** 1.5
 
 
-def _area(pose: Pose, box: Box, shape: tuple[int, ...]) -> Area:
+def _area(pose: FacePose, box: Box, shape: tuple[int, ...]) -> Area:
     """Return the rows and columns of a picture that hold a box in face units; they may be none."""
     left, top, right, bottom = box
     corners = [pose.to_pixels((x, y)) for x in (left, right) for y in (top, bottom)]
@@ -178,7 +178,7 @@ def _area(pose: Pose, box: Box, shape: tuple[int, ...]) -> Area:
     return slice(first[1], last[1]), slice(first[0], last[0])
 
 
-def _units(pose: Pose, area: Area) -> tuple[Floats, Floats]:
+def _units(pose: FacePose, area: Area) -> tuple[Floats, Floats]:
     """Return where the pixels of an area are, in face units."""
     rows, columns = area
     back = cv2.invertAffineTransform(pose.matrix()).astype(np.float32)
@@ -190,11 +190,11 @@ def _units(pose: Pose, area: Area) -> tuple[Floats, Floats]:
 
 def _drawn(
     pixels: Bytes,
-    pose: Pose,
+    pose: FacePose,
     speaker: Speaker,
     area: Area,
     places: tuple[Floats, Floats],
-    shape: Shape,
+    shape: MouthShape,
     lids: float,
 ) -> Bytes:
     out, (x, y), lips = pixels.copy(), places, speaker.lips
@@ -225,7 +225,7 @@ def _drawn(
     return out
 
 
-def _sampled(pixels: Bytes, pose: Pose, x: Floats, y: Floats) -> Bytes:
+def _sampled(pixels: Bytes, pose: FacePose, x: Floats, y: Floats) -> Bytes:
     columns, rows = (
         cv2.addWeighted(x, float(a), y, float(b), float(c)) for a, b, c in pose.matrix()
     )
@@ -246,7 +246,7 @@ def _eye_box(eye: Point) -> Box:
 
 def _close(
     pixels: Bytes,
-    pose: Pose,
+    pose: FacePose,
     under: Bytes,
     places: tuple[Floats, Floats],
     eye: Point,
@@ -275,11 +275,11 @@ def _close(
     _paint(under, dark, 0.62 * lashes * np.exp(-(((y - edge) / thick) ** 2)))
 
 
-def _gray(pixels: Bytes, pose: Pose, box: Box) -> Floats:
+def _gray(pixels: Bytes, pose: FacePose, box: Box) -> Floats:
     return np.asarray(cv2.cvtColor(cut(pixels, pose, box), cv2.COLOR_RGB2GRAY), np.float32)
 
 
-def _iris(pixels: Bytes, pose: Pose, side: float) -> Point:
+def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
     """Return the middle of an eye, moved to the dark of its iris."""
     gray = _gray(pixels, pose, (side - 30, -26, side + 30, 26))
     along, across = np.mgrid[-26:26, -30:30].astype(np.float32)
@@ -289,7 +289,7 @@ def _iris(pixels: Bytes, pose: Pose, side: float) -> Point:
     return side + column - 30, float(row - 26)
 
 
-def _closable(pixels: Bytes, pose: Pose, eyes: tuple[Point, ...]) -> bool:
+def _closable(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
     """Return whether lids over both eyes are sure to look right."""
     if abs(eyes[0][1] - eyes[1][1]) > _UNEVEN:
         return False
@@ -297,7 +297,7 @@ def _closable(pixels: Bytes, pose: Pose, eyes: tuple[Point, ...]) -> bool:
     return 0 < max(heights) <= min(_TALL, _TALLER * min(heights))
 
 
-def _height(pixels: Bytes, pose: Pose, eye: Point) -> int:
+def _height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
     """Return how high the dark of an eye is, in face units, or 0 where no lid should be laid."""
     x, y = eye
     around = _gray(pixels, pose, (x - 20, y - 20, x + 20, y + 20))

@@ -35,7 +35,7 @@ _ON_FACE, _CORRECTION = (60.0, 38.0), 26.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class FacePose:
     """How a face stands in a picture.
 
     Parameters
@@ -68,7 +68,7 @@ class Pose:
         x, y = cv2.invertAffineTransform(self.matrix()) @ (point[0], point[1], 1.0)
         return float(x), float(y)
 
-    def scaled(self, factor: float) -> Pose:
+    def scaled(self, factor: float) -> FacePose:
         """Return the pose in the same picture of another size."""
         return replace(self, x=self.x * factor, y=self.y * factor, unit=self.unit * factor)
 
@@ -102,22 +102,22 @@ class Placement:
         """Return what a model's settings give."""
         return cls(*(values.get(name) for name in ("mouth_x", "mouth_y", "mouth_width")))
 
-    def alone(self, size: tuple[int, int]) -> tuple[Pose, Guess] | None:
+    def alone(self, size: tuple[int, int]) -> tuple[FacePose, Guess] | None:
         """Return the upright face that has exactly this mouth, or None if it is not all given."""
         if self.x is None or self.y is None or self.width is None:
             return None
         unit = max(self.width * size[0], 4.0) / MOUTH_WIDTH
-        pose = Pose(self.x * size[0], self.y * size[1] - MOUTH * unit, unit)
+        pose = FacePose(self.x * size[0], self.y * size[1] - MOUTH * unit, unit)
         return pose, Guess(0.0, MOUTH, MOUTH_WIDTH / 2, (True, True, True))
 
-    def offset(self, pose: Pose, size: tuple[int, int]) -> Point:
+    def offset(self, pose: FacePose, size: tuple[int, int]) -> Point:
         """Return how far it is from the usual mouth of a face, in face units."""
         x, y = pose.to_pixels((0.0, MOUTH))
         place = x if self.x is None else self.x * size[0], y if self.y is None else self.y * size[1]
         across, along = pose.to_units(place)
         return across, along - MOUTH
 
-    def corrected(self, seen: Guess, pose: Pose, size: tuple[int, int]) -> Guess:
+    def corrected(self, seen: Guess, pose: FacePose, size: tuple[int, int]) -> Guess:
         """Return a mouth that was seen, with what is given in its place.
 
         What lies far beside it, unless all is given, is only meant to choose among faces.
@@ -135,7 +135,7 @@ class Placement:
         )
 
 
-def cut(pixels: Bytes, pose: Pose, box: Box, scale: float = 1.0) -> Bytes:
+def cut(pixels: Bytes, pose: FacePose, box: Box, scale: float = 1.0) -> Bytes:
     """Return what a box shows, upright, with so many pixels a face unit."""
     left, top, right, bottom = box
     matrix = pose.matrix()
@@ -152,15 +152,15 @@ def points_of(face: Face) -> Floats:
     return np.array([*face.sight(), *(face.mouth or ()), face.nose], np.float32)
 
 
-def pose_of(points: Floats) -> Pose:
+def pose_of(points: Floats) -> FacePose:
     """Return the pose of a face."""
     (ax, ay), (bx, by), *mouth = points[:4].tolist()
     middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
     apart = max(math.hypot(bx - ax, by - ay), _DROP * math.hypot(*middle), 1.0)
-    return Pose((ax + bx) / 2, (ay + by) / 2, apart / 100, math.atan2(by - ay, bx - ax))
+    return FacePose((ax + bx) / 2, (ay + by) / 2, apart / 100, math.atan2(by - ay, bx - ax))
 
 
-def mouth_of(points: Floats, pose: Pose) -> Guess:
+def mouth_of(points: Floats, pose: FacePose) -> Guess:
     """Return the mouth of a face between the corners that were found."""
     (ax, ay), (bx, by) = (pose.to_units(point) for point in points[2:4].tolist())
     return Guess((ax + bx) / 2, (ay + by) / 2 + _BELOW_CORNERS, math.hypot(bx - ax, by - ay) / 2)
@@ -172,7 +172,7 @@ def aside(points: Floats) -> bool:
     return abs(nose[0]) > _ASIDE * (right[0] - left[0])
 
 
-def look(pixels: Bytes, pose: Pose, reach: float = _REACHES[1]) -> Floats | None:
+def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | None:
     """Return the five points of the face that is about in a pose; None where there is none."""
     scale = _SIDE / (2 * reach)
     if pose.unit > 2 * scale:  # few samples of a large face would be single pixels of it
@@ -197,7 +197,7 @@ def closer(pixels: Bytes, points: Floats) -> Floats:
     return np.asarray(np.mean(found, axis=0), np.float32) if found else points
 
 
-def place(pixels: Bytes, given: Placement) -> tuple[Pose, Guess, float]:
+def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
     """Return the face that speaks, its mouth, and how far apart its eyes are, 0 if not seen.
 
     Raises

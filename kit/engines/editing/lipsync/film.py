@@ -20,9 +20,9 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.lipsync.drawing import Portrait, blinks, head_moves, speaker_of, spoken
 from kit.engines.editing.lipsync.face import (
+    FacePose,
     Guess,
     Placement,
-    Pose,
     aside,
     choose,
     closer,
@@ -33,7 +33,7 @@ from kit.engines.editing.lipsync.face import (
     pose_of,
 )
 from kit.engines.editing.lipsync.lips import Lips, find_lips
-from kit.engines.editing.lipsync.mouth import Shape, shape_of
+from kit.engines.editing.lipsync.mouth import MouthShape, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
 from kit.engines.editing.picture.files import flat
 from kit.engines.editing.video.output import write_film
@@ -113,7 +113,7 @@ def _voice(path: Path) -> sound.Sound:
     return voice
 
 
-def _shapes(speech: Speech, lips: Lips, intensity: float) -> list[Shape]:
+def _shapes(speech: Speech, lips: Lips, intensity: float) -> list[MouthShape]:
     rows = np.stack([speech.jaw, speech.spread, speech.hiss, speech.closure], axis=1)
     return [shape_of(lips, row, intensity) for row in rows.tolist()]
 
@@ -187,9 +187,9 @@ def _spoken(
     footage: Footage,
     fps: int,
     size: tuple[int, int],
-    track: Track,
+    track: FaceTrack,
     scale: float,
-    mouths: Sequence[Shape],
+    mouths: Sequence[MouthShape],
 ) -> Iterator[Bytes]:
     speaker, waiting = None, iter(mouths)
     while True:  # a video that is shorter than the voice starts over
@@ -207,7 +207,7 @@ def _spoken(
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class FaceTrack:
     """Poses by frame, in pixels of what was looked at, None where the face is not in sight.
 
     Parameters
@@ -218,17 +218,17 @@ class Track:
         How far the mouth is lower than that in each frame.
     """
 
-    poses: list[Pose | None]
+    poses: list[FacePose | None]
     lips: Lips
     levels: Floats
 
 
-def tracked(frames: Iterable[Bytes], fps: float, given: Placement) -> Track | None:
+def tracked(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTrack | None:
     """Return where the face is in each frame, or None if there is none in any."""
     stride, patience = max(1, round(fps * _EVERY)), round(fps * _PATIENCE)
-    poses: list[Pose | None] = []
+    poses: list[FacePose | None] = []
     mouths: dict[int, Lips] = {}
-    pose: Pose | None = None
+    pose: FacePose | None = None
     before: Bytes | None = None
     marks: Any = None
     seen = 0
@@ -249,8 +249,8 @@ def tracked(frames: Iterable[Bytes], fps: float, given: Placement) -> Track | No
 
 
 def _sought(
-    pixels: Bytes, pose: Pose | None, given: Placement, *, first: bool
-) -> tuple[Pose | None, Guess | None]:
+    pixels: Bytes, pose: FacePose | None, given: Placement, *, first: bool
+) -> tuple[FacePose | None, Guess | None]:
     """Return where the face is, and its mouth unless it is only taken to be where it was."""
     size = (pixels.shape[1], pixels.shape[0])
     alone = given.alone(size)
@@ -267,11 +267,11 @@ def _sought(
     if pose is not None:
         # It is pulled a little toward where the face was found.
         way = np.array(astuple(pose)), np.array(astuple(found))
-        found = Pose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
+        found = FacePose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
     return found, given.corrected(mouth_of(points, found), found, size)
 
 
-def _track(poses: Sequence[Pose | None], mouths: Mapping[int, Lips], stride: int) -> Track:
+def _track(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride: int) -> FaceTrack:
     """Return poses without their tremble, and the mouth that stands for all that were found."""
     toothy = 2 * sum(lips.toothy for lips in mouths.values()) > len(mouths)
     alike = [lips for lips in mouths.values() if lips.toothy == toothy]
@@ -280,14 +280,14 @@ def _track(poses: Sequence[Pose | None], mouths: Mapping[int, Lips], stride: int
     lower_by = np.clip([lips.y - usual.y for lips in mouths.values()], -8, 8)
     levels = np.interp(np.arange(len(poses)), list(mouths), lower_by).astype(np.float32)
     levels = cv2.GaussianBlur(levels[None], (0, 0), stride * 0.7)[0]
-    steady: list[Pose | None] = []
+    steady: list[FacePose | None] = []
     for number, pose in enumerate(poses):
         near = [astuple(p) for p in poses[max(0, number - 1) : number + 2] if p is not None]
-        steady.append(None if pose is None else Pose(*np.mean(near, axis=0).tolist()))
-    return Track(steady, usual, np.asarray(levels))
+        steady.append(None if pose is None else FacePose(*np.mean(near, axis=0).tolist()))
+    return FaceTrack(steady, usual, np.asarray(levels))
 
 
-def _carried(before: Bytes, now: Bytes, pose: Pose, marks: Any) -> tuple[Pose | None, Any]:
+def _carried(before: Bytes, now: Bytes, pose: FacePose, marks: Any) -> tuple[FacePose | None, Any]:
     """Return the pose after the motion between two frames, None after a cut, and its points."""
     if marks is None or len(marks) < _LEAST_POINTS:
         marks = _marks(before, pose)
@@ -302,11 +302,11 @@ def _carried(before: Bytes, now: Bytes, pose: Pose, marks: Any) -> tuple[Pose | 
         return None, None
     x, y = matrix @ (pose.x, pose.y, 1.0)
     size, turn = math.hypot(matrix[0, 0], matrix[1, 0]), math.atan2(matrix[1, 0], matrix[0, 0])
-    moved_pose = Pose(float(x), float(y), pose.unit * size, pose.angle + turn)
+    moved_pose = FacePose(float(x), float(y), pose.unit * size, pose.angle + turn)
     return moved_pose, moved[kept][good.ravel() == 1]
 
 
-def _marks(gray: Bytes, pose: Pose) -> Any:
+def _marks(gray: Bytes, pose: FacePose) -> Any:
     """Return points that can be followed: on brows, eyes and nose, which speech moves little."""
     mask = np.zeros(gray.shape, np.uint8)
     center = tuple(round(value) for value in pose.to_pixels((0.0, 15.0)))

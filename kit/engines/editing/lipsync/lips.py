@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.editing.lipsync.face import MOUTH_WIDTH, Guess, Pose, cut
+from kit.engines.editing.lipsync.face import MOUTH_WIDTH, FacePose, Guess, cut
 from kit.engines.media.color import Bytes, Floats
 
 Curve: TypeAlias = tuple[float, float, float]
@@ -80,7 +80,7 @@ def curve_at(curve: Curve, u: Any) -> Any:
     return level + slope * u + bend * u * u
 
 
-def find_lips(pixels: Bytes, pose: Pose, guess: Guess) -> Lips:
+def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
     """Return the mouth of a face, near where it is taken to be."""
     left, top = guess.x - _HALF, guess.y - _ABOVE
     patch = cut(pixels, pose, (left, top, left + 2 * _HALF, guess.y + _BELOW))
@@ -184,7 +184,7 @@ def _fit(u: Floats, path: Floats) -> Curve:
     return float(level), float(np.clip(slope, -8, 8)), float(np.clip(bend, -16, 6))
 
 
-def colors_of(pixels: Bytes, pose: Pose, lips: Lips) -> Colors:
+def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
     """Return colors for the inside that fit the light on a face."""
     below = (lips.x - 20, lips.y + 4, lips.x + 20, lips.y + 18)
     lip, skin = (np.median(cut(pixels, pose, b), axis=(0, 1)) for b in (below, (-45, 40, 45, 70)))

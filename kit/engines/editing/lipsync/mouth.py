@@ -31,7 +31,7 @@ _SPACING = 2.4  # places are at most about so many face units apart
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MouthShape:
     """A mouth at one moment.
 
     Parameters
@@ -57,14 +57,14 @@ def reach_of(lips: Lips, *, inner: bool = False) -> Box:
     return lips.x - 150, lips.y - 75, lips.x + 150, lips.y + 190
 
 
-def shape_of(lips: Lips, sound: Sequence[float], intensity: float) -> Shape:
+def shape_of(lips: Lips, sound: Sequence[float], intensity: float) -> MouthShape:
     """Return the mouth that makes a sound: jaw, spread, hiss and closure, as `Speech` has them."""
     jaw, spread, hiss, closure = sound
     opening = _OPENING * jaw * intensity * (1 - 0.22 * max(-spread, 0.0))
     opening += 3.5 * hiss * min(intensity, 1.0) * (1 - closure)
     change = (_SPREADING if spread > 0 else _ROUNDING) * spread * min(intensity, 1.2)
     # A smile speaks with less.
-    return Shape(min((0.8 if lips.toothy else 1.0) * opening, _MOST), 1 + change, hiss)
+    return MouthShape(min((0.8 if lips.toothy else 1.0) * opening, _MOST), 1 + change, hiss)
 
 
 def step_for(unit: float) -> int:
@@ -94,7 +94,7 @@ def smooth(share: NDArray[np.floating]) -> Floats:
     return np.asarray(share * share * (3 - 2 * share), np.float32)
 
 
-def pull(x: Floats, y: Floats, lips: Lips, shape: Shape, step: int) -> tuple[Floats, Floats]:
+def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tuple[Floats, Floats]:
     """Return where each place of the picture with a moved mouth comes from."""
 
     def fields(x: Floats, y: Floats) -> Sequence[Any]:
@@ -115,7 +115,7 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: Shape, step: int) -> tuple[Flo
 
 
 def inside(
-    x: Floats, y: Floats, lips: Lips, shape: Shape, colors: Colors, unit: float
+    x: Floats, y: Floats, lips: Lips, shape: MouthShape, colors: Colors, unit: float
 ) -> tuple[Floats, Floats] | None:
     """Return what is between parted lips, RGB, and its cover, 0 to 1; None where nothing is seen.
 
@@ -161,12 +161,12 @@ def inside(
     return color, cv2.GaussianBlur(np.asarray(cover, np.float32), (0, 0), 0.6 * unit)
 
 
-def _up(lips: Lips, shape: Shape) -> float:
+def _up(lips: Lips, shape: MouthShape) -> float:
     """Return how far the upper lip goes up; the teeth of a smile hold it."""
     return 0.0 if lips.toothy else _UP * shape.opening
 
 
-def _edges(x: Floats, lips: Lips, shape: Shape) -> tuple[Floats, Floats]:
+def _edges(x: Floats, lips: Lips, shape: MouthShape) -> tuple[Floats, Floats]:
     """Return where the upper lip ends and the lower one begins, for places along the mouth."""
     # Past the corners the line goes on level, or the bend of a smile would reach the eyes.
     line = curve_at(lips.lower, np.clip((x - lips.x) / lips.half, -1, 1))
@@ -180,7 +180,7 @@ def _aperture(x: Floats, lips: Lips) -> Floats:
     return np.asarray(np.clip(1 - np.abs((x - lips.x) / corner) ** 2.2, 0, 1), np.float32)
 
 
-def _narrowed(x: Floats, y: Floats, lips: Lips, shape: Shape) -> Floats:
+def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
     """Return where columns come from as the corners of the mouth go in or out."""
     away = x - lips.x
     weight = np.exp(-((away / (1.75 * lips.half)) ** 2) - ((y - lips.y) / 30) ** 2)

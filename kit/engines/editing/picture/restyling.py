@@ -17,7 +17,7 @@ from kit.engines.editing.attending import attended
 from kit.engines.editing.picture.files import bands, finished, fitting, flat, source
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.retouching import sharpened
-from kit.engines.editing.title.layout import Title
+from kit.engines.editing.title.layout import TitleLayout
 from kit.engines.editing.title.titling import titled
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
@@ -58,7 +58,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
     if text:
         # What is see-through would take parts of letters along.
         pixels, alpha = flat(Still(pixels, alpha)), None
-        title = Title(headline=text, face=values["font"], position=values["position"])
+        title = TitleLayout(headline=text, face=values["font"], position=values["position"])
         pixels, placed = titled(pixels, title, report=progress.part(0.75, 0.85).report)
         facts = {**facts, **placed}
     progress.report(0.85)

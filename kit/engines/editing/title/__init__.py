@@ -119,7 +119,7 @@ USUAL = "bold"
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TitleRoom:
     """How wide lines may be, how many there may be, and the bounds of the letters, in pixels."""
 
     width: float
@@ -134,10 +134,12 @@ def margin_of(shape: Shape) -> int:
     return round(_MARGIN * min(shape[:2]))
 
 
-def headline_room(shape: Shape, style: TitleStyle, width: float = 1.0, height: float = 1.0) -> Room:
+def headline_room(
+    shape: Shape, style: TitleStyle, width: float = 1.0, height: float = 1.0
+) -> TitleRoom:
     """Return the room of a headline, in shares of the width between margins and style's height."""
     tall, wide = shape[:2]
-    return Room(
+    return TitleRoom(
         width=(wide - 2 * margin_of(shape)) * width * style.width,
         lines=6 if tall > wide else 4,
         smallest=max(_SMALLEST, 0.022 * min(tall, wide)),
@@ -146,10 +148,10 @@ def headline_room(shape: Shape, style: TitleStyle, width: float = 1.0, height: f
     )
 
 
-def subtitle_room(shape: Shape, headline: Room, size: float) -> Room:
+def subtitle_room(shape: Shape, headline: TitleRoom, size: float) -> TitleRoom:
     """Return the room of a subtitle, next to a headline in letters of a size."""
     least = 0.026 * min(shape[:2])
-    return Room(
+    return TitleRoom(
         width=headline.width,
         lines=3,
         smallest=max(_SMALLEST, 0.6 * least),
@@ -188,7 +190,7 @@ def subtitle_problems(
 
 
 def _problems(
-    name: str, text: str, face: str, room: Room | None, tracking: float
+    name: str, text: str, face: str, room: TitleRoom | None, tracking: float
 ) -> Iterator[Problem]:
     found = [*wording_problems(name, text, face)]
     try:

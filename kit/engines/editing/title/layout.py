@@ -18,7 +18,7 @@ from kit.engines.editing.picture.files import fitting
 from kit.engines.editing.title import (
     STYLES,
     USUAL,
-    Room,
+    TitleRoom,
     TitleStyle,
     headline_room,
     margin_of,
@@ -36,7 +36,7 @@ _ALONE = 1.3  # how much larger the letters of a single word may be: it has the 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Title:
+class TitleLayout:
     """What is to be set on a picture; ``auto`` leaves face and position to style and picture."""
 
     headline: str
@@ -59,7 +59,7 @@ class Title:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TitlePiece:
     """A block of text, or a rule where there is none, with its height and the gap below it."""
 
     block: Block | None
@@ -75,7 +75,7 @@ class Layout:
     Of a picture that is too wide the columns from `first` on are shown, perhaps mirrored.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TitlePiece, ...]
     width: int
     height: int
     rule: int
@@ -112,7 +112,7 @@ _WRAPPED = 0.2  # what each further line of the subtitle costs
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
-def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True) -> Layout:
+def laid_out(pixels: Bytes, title: TitleLayout, *, spare: int = 0, people: bool = True) -> Layout:
     """Return a title set and placed where it hides little and needs little shade."""
     shape = (pixels.shape[0], pixels.shape[1] - spare)
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
@@ -134,7 +134,7 @@ def laid_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True
     return best
 
 
-def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
+def _stacks(shape: tuple[int, int], title: TitleLayout) -> Iterator[Layout]:
     """Yield a title set for each room that it fits in."""
     style = STYLES[title.style]
     known: set[Block] = set()
@@ -157,11 +157,11 @@ def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
 
 
 def _pieces(
-    shape: tuple[int, int], title: Title, style: TitleStyle, share: tuple[float, float, float]
-) -> list[Piece]:
+    shape: tuple[int, int], title: TitleLayout, style: TitleStyle, share: tuple[float, float, float]
+) -> list[TitlePiece]:
     room = headline_room(shape, style, *share[:2])
 
-    def block(text: str, face: str, room: Room, gap: float, tracking: float) -> Block:
+    def block(text: str, face: str, room: TitleRoom, gap: float, tracking: float) -> Block:
         return balanced(
             text,
             face,
@@ -178,19 +178,19 @@ def _pieces(
     wide = replace(room, largest=room.largest * share[2])
     headline = block(title.headline, face, wide, style.gap, style.tracking)
     gap = round(0.3 * headline.size)
-    pieces = [Piece(headline, extent(headline)[1], 0, is_headline=True)]
-    rule = Piece(None, max(2, round(style.rule * headline.size)), gap)
+    pieces = [TitlePiece(headline, extent(headline)[1], 0, is_headline=True)]
+    rule = TitlePiece(None, max(2, round(style.rule * headline.size)), gap)
     if not title.subtitle.strip():
         return [rule, *pieces] if style.rule and not style.kicker else pieces
     # A single word is larger than suits what stands below it.
     room = subtitle_room(shape, room, min(headline.size, room.largest))
     small = block(title.subtitle, style.small_face, room, 0.35, style.small_tracking)
-    pieces.append(Piece(small, extent(small)[1], 0))
+    pieces.append(TitlePiece(small, extent(small)[1], 0))
     first, second = pieces[::-1] if style.kicker else pieces
     return [replace(first, after=gap), *([rule] if style.rule else []), second]
 
 
-def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
+def _places(shape: tuple[int, int], title: TitleLayout, stack: Layout) -> Iterator[Layout]:
     margin = margin_of(shape)
     edge, rest = round(1.15 * margin), shape[1] - stack.width
     flush = "right" if leftward(title.headline) else "left"
@@ -221,7 +221,7 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
     return np.stack([draw, np.abs(cv2.Laplacian(gray, cv2.CV_32F)), luminance(small), near])
 
 
-def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int) -> float:
+def _cost(layout: Layout, chart: Floats, cells: float, title: TitleLayout, usual: int) -> float:
     left, top, right, bottom = (max(0, round(edge * cells)) for edge in layout.box)
     draw, detail, light, near = chart[:, top : max(top, bottom) + 1, left : max(left, right) + 1]
     stops = float(np.log2((np.percentile(light, 92) + 0.05) / 0.15))

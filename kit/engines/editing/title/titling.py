@@ -18,7 +18,15 @@ from kit.engines.editing.attending import attended
 from kit.engines.editing.picture.background import behind, landscape
 from kit.engines.editing.picture.files import color_of, finished, flat, scaled, source
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
-from kit.engines.editing.title.layout import LUMA, Box, Layout, Piece, Title, laid_out, luminance
+from kit.engines.editing.title.layout import (
+    LUMA,
+    Box,
+    Layout,
+    TitleLayout,
+    TitlePiece,
+    laid_out,
+    luminance,
+)
 from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.fonts.wording import Wording, wording
 from kit.engines.media.lettering import Block, Color, extent, mask, softened, sprite, stamp
@@ -38,7 +46,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     values = job.parameters
     accent = values["accent"].strip().lower()
-    title = Title(
+    title = TitleLayout(
         headline=job.prompt,
         subtitle=values.get("subtitle") or "",
         face=values["font"],
@@ -64,7 +72,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
 
 def titled(
     pixels: Bytes,
-    title: Title,
+    title: TitleLayout,
     *,
     spare: int = 0,
     painted: bool = False,
@@ -135,7 +143,7 @@ class _Inks:
     contrast: float
 
 
-def _inked(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
+def _inked(pixels: Bytes, layout: Layout, title: TitleLayout) -> tuple[Bytes, _Inks]:
     """Return a picture shaded behind a text as far as it must be, and the colors of that."""
     style, part = STYLES[title.style], _part(pixels, layout.box)
     light = bool(style.night) or float(np.median(luminance(part[::8, ::8]))) <= style.bright
@@ -285,7 +293,9 @@ def _averaged(part: Bytes) -> Floats:
 _GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
 
 
-def _draw(out: Bytes, piece: Piece, y: int, layout: Layout, style: TitleStyle, inks: _Inks) -> None:
+def _draw(
+    out: Bytes, piece: TitlePiece, y: int, layout: Layout, style: TitleStyle, inks: _Inks
+) -> None:
     wide = extent(piece.block)[0] if piece.block else layout.rule
     rest = layout.width - wide
     left = layout.left + {"left": 0, "center": rest // 2, "right": rest}[layout.align]

@@ -73,7 +73,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
+class CaptionStyle:
     """How captions look.
 
     Parameters
@@ -105,7 +105,7 @@ class Style:
 
 
 STYLES = {
-    "bold": Style(
+    "bold": CaptionStyle(
         face=CAPTION_FACES["bold"],
         size=0.112,
         words=3,
@@ -117,7 +117,7 @@ STYLES = {
         capitals=True,
         pop=True,
     ),
-    "clean": Style(
+    "clean": CaptionStyle(
         face=CAPTION_FACES["clean"],
         size=0.062,
         words=4,
@@ -127,7 +127,7 @@ STYLES = {
         stroke=0.05,
         shadow=0.14,
     ),
-    "karaoke": Style(
+    "karaoke": CaptionStyle(
         face=CAPTION_FACES["karaoke"],
         size=0.066,
         words=4,
@@ -251,7 +251,7 @@ def _anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Li
     return np.asarray(np.interp(bounds, [*old, bounds[-1]], [*new, bounds[-1]]))
 
 
-def grouped(words: Sequence[Word], style: Style) -> list[Group]:
+def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """Return words in groups as a style shows them.
 
     A group ends where a sentence, a phrase or a line does, after a silence, and where no font has
@@ -280,7 +280,7 @@ def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list
     return [words[a:b] for a, b in pairwise([0, *cuts, len(words)]) if b > a]
 
 
-def _divided(phrase: Sequence[Word], style: Style) -> list[Sequence[Word]]:
+def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
     """Divide a phrase into as few groups as a style allows, all of about the same length."""
     faces = [frozenset(able(_written(word, style), style.face)) for word in phrase]
     # Groups, unevenness, and where the groups begin, for the words before each place.
@@ -297,7 +297,7 @@ def _divided(phrase: Sequence[Word], style: Style) -> list[Sequence[Word]]:
     return [phrase[a:b] for a, b in pairwise([*best[-1][2], len(phrase)])]
 
 
-def _written(word: Word, style: Style) -> str:
+def _written(word: Word, style: CaptionStyle) -> str:
     """Return a word as it is set in a style."""
     if not style.capitals:
         return word.text
@@ -307,7 +307,7 @@ def _written(word: Word, style: Style) -> str:
     return text if able(text, style.face) else word.text
 
 
-def _text(group: Group, style: Style) -> str:
+def _text(group: Group, style: CaptionStyle) -> str:
     return " ".join(_written(word, style) for word in group.words)
 
 
@@ -379,7 +379,7 @@ class Captions:
         return layers
 
 
-def _lettered(group: Group, style: Style, said: int, size: tuple[int, int]) -> Bytes:
+def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
     """Return a group as a picture, shape (h, w, 4), with the word number `said` in its color."""
     block = balanced(
         _text(group, style),

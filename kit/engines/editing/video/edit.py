@@ -16,7 +16,7 @@ from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
 from kit.engines.editing.video.output import check_media, edit_sound, write_film
-from kit.engines.editing.video.plan import Plan, check_work, fades, plan_of
+from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
 from kit.engines.media.clip import rgb_frame, rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
@@ -81,7 +81,7 @@ def edit(job: Job, progress: Progress) -> Asset:
 def _frames(
     job: Job,
     footage: Footage,
-    plan: Plan,
+    plan: EditPlan,
     frame: Frame,
     motion: Motion,
     captions: Captions,

@@ -66,7 +66,7 @@ def _eased(share: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ClipPiece:
     """One clip as it comes into the result.
 
     Parameters
@@ -125,7 +125,9 @@ def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
     counts = [max(1, round(film.seconds * fps)) for film in films]
     joints = [0, *_joints(counts, values, fps), 0]
     shapes = [frame_of((film.width, film.height), size, values["fit"]) for film in films]
-    pieces = [Piece(*each) for each in zip(films, counts, shapes, joints, joints[1:], strict=False)]
+    pieces = [
+        ClipPiece(*each) for each in zip(films, counts, shapes, joints, joints[1:], strict=False)
+    ]
     blend = _BLENDS.get(values["transition"])
     total = sum(counts) - (sum(joints) if blend else 0)
     read = [(p.footage, p.footage.seconds * (2 if p.frame.room != (0, 0) else 1)) for p in pieces]
@@ -163,7 +165,7 @@ def _joints(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> 
 
 
 def _sound(
-    job: Job, pieces: Sequence[Piece], fps: Fraction, total: int, check: Callable[[], None]
+    job: Job, pieces: Sequence[ClipPiece], fps: Fraction, total: int, check: Callable[[], None]
 ) -> Sound | None:
     seconds, values = float(total / fps), job.parameters
     base: Sound | None = None
@@ -178,7 +180,7 @@ def _sound(
 
 
 def _frames(
-    pieces: Sequence[Piece], fps: Fraction, transition: str, progress: Progress
+    pieces: Sequence[ClipPiece], fps: Fraction, transition: str, progress: Progress
 ) -> Iterator[Bytes]:
     """Yield the frames of the result, I420."""
     blend = _BLENDS.get(transition)

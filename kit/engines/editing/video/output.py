@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.video.plan import Plan, fades
+from kit.engines.editing.video.plan import EditPlan, fades
 from kit.engines.media.clip import FORMATS, Clip, rgb_of
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
@@ -92,7 +92,7 @@ def check_media(job: Job) -> None:
 
 
 def edit_sound(
-    job: Job, footage: Footage, plan: Plan, check: Check
+    job: Job, footage: Footage, plan: EditPlan, check: Check
 ) -> tuple[Sound | None, Sound | None]:
     """Return the sound of an edit, and the speech in it that captions go by.
 

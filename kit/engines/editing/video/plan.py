@@ -27,7 +27,7 @@ _READING, _DRAWING, _MOVING, _MOST_WORK = 0.005, 0.02, 0.015, 1300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class EditPlan:
     """Which part of a video is shown, how fast, and how large.
 
     Parameters
@@ -68,7 +68,7 @@ class Plan:
         return float(self.fps) / self.speed
 
 
-def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
+def plan_of(values: Mapping[str, Any], footage: Footage) -> EditPlan:
     """Return the plan of an edit.
 
     Raises
@@ -82,7 +82,7 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> Plan:
         raise EngineError(fault.sentence, code=fault.code)
     asked, speed = values.get("end"), float(values["speed"])
     width, height = frame_size(values, [(footage.width, footage.height)])
-    plan = Plan(
+    plan = EditPlan(
         start=float(values["start"]),
         end=whole if asked is None else min(float(asked), whole),
         speed=speed,

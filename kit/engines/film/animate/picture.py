@@ -11,9 +11,9 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.layers import SubjectLayer, background_of
-from kit.engines.film.animate.relief import GROWTH, STRENGTH, Blocks, Relief, blocks_of, large
-from kit.engines.film.filming import Draw, Take, View, read_take, record, view
-from kit.engines.film.kenburns import MOVES, Room, Rostrum, flatten
+from kit.engines.film.animate.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
+from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, view
+from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum, flatten
 from kit.engines.film.weather import Weather, dull
 from kit.engines.media import stills
 from kit.engines.media.clip import views
@@ -108,7 +108,7 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     pixels, alpha, focus = shot.pixels, shot.alpha, shot.focus
     background = background_of(pixels, alpha, shot.seed, progress)
     progress.report(1.0)
-    relief = Relief(0.22 + 0.5 * _ground(pixels), take, focus)
+    relief = DepthRelief(0.22 + 0.5 * _ground(pixels), take, focus)
     blocks = blocks_of(relief.planes(background))
     subject = SubjectLayer(pixels, background, alpha, large(take))
     # It grows with the ground that it stands on: about its foot, unless that is out of sight.
@@ -131,14 +131,14 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
 
 
 def _parallax(shot: Shot, take: Take, progress: Progress) -> Draw:
-    relief = Relief(_ground(shot.pixels), take, shot.focus)
+    relief = DepthRelief(_ground(shot.pixels), take, shot.focus)
     blocks = blocks_of(relief.planes(shot.pixels))
     return lambda number: _spread(relief.look(blocks, _seen(take, number)), take)
 
 
 def _ken_burns(shot: Shot, take: Take, progress: Progress) -> Draw:
     move = MOVES[_FLAT_MOVES.get(take.camera, take.camera)]
-    return Rostrum(shot.pixels, move(Room(1.0, 1.0, shot.focus, take.motion)), take).frame
+    return Rostrum(shot.pixels, move(CropRoom(1.0, 1.0, shot.focus, take.motion)), take).frame
 
 
 _TECHNIQUES: Mapping[str, Prepare] = {
@@ -171,7 +171,7 @@ def _ground(pixels: Bytes) -> Floats:
     return np.repeat(np.asarray(ramp, np.float32)[:, None], pixels.shape[1], axis=1)
 
 
-def _seen(take: Take, number: int) -> View:
+def _seen(take: Take, number: int) -> FilmView:
     return view(take.camera, take.moment(number), motion=take.motion, loop=take.loop)
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.film.filming import REACH, Take, View
+from kit.engines.film.filming import REACH, FilmView, Take
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 
@@ -69,7 +69,7 @@ _FAR = 0.30
 Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
 
 
-class Relief:
+class DepthRelief:
     """A depth for each pixel, through which a picture is seen from places near its own.
 
     Parameters
@@ -132,7 +132,7 @@ class Relief:
         way = cv2.INTER_AREA if pixels.shape[1] > self.width else cv2.INTER_CUBIC
         return views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
 
-    def look(self, blocks: Blocks, seen: View, swell: Swell | None = None) -> Blocks:
+    def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
         """Return a picture as a camera sees it, until it is looked at again.
 
         Parameters

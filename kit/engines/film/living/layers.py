@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.film.animate.relief import Relief
+from kit.engines.film.animate.relief import DepthRelief
 from kit.engines.film.filming import Take
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
@@ -37,7 +37,7 @@ _SOFT = 4  # what water mirrors is drawn at a quarter of the size
 Wave: TypeAlias = tuple[float, float, float, float]
 
 
-class Layer(Protocol):
+class MotionLayer(Protocol):
     """Something that moves in the planes of a painting."""
 
     rows: int  # of the luma, below which nothing of it is
@@ -48,7 +48,7 @@ class Layer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Canvas:
+class LayerCanvas:
     """The planes of a painting, of a width and height in pixels of the luma, both even."""
 
     width: int
@@ -131,7 +131,7 @@ class Shimmer:
     """Light that noise runs through: smoke, lava, falling water, mist, northern lights."""
 
     def __init__(
-        self, how: Noise, canvas: Canvas, rng: np.random.Generator, *, night: bool
+        self, how: Noise, canvas: LayerCanvas, rng: np.random.Generator, *, night: bool
     ) -> None:
         part = bounds_of(how.mask)
         rows, columns = (slice(2 * side.start, 2 * side.stop) for side in part)
@@ -183,7 +183,7 @@ class Flicker:
     night = True
 
     def __init__(
-        self, lights: Floats, canvas: Canvas, rng: np.random.Generator, *, stars: bool
+        self, lights: Floats, canvas: LayerCanvas, rng: np.random.Generator, *, stars: bool
     ) -> None:
         mask = canvas.fit(lights, step=1)
         self.rows = bounds_of(mask)[0].stop
@@ -214,7 +214,9 @@ class Clouds:
 
     night = False
 
-    def __init__(self, sky: Floats, dense: float, canvas: Canvas, rng: np.random.Generator) -> None:
+    def __init__(
+        self, sky: Floats, dense: float, canvas: LayerCanvas, rng: np.random.Generator
+    ) -> None:
         self._take, self._width, height = canvas.take, canvas.width, canvas.height
         horizon = float(np.clip(np.median((sky > 0.5).mean(axis=0)), 0.15, 0.75))
         self.rows = rows = int(height * min(1.0, horizon + 0.25))
@@ -246,7 +248,7 @@ class Clouds:
 class Mirror:
     """Still water under what moves above a row of the luma, where nothing stands before it."""
 
-    def __init__(self, water: Mirrored, free: Floats, canvas: Canvas, rows: int) -> None:
+    def __init__(self, water: Mirrored, free: Floats, canvas: LayerCanvas, rows: int) -> None:
         window = (water.rows, slice(0, canvas.painted[1]))
         share = np.clip(water.share, 0.0, 1.0) ** np.float32(0.6)  # as film shows it
         places = (
@@ -301,7 +303,7 @@ class Ripples:
         mask: Floats,
         cells: tuple[int, int],
         take: Take,
-        relief: Relief,
+        relief: DepthRelief,
         rng: np.random.Generator,
     ) -> None:
         self._turns = count_turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)

@@ -8,7 +8,7 @@ from itertools import product
 import cv2
 import numpy as np
 
-from kit.engines.film.living.layers import Canvas, Layer, Noise, Shimmer, crop_planes
+from kit.engines.film.living.layers import LayerCanvas, MotionLayer, Noise, Shimmer, crop_planes
 from kit.engines.film.weather import lay
 from kit.engines.media.clip import Frame
 from kit.engines.media.noise import smooth_step
@@ -32,7 +32,7 @@ _SHADES = 8  # of what flies
 _BITS = 3  # of a part of a pixel, for lines
 
 
-def layers_of(painting: Painting, canvas: Canvas, seed: int) -> Iterator[Layer]:
+def layers_of(painting: Painting, canvas: LayerCanvas, seed: int) -> Iterator[MotionLayer]:
     """Yield what moves by itself in a painting, the farthest first; `seed` is of its randomness."""
     for number, motion in enumerate(painting.motions):
         rng = np.random.default_rng([seed, 60 + number])
@@ -44,7 +44,7 @@ def layers_of(painting: Painting, canvas: Canvas, seed: int) -> Iterator[Layer]:
 
 
 def _shimmer(
-    motion: Smoke | Lava | Fall | Spray | Curtains, painting: Painting, canvas: Canvas
+    motion: Smoke | Lava | Fall | Spray | Curtains, painting: Painting, canvas: LayerCanvas
 ) -> Noise:
     """Return where noise runs through the light of what moves, and how."""
     pace, window = canvas.pace, getattr(motion, "window", None)
@@ -97,7 +97,7 @@ class Stones:
     night = False
 
     def __init__(
-        self, fountain: Fountain, painting: Painting, canvas: Canvas, rng: np.random.Generator
+        self, fountain: Fountain, painting: Painting, canvas: LayerCanvas, rng: np.random.Generator
     ) -> None:
         take, scale = canvas.take, canvas.scale
         self._unit = unit = fountain.unit * scale

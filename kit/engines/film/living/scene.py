@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.animate.relief import (
     Blocks,
-    Relief,
+    DepthRelief,
     blocks_of,
     bordered,
     fill_quads,
@@ -21,7 +21,14 @@ from kit.engines.film.animate.relief import (
     pairs,
 )
 from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
-from kit.engines.film.living.layers import Canvas, Clouds, Flicker, Layer, Mirror, Ripples
+from kit.engines.film.living.layers import (
+    Clouds,
+    Flicker,
+    LayerCanvas,
+    Mirror,
+    MotionLayer,
+    Ripples,
+)
 from kit.engines.film.living.motions import layers_of
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
@@ -94,11 +101,11 @@ class Living:
         self._dark = hours.index("night") if "night" in hours else 0
         night = paintings[self._dark]
         near = _nearness(first.depth, first.light.shape[1:])
-        self._relief = Relief(near, take)
+        self._relief = DepthRelief(near, take)
         self._paintings = [self._relief.planes(painting.pixels()) for painting in paintings]
-        canvas = Canvas(self._relief.width, self._relief.height, first.light.shape[1:], take)
+        canvas = LayerCanvas(self._relief.width, self._relief.height, first.light.shape[1:], take)
         moving = max(paintings, key=lambda painting: len(painting.motions))
-        self._layers: list[Layer] = []
+        self._layers: list[MotionLayer] = []
         sky = first.sky
         if sky is not None and (dense := _density(brief)) and clouds:
             self._layers.append(Clouds(sky, dense, canvas, dice[0]))
@@ -238,7 +245,7 @@ def _ripples(
     painting: Painting,
     near: Floats,
     take: Take,
-    relief: Relief,
+    relief: DepthRelief,
     rng: np.random.Generator,
 ) -> Ripples | None:
     """Return how water heaves or stirs, the nearer the more, and how a flat liquid flows."""

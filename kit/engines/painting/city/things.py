@@ -18,7 +18,7 @@ from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
 Points: TypeAlias = NDArray[np.float64] | Sequence[tuple[float, float]]
-Draw: TypeAlias = Callable[[np.random.Generator, "Drawing"], None]
+Draw: TypeAlias = Callable[[np.random.Generator, "ThingDrawing"], None]
 
 _LARGEST = 760  # pixels of a drawing's longer side
 _LEAST = 5.0  # pixels of height below which nothing is drawn
@@ -51,7 +51,7 @@ _HAIR = [(-0.09, 1.6), (-0.085, 1.7), (0.0, 1.76), (0.085, 1.7), (0.09, 1.6), (0
 _LOCKS = [(-0.09, 1.68), (0.09, 1.68), (0.115, 1.44), (0.0, 1.40), (-0.115, 1.44)]
 
 
-class Drawing:
+class ThingDrawing:
     """A sheet of some meters: x from the middle, y from the ground up.
 
     Drawn larger than shown and reduced, since OpenCV smooths no edges in planes of light.
@@ -91,7 +91,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class StreetThing:
     """Something in the street, `x` meters right of the middle and `z` ahead."""
 
     kind: str
@@ -105,22 +105,23 @@ class Thing:
         inside = abs(street.column(self.x, self.z) - 0.5 * street.brief.width)
         near = inside < wide * pixels + 0.5 * street.brief.width
         if self.z > 2.5 and tall * pixels > _LEAST and near:
-            sheet = Drawing(wide, tall, pixels)
+            sheet = ThingDrawing(wide, tall, pixels)
             self.draw(rng, sheet)
             _add_drawing(street, self.x, self.z, sheet)
 
 
-def things_of(rng: np.random.Generator, street: Street) -> list[Thing]:
+def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
     """Return what stands and passes in a street, the farthest first."""
     brief, said = street.brief, street.brief.composition
     shining, calm = street.hour.neon > 0.2, brief.mood == "calm"
     lamps = [
-        Thing("lamp", x, z, partial(_lamp, side=np.sign(x), on=shining)) for x, z in lamps_of(brief)
+        StreetThing("lamp", x, z, partial(_lamp, side=np.sign(x), on=shining))
+        for x, z in lamps_of(brief)
     ]
     planted = brief.things.isdisjoint(("neon", "alley")) and rng.random() < 0.75
     season = "winter" if brief.weather == "snow" else brief.season
     trees = [
-        Thing("tree", side * (ROAD + 1.3), z, partial(_tree, season=season))
+        StreetThing("tree", side * (ROAD + 1.3), z, partial(_tree, season=season))
         for z in np.arange(13.5, 75.0, 10.5) + rng.uniform(-1.2, 1.2, 6)
         for side in (-1, 1)
         if rng.random() < 0.72 and planted
@@ -133,12 +134,12 @@ def things_of(rng: np.random.Generator, street: Street) -> list[Thing]:
         z = rng.uniform(15.0, 30.0)
         while z < 110.0:
             draw = partial(_car, coming=side < 0, power=min(1.0, max(street.hour.neon, 0.05)))
-            cars.append(Thing("car", side * rng.uniform(2.3, 2.9), z, draw))
+            cars.append(StreetThing("car", side * rng.uniform(2.3, 2.9), z, draw))
             z += rng.uniform(8.0, 34.0) / busy
     wet = brief.weather in ("rain", "snow") or "umbrellas" in brief.things
 
-    def walking(x: float, z: float, *, coming: bool) -> Thing:
-        return Thing(
+    def walking(x: float, z: float, *, coming: bool) -> StreetThing:
+        return StreetThing(
             "walker", x, z, partial(_walker, covered=wet and rng.random() < 0.85, coming=coming)
         )
 
@@ -159,7 +160,9 @@ def things_of(rng: np.random.Generator, street: Street) -> list[Thing]:
     return sorted(_placed(heroes, others, side, street), key=lambda it: -it.z)
 
 
-def _placed(heroes: list[Thing], others: list[Thing], side: float, street: Street) -> list[Thing]:
+def _placed(
+    heroes: list[StreetThing], others: list[StreetThing], side: float, street: Street
+) -> list[StreetThing]:
     """Return things with the one that the picture is about where words of the camera put it."""
     if "ahead" in street.shot:
         x, z = side * street.shot["aside"], street.shot["ahead"]
@@ -169,7 +172,7 @@ def _placed(heroes: list[Thing], others: list[Thing], side: float, street: Stree
     return [*others, *heroes]
 
 
-def _lamp(_: np.random.Generator, sheet: Drawing, *, side: float, on: bool) -> None:
+def _lamp(_: np.random.Generator, sheet: ThingDrawing, *, side: float, on: bool) -> None:
     iron, reach = light((0.28, 0.015, 250)), -side * 1.7
     sheet.trace([(0.0, 0.0), (0.0, 0.9)], 0.20, iron)
     arm = [(0.0, 0.8), (0.0, 6.6), (0.12 * reach, 7.05), (0.5 * reach, 7.3), (reach, 7.35)]
@@ -179,7 +182,7 @@ def _lamp(_: np.random.Generator, sheet: Drawing, *, side: float, on: bool) -> N
     sheet.fill(_box(0.91 * reach, 7.16, 0.58, 0.11), iron, shine=shine)
 
 
-def _tree(rng: np.random.Generator, sheet: Drawing, *, season: str) -> None:
+def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, season: str) -> None:
     """Draw boughs, twigs and their leaves; bare in winter."""
     bark, top = light((0.25, 0.025, 52)), rng.uniform(5.2, 6.2)
     sheet.trace([(0.0, 0.0), (0.03, 1.4), (0.0, 2.6)], 0.24, bark)
@@ -209,7 +212,7 @@ def _tree(rng: np.random.Generator, sheet: Drawing, *, season: str) -> None:
     sheet.fill_all(at[:, None] + leaf, colors)
 
 
-def _car(rng: np.random.Generator, sheet: Drawing, *, coming: bool, power: float) -> None:
+def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: float) -> None:
     number, boxy = int(rng.integers(len(_PAINTS))), rng.uniform(0.0, 1.0)
     paint, roof, top = light(_PAINTS[number]), 1.36 + 0.16 * boxy, 0.60 + 0.10 * boxy
     above = [(0.84, 0.93), (0.74, 1.18), (top, roof - 0.04), (0.35, roof)]
@@ -236,7 +239,7 @@ def _car(rng: np.random.Generator, sheet: Drawing, *, coming: bool, power: float
         sheet.fill(_box(0.0, roof, 0.40, 0.13), yellow, shine=1.2 * yellow)
 
 
-def _walker(rng: np.random.Generator, sheet: Drawing, *, covered: bool, coming: bool) -> None:
+def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, coming: bool) -> None:
     """Draw one person in a coat, walking, from behind or coming, maybe with an umbrella."""
     coat, skin = light(_COATS[int(rng.integers(len(_COATS)))]), light((0.66, 0.06, 55))
     hair, grow = light((0.22, 0.03, 50), rng.uniform(0.6, 2.2)), rng.uniform(0.93, 1.05)
@@ -303,7 +306,7 @@ def _curve(points: Points, steps: int = 8) -> NDArray[np.float64]:
     return np.asarray(smooth.reshape(-1, 2))
 
 
-def _add_drawing(street: Street, x: float, z: float, sheet: Drawing) -> None:
+def _add_drawing(street: Street, x: float, z: float, sheet: ThingDrawing) -> None:
     """Set a drawing into the street: lit by the hour, veiled by the air, mirrored in the wet."""
     hour, (wide, tall) = street.hour, sheet.small
     body = cv2.resize(sheet.body, sheet.small, interpolation=cv2.INTER_AREA)

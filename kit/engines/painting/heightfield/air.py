@@ -12,7 +12,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.heightfield.ground import develop
 from kit.engines.painting.heightfield.levels import END, Hits, bands
-from kit.engines.painting.looks import Look
+from kit.engines.painting.looks import HourLook
 from kit.engines.painting.sky import paint_sky, sun_of
 
 _CLEAR = 45.0  # units in front of the camera without any haze
@@ -23,7 +23,7 @@ _BELOW = 0.12  # tangent of the lowest sky that is painted
 _FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
 
 
-def fog_of(hits: Hits, height: float, look: Look, ground: float) -> Floats:
+def fog_of(hits: Hits, height: float, look: HourLook, ground: float) -> Floats:
     """Return how much of each point is lost in the air, 0 to 1, seen from a height.
 
     Parameters
@@ -68,7 +68,7 @@ class SkyStrip:
 
     def __init__(
         self,
-        look: Look,
+        look: HourLook,
         span: tuple[float, float],
         sun: float,
         focal: float,

@@ -24,7 +24,7 @@ from kit.engines.painting.heightfield.relief import (
     blurred,
     doubled,
 )  # fmt: skip
-from kit.engines.painting.looks import Look
+from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import tile
 
 #: In the fourth channel of ground colors: neither under water (more) nor under trees (less).
@@ -46,7 +46,7 @@ _REACH = 160  # units that a shadow falls
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class GroundLight:
     """What falls on the land: linear colors of sun and sky, and the way to the sun: x, y, up."""
 
     sun: Floats
@@ -54,7 +54,7 @@ class Light:
     way: tuple[float, float, float]
 
 
-def light_of(look: Look, azimuth: float, *, outlined: bool = False) -> Light:
+def light_of(look: HourLook, azimuth: float, *, outlined: bool = False) -> GroundLight:
     """Return the light of a look that comes from an azimuth; outlined land stands dark."""
     # The weaker the sun, the more the film is exposed for the light of the sky.
     lift = 1.35 * (1.0 + 0.5 * max(0.0, 1.0 - look.sun_power / 2.4))
@@ -63,10 +63,10 @@ def light_of(look: Look, azimuth: float, *, outlined: bool = False) -> Light:
     length = math.hypot(1.0, look.high_light)
     way = (math.sin(azimuth) / length, math.cos(azimuth) / length, look.high_light / length)
     sun = tone.light(look.sun, look.sun_power * (1.45 if look.moon else 1.0))
-    return Light(sun, tone.light(look.shade, max(look.shade_power, darkest) * lift), way)
+    return GroundLight(sun, tone.light(look.shade, max(look.shade_power, darkest) * lift), way)
 
 
-def develop(light: Floats, look: Look, color: float = 1.0) -> Bytes:
+def develop(light: Floats, look: HourLook, color: float = 1.0) -> Bytes:
     """Return planes of light as brightness, red and blue of a film, shape (rows, columns, 3)."""
     film = replace(look.film, vignette=0.0, grain=0.0, bloom=0.0)
     # The gaps of woods are dark and air is pale: less contrast is left to the film.
@@ -79,8 +79,8 @@ def develop(light: Floats, look: Look, color: float = 1.0) -> Bytes:
 def paint_ground(
     terrain: Terrain,
     cover: Cover,
-    look: Look,
-    light: Light,
+    look: HourLook,
+    light: GroundLight,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Bytes:
@@ -178,7 +178,7 @@ def _albedo(
     return albedo
 
 
-def _flood(planes: Floats, depth: Floats, cover: Cover, light: Light) -> Floats:
+def _flood(planes: Floats, depth: Floats, cover: Cover, light: GroundLight) -> Floats:
     """Lay the water's own color over what is under it, in place; return where water is, 0 to 1."""
     wet = smooth_step(-0.12, 0.22, depth)
     if wet.any():

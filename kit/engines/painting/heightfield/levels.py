@@ -37,7 +37,7 @@ WorldHeights: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class CameraPose:
     """Where a camera is, and how it looks ahead."""
 
     x: float
@@ -71,7 +71,7 @@ class Hits:
     sky: NDArray[np.bool_]
 
 
-def trace_land(at: Pose, camera: Camera, slices: Floats, land: WorldHeights) -> Hits:
+def trace_land(at: CameraPose, camera: Camera, slices: Floats, land: WorldHeights) -> Hits:
     """Return what a camera sees from a place, looking for ground at rising distances."""
 
     def heights(x: Floats, z: Floats) -> Floats:
@@ -192,7 +192,7 @@ class ColorLevels:
         return out
 
 
-def box_of(poses: Sequence[Pose], widest: float) -> Box:
+def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
     """Return the function that says what part of the world a flight sees up to a distance."""
     places = np.array([(at.x, at.y) for at in poses])
     forward = np.array([(math.sin(at.heading), math.cos(at.heading)) for at in poses])

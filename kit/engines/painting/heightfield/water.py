@@ -11,7 +11,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.camera import accumulate
 from kit.engines.painting.heightfield.detail import repeat_tile
 from kit.engines.painting.heightfield.ground import OPEN
-from kit.engines.painting.heightfield.levels import ColorLevels, Hits, Pose
+from kit.engines.painting.heightfield.levels import CameraPose, ColorLevels, Hits
 from kit.engines.painting.noise import tile
 
 SWING = 10  # smooth enlarging of marks swings so far to the other side of what is neither
@@ -27,7 +27,9 @@ _POINTS = 130.0  # units from which light dances on the largest waves
 _FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
 
 
-def dry_shores(colors: Bytes, levels: ColorLevels, hits: Hits, at: Pose, water: float) -> None:
+def dry_shores(
+    colors: Bytes, levels: ColorLevels, hits: Hits, at: CameraPose, water: float
+) -> None:
     """Give what rises from water the colors of the land behind, in place.
 
     Land is seen as if it rose evenly from one slice of the ground to the next; where the first lies
@@ -51,7 +53,7 @@ def dry_shores(colors: Bytes, levels: ColorLevels, hits: Hits, at: Pose, water: 
         place = place[~dry]
 
 
-class Water:
+class FlightWater:
     """The water of a land, as high everywhere.
 
     Parameters
@@ -76,7 +78,7 @@ class Water:
         self,
         picture: Bytes,
         hits: Hits,
-        at: Pose,
+        at: CameraPose,
         seconds: float,
         top: int,
     ) -> tuple[int, Bytes]:

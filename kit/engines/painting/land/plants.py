@@ -50,7 +50,7 @@ class Sprite:
         )
 
 
-class Drawing:
+class PlantDrawing:
     """A plant that is being drawn: cover, foliage and bark."""
 
     def __init__(self, tall: int, wide: float) -> None:
@@ -100,7 +100,7 @@ def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
 
 def _spruce(rng: np.random.Generator) -> Sprite:
     """Return whorls of drooping boughs, ragged, with gaps to the sky."""
-    pad = Drawing(384, 0.46)
+    pad = PlantDrawing(384, 0.46)
     high, middle = pad.high, pad.wide / 2
     slim, lean = rng.uniform(0.75, 1.15), rng.uniform(-0.012, 0.012) * high
     stem = [(middle - 0.012 * high, high), (middle + lean, 0), (middle + 0.012 * high, high)]
@@ -126,7 +126,7 @@ def _spruce(rng: np.random.Generator) -> Sprite:
 
 def _broadleaf(rng: np.random.Generator) -> Sprite:
     """Return a trunk, and a crown of leaf clusters lit from the left and above."""
-    pad = Drawing(320, rng.uniform(0.85, 1.0))
+    pad = PlantDrawing(320, rng.uniform(0.85, 1.0))
     high, wide = pad.high, pad.wide
     stem = [(-0.035, 1.0), (-0.015, 0.45), (0.015, 0.45), (0.035, 1.0)]
     pad.fill(np.array(stem) * high + (wide / 2, 0), 40, bark=True)
@@ -148,7 +148,7 @@ def _broadleaf(rng: np.random.Generator) -> Sprite:
 
 def _tuft(rng: np.random.Generator) -> Sprite:
     """Return thin blades that bend outward, pale at their tips."""
-    pad = Drawing(160, 1.5)
+    pad = PlantDrawing(160, 1.5)
     high, wide = pad.high, pad.wide
     along = np.linspace(0.0, 1.0, 9)
     for _ in range(46):
@@ -165,7 +165,7 @@ def _tuft(rng: np.random.Generator) -> Sprite:
 
 def _fern(rng: np.random.Generator) -> Sprite:
     """Return fronds that arch to all sides from one root."""
-    pad = Drawing(180, 1.9)
+    pad = PlantDrawing(180, 1.9)
     root = np.array([pad.wide / 2, 0.98 * pad.high])
     for turn in np.linspace(0.12, np.pi - 0.12, 11) + 0.15 * rng.standard_normal(11):
         long = pad.high * rng.uniform(0.75, 0.98)
@@ -175,7 +175,7 @@ def _fern(rng: np.random.Generator) -> Sprite:
 
 def _spray(rng: np.random.Generator, *, needles: bool) -> Sprite:
     """Return a hanging cluster of leaves, or a drooping bough of needles, seen near by."""
-    pad = Drawing(280, 1.5)
+    pad = PlantDrawing(280, 1.5)
     high, wide = pad.high, pad.wide
     for _ in range(7):
         start, way = (rng.uniform(0.3, 0.7), rng.uniform(0.02, 0.25)), rng.uniform(-1, 1)
@@ -239,7 +239,7 @@ def _stone(rng: np.random.Generator) -> Sprite:
 
 def _cactus(rng: np.random.Generator) -> Sprite:
     """Return a saguaro: a ribbed column with one to three arms that bend upward."""
-    pad = Drawing(320, 0.72)
+    pad = PlantDrawing(320, 0.72)
     high, middle = pad.high, 0.5 * pad.wide
     thick = high * rng.uniform(0.085, 0.105)
     limbs = [([(middle, high * 1.02), (middle, 0.02 * high + thick / 2)], thick)]
@@ -260,7 +260,7 @@ def _cactus(rng: np.random.Generator) -> Sprite:
 
 def _palm(rng: np.random.Generator) -> Sprite:
     """Return a trunk that leans to the right and turns up, and a crown of fronds."""
-    pad = Drawing(640, 1.36)
+    pad = PlantDrawing(640, 1.36)
     high = pad.high
     lean = rng.uniform(0.03, 0.28) * high
     along = np.linspace(0.0, 1.0, 80)
@@ -292,7 +292,7 @@ def _palm(rng: np.random.Generator) -> Sprite:
 
 def _frond(
     rng: np.random.Generator,
-    pad: Drawing,
+    pad: PlantDrawing,
     root: Plane,
     turn: float,
     long: float,

@@ -45,7 +45,7 @@ _Grid: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Water:
+class PosterWater:
     """Water from the row of its shore down to the bottom of the stage.
 
     It swings between two waves, kept a few columns wide. On the mirror image lie planes of its own
@@ -63,19 +63,19 @@ class Water:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PosterPicture:
     """A composed landscape: what stands behind the water and before it; without water, all back."""
 
     stage: Stage
     backdrop: Backdrop
     back: tuple[Plane, ...]
     front: tuple[Plane, ...]
-    water: Water | None
+    water: PosterWater | None
 
 
 def compose(
     brief: Brief, stage: Stage, *, layers: int = 7, mist: float = 0.4, stars: bool = True
-) -> Picture:
+) -> PosterPicture:
     """Return the planes of a scene: so many ridges, and at least as much mist, 0 to 1.
 
     Every part draws from its own stream of random numbers, so that a change of one setting leaves
@@ -86,7 +86,7 @@ def compose(
     horizon, palette = stage.y(recipe.horizon), palette_for(brief)
     light = sky.light_of(next(rng), stage, brief, horizon, size)
     misty = max(mist, _LEAST_MIST.get(brief.weather, 0.0))
-    setting = sky.Setting(stage, palette, light, brief, recipe, horizon, misty)
+    setting = sky.SkySetting(stage, palette, light, brief, recipe, horizon, misty)
     above = [*sky.sky_planes(rng, setting, starry=stars)]
     far, near = ridges.ridges(next(rng), setting, number)
     wet = None
@@ -94,7 +94,7 @@ def compose(
         # The shore moves as the last ridge behind the water does.
         depth = max(plane.depth for plane in far if plane.name == "ridge")
         wet = _water(next(rng), setting, round(stage.y(recipe.shore)), depth)
-    return Picture(stage, sky.sky(setting), (*above, *far), tuple(near), wet)
+    return PosterPicture(stage, sky.sky(setting), (*above, *far), tuple(near), wet)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -108,7 +108,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
 
 
-def _depth_of(picture: Picture) -> Floats:
+def _depth_of(picture: PosterPicture) -> Floats:
     """Return meters to ridges and water, as far as they move in films; else infinite."""
     depth = np.full((picture.stage.rows, picture.stage.columns), np.inf, np.float32)
     water = picture.water.planes[:1] if picture.water else ()
@@ -137,7 +137,7 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
 
 
-def _print(picture: Picture, brief: Brief, progress: Progress, grain: float = 0.0) -> Bytes:
+def _print(picture: PosterPicture, brief: Brief, progress: Progress, grain: float = 0.0) -> Bytes:
     stage = picture.stage
     progress.report(0.4)
     kind = kind_of(brief)
@@ -151,7 +151,7 @@ def _print(picture: Picture, brief: Brief, progress: Progress, grain: float = 0.
     return printed(stage, painted(picture, air), grain=grain)
 
 
-def painted(picture: Picture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
+def painted(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
     """Yield a picture strip by strip, from the top down; `air` is before all else."""
     stage, wet = picture.stage, picture.water
     if wet is None:
@@ -190,7 +190,9 @@ def mirror(source: Floats | Bytes, grid: _Grid, target: Floats | Bytes) -> None:
     cv2.remap(source, *grid, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT)
 
 
-def _water(rng: np.random.Generator, setting: sky.Setting, shore: int, depth: float) -> Water:
+def _water(
+    rng: np.random.Generator, setting: sky.SkySetting, shore: int, depth: float
+) -> PosterWater:
     stage, palette = setting.stage, setting.palette
     rows = stage.rows - shore
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
@@ -215,10 +217,10 @@ def _water(rng: np.random.Generator, setting: sky.Setting, shore: int, depth: fl
     if setting.brief.open:  # a sun that is not seen does not glitter
         glitter = _glitter(rng, stage, setting.light, shore)
         planes.append(Plane("glitter", depth, shore, solid(palette.light[0]), glitter))
-    return Water(shore, (waves[0], waves[1]), tuple(planes))
+    return PosterWater(shore, (waves[0], waves[1]), tuple(planes))
 
 
-def _glitter(rng: np.random.Generator, stage: Stage, light: sky.Light, shore: int) -> Bytes:
+def _glitter(rng: np.random.Generator, stage: Stage, light: sky.PosterLight, shore: int) -> Bytes:
     """Return dashes of light under the sun, a path that widens toward the viewer."""
     mask = stage.blank(shore, stage.rows)
     near = rng.random(_DASHES) ** 1.25

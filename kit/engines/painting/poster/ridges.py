@@ -16,7 +16,7 @@ from kit.engines.media.noise import field, line, smooth_step
 from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
 from kit.engines.painting.poster.recipes import KINDS, Array, Band, Crest, Rise, placed, raise_crest
-from kit.engines.painting.poster.sky import Setting
+from kit.engines.painting.poster.sky import SkySetting
 
 _HERO_DEPTH = 0.28  # the ridge nearest to this depth has the towering peak
 _LONELY = 0.6  # up to this depth other peaks give way to a lone one
@@ -52,7 +52,7 @@ class _Ridge:
 
 
 def ridges(
-    rng: np.random.Generator, setting: Setting, count: int
+    rng: np.random.Generator, setting: SkySetting, count: int
 ) -> tuple[list[Plane], list[Plane]]:
     """Return the planes of all ridges, those behind the water and those before it."""
     hero, stage, light = None, setting.stage, setting.light
@@ -81,7 +81,9 @@ def ridges(
     return far, near
 
 
-def _ridge(rng: np.random.Generator, setting: Setting, depth: float, hero: float | None) -> _Ridge:
+def _ridge(
+    rng: np.random.Generator, setting: SkySetting, depth: float, hero: float | None
+) -> _Ridge:
     stage, light, recipe = setting.stage, setting.light, setting.recipe
     start, band = 0.0, recipe.bands[0]
     for nearer in recipe.bands[1:]:
@@ -119,7 +121,7 @@ def _tone(palette: Palette, depth: float) -> Oklch:
     return mix(middle, near, ((min(1.0, depth) - 0.5) / 0.5) ** 0.85)
 
 
-def _paint(setting: Setting, ridge: _Ridge) -> Plane:
+def _paint(setting: SkySetting, ridge: _Ridge) -> Plane:
     stage, palette, brief = setting.stage, setting.palette, setting.brief
     depth, band, top, bottom = ridge.depth, ridge.band, ridge.top, ridge.bottom
     mask = stage.blank(top, bottom)
@@ -150,7 +152,7 @@ def _paint(setting: Setting, ridge: _Ridge) -> Plane:
     return Plane("ridge", depth, top, color, mask, tuple(touches))
 
 
-def _relief(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+def _relief(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
     """Yield the light's glow, the light on the ground, and the layers of rock."""
     stage, palette = setting.stage, setting.palette
     rng, depth, band, body, y = ridge.rng, ridge.depth, ridge.band, ridge.body, ridge.crest.y
@@ -175,7 +177,7 @@ def _relief(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
         yield from _facets(setting, ridge)
 
 
-def _facets(setting: Setting, ridge: _Ridge) -> Iterator[Touch]:
+def _facets(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
     """Yield the snow on peaks, and the flanks that face away from the light."""
     stage, palette, brief = setting.stage, setting.palette, setting.brief
     rng, depth, band, body, y = ridge.rng, ridge.depth, ridge.band, ridge.body, ridge.crest.y
@@ -284,7 +286,7 @@ def _cap(
     return outline((edge, y[edge] - 1.0), lower)
 
 
-def _bank(setting: Setting, ridge: _Ridge) -> Plane:
+def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
     """Return a bank of mist that lies at the foot of a ridge."""
     stage, depth = setting.stage, ridge.depth
     middle, half = ridge.foot - 0.02 * stage.height, 0.11 * stage.height
@@ -299,7 +301,7 @@ def _bank(setting: Setting, ridge: _Ridge) -> Plane:
     return Plane("mist", depth + 0.04, top, solid(color), alpha)
 
 
-def _plant(setting: Setting, ridge: _Ridge, mask: Bytes, snow: Bytes | None) -> None:
+def _plant(setting: SkySetting, ridge: _Ridge, mask: Bytes, snow: Bytes | None) -> None:
     """Plant a crest: groves and clearings; nearest to the viewer, large plants at both sides."""
     stage, band, rng, y = setting.stage, ridge.band, ridge.rng, ridge.crest.y
     stands = []

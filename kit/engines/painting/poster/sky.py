@@ -39,7 +39,7 @@ _HEIGHTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class PosterLight:
     """Where the sun or moon stands on the stage, in pixels.
 
     The dark disc that makes a crescent stands `shadow` radii to the right of the moon's, 0 where
@@ -54,12 +54,12 @@ class Light:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SkySetting:
     """What all parts of a picture share: the row of the horizon, and mist of 0 to 1."""
 
     stage: Stage
     palette: Palette
-    light: Light
+    light: PosterLight
     brief: Brief
     recipe: Recipe
     horizon: float
@@ -68,7 +68,7 @@ class Setting:
 
 def light_of(
     rng: np.random.Generator, stage: Stage, brief: Brief, horizon: float, size: float
-) -> Light:
+) -> PosterLight:
     """Place the light at one of the golden sections, as high as the hour asks for."""
     moon = moonlit(brief)
     named = brief.open and ("moon" if moon else "sun") in brief.things
@@ -78,7 +78,7 @@ def light_of(
     y = stage.margin_y + (horizon - stage.margin_y) * (share + rng.uniform(-0.05, 0.05))
     shadow = rng.uniform(0.40, 0.52) * rng.choice([-1.0, 1.0]) if moon and brief.crescent else 0.0
     radius *= size * (1.25 if brief.mood == "dramatic" else 1.0)
-    return Light(stage.x(placed(x, brief.composition)), y, stage.unit * radius, shadow, named)
+    return PosterLight(stage.x(placed(x, brief.composition)), y, stage.unit * radius, shadow, named)
 
 
 def moonlit(brief: Brief) -> bool:
@@ -86,7 +86,7 @@ def moonlit(brief: Brief) -> bool:
     return brief.hour == "night" or (brief.hour == "dusk" and "crescent" in brief.things)
 
 
-def sky(setting: Setting) -> Backdrop:
+def sky(setting: SkySetting) -> Backdrop:
     """Return the gradient of the sky with the light's glow, of which few rows are kept."""
     stage, palette, light = setting.stage, setting.palette, setting.light
     glow = 0.7 if not setting.brief.open else 0.5 if light.shadow else 1.0
@@ -120,7 +120,7 @@ def sky(setting: Setting) -> Backdrop:
 
 
 def sky_planes(
-    streams: Iterator[np.random.Generator], setting: Setting, *, starry: bool
+    streams: Iterator[np.random.Generator], setting: SkySetting, *, starry: bool
 ) -> Iterator[Plane]:
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
     brief, (milky, stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 6)
@@ -143,7 +143,7 @@ def sky_planes(
             yield from draw(rng, setting)
 
 
-def _discs(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _discs(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     """Yield the sun with two faint rings, a full moon with its seas and a ring, or a crescent."""
     stage, palette, light = setting.stage, setting.palette, setting.light
     radius, (color, glow), moon = light.radius, palette.light, moonlit(setting.brief)
@@ -170,7 +170,7 @@ def _discs(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
         yield Plane("sun", 0.021, top, solid(glow), cv2.min(seas, mask))
 
 
-def _shafts(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _shafts(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     """Yield shafts of light that spread from the sun over the sky, as on an old poster."""
     stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
     mask = stage.blank(0, int(min(stage.rows, horizon + 0.05 * stage.height)))
@@ -183,7 +183,7 @@ def _shafts(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     yield Plane("glare", 0.015, 0, solid(palette.light[1]), (mask * down).astype(np.uint8))
 
 
-def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _stars(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     stage, light, horizon = setting.stage, setting.light, setting.horizon
     bottom = int(min(stage.rows, horizon + 0.1 * stage.height))
     mask = stage.blank(0, bottom)
@@ -200,7 +200,7 @@ def _stars(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     yield Plane("stars", 0.0, 0, solid((0.97, 0.02, 90)), mask)
 
 
-def _milky_way(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _milky_way(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     down, across = np.mgrid[0:_COARSE, 0:_COARSE].astype(np.float32) / _COARSE
     lean = rng.uniform(0.5, 0.9) * rng.choice([-1.0, 1.0])
@@ -212,7 +212,7 @@ def _milky_way(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     yield Plane("haze", 0.0, 0, solid(color), alpha)
 
 
-def _overcast(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _overcast(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
     down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
@@ -222,7 +222,7 @@ def _overcast(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     yield Plane("cloud", 0.04, 0, solid(color), alpha)
 
 
-def _aurora(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _aurora(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     stage, horizon = setting.stage, setting.horizon
     along = np.sin(np.linspace(0.0, np.pi, 320))
     heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
@@ -239,7 +239,7 @@ def _aurora(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
     yield Plane("cloud", 0.0, 0, ramp(stops, np.linspace(0.0, 1.0, len(alpha))), alpha)
 
 
-def _streaks(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _streaks(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     """Yield long flat clouds like brush strokes, each a few lenses, lit by a low sun."""
     stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
     cloud, glow = palette.air[2], palette.light[1]
@@ -264,7 +264,7 @@ def _streaks(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
         yield Plane("cloud", 0.05 + 0.03 * layer, stage.margin_y, solid(color), mask)
 
 
-def _cumulus(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _cumulus(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     """Yield heaped clouds with flat feet that fade out below."""
     stage, palette, horizon = setting.stage, setting.palette, setting.horizon
     shares = np.linspace(-1.0, 1.0, 9)
@@ -284,7 +284,7 @@ def _cumulus(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
         yield Plane("cloud", 0.04 + 0.04 * layer, top, solid(palette.air[2]), alpha)
 
 
-def _birds(rng: np.random.Generator, setting: Setting) -> Iterator[Plane]:
+def _birds(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     stage, palette, light, horizon = setting.stage, setting.palette, setting.light, setting.horizon
     side = 1.0 if light.x < stage.x(0.5) else -1.0
     x0 = light.x + side * stage.unit * rng.uniform(0.14, 0.22)

@@ -8,7 +8,7 @@ from kit.engines.base import Progress
 from kit.engines.media.noise import line
 from kit.engines.painting.canvas import Canvas
 from kit.engines.painting.painting import Painting, paint_in_detail
-from kit.engines.painting.space.bodies import PLANETS, Sky, sky_of
+from kit.engines.painting.space.bodies import PLANETS, SpaceSky, sky_of
 from kit.engines.painting.space.glow import add_comet, add_nova, add_stars, add_sun, galaxy, nebula
 from kit.engines.painting.space.hole import add_hole
 from kit.engines.painting.space.sphere import add_planet
@@ -54,7 +54,7 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     return canvas.painting(_FILM.graded(brief))
 
 
-def _add_rocks(rng: np.random.Generator, canvas: Canvas, sky: Sky) -> None:
+def _add_rocks(rng: np.random.Generator, canvas: Canvas, sky: SpaceSky) -> None:
     """Put two jagged ridges before the lower edge, half as high in the middle as at their ends."""
     if not sky.rocks:
         return

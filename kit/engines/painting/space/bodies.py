@@ -78,7 +78,7 @@ class CelestialBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sky:
+class SpaceSky:
     """A view of space, in a frame of `width` by `height` pixels."""
 
     width: int
@@ -108,7 +108,7 @@ class Sky:
         at = self.sun or ((self.main.x, self.main.y) if self.main else None)
         return (at[0] / self.width, at[1] / self.height) if at else self.core
 
-    def moved(self, x: float, y: float) -> Sky:
+    def moved(self, x: float, y: float) -> SpaceSky:
         """Return it with its anchor elsewhere, given as shares of width and height."""
         aside, down = x - self.anchor[0], y - self.anchor[1]
         over, under = aside * self.width, down * self.height
@@ -116,7 +116,7 @@ class Sky:
         sun = (self.sun[0] + over, self.sun[1] + under) if self.sun else None
         return replace(moved, core=(self.core[0] + aside, self.core[1] + down), sun=sun)
 
-    def scaled(self, factor: float) -> Sky:
+    def scaled(self, factor: float) -> SpaceSky:
         """Return it seen from nearer."""
         if not self.main:
             return replace(self, zoom=self.zoom * factor)
@@ -125,12 +125,12 @@ class Sky:
             it, x=x + (it.x - x) * factor, y=y + (it.y - y) * factor, radius=it.radius * factor
         ))  # fmt: skip
 
-    def _each(self, change: Callable[[CelestialBody], CelestialBody]) -> Sky:
+    def _each(self, change: Callable[[CelestialBody], CelestialBody]) -> SpaceSky:
         others = tuple(it if it.kind == "comet" else change(it) for it in self.others)
         return replace(self, main=self.main and change(self.main), others=others)
 
 
-def sky_of(rng: np.random.Generator, brief: Brief) -> Sky:
+def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     """Return what a brief's sky shows."""
     # Drawn in any case: the rest of the sky must not change when a word makes the choice.
     drawn = str(rng.choice(list(_DRAWN), p=list(_DRAWN.values())))
@@ -146,7 +146,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> Sky:
     chroma = strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15)
     amount, core = min(1.0, lively * (more + gas)), float(rng.choice([0.36, 0.64]))
     stars, flares = (1.7, 14) if subject == "stars" else (1.0, 7)
-    sky = Sky(
+    sky = SpaceSky(
         width=brief.width, height=brief.height, hues=hues, chroma=chroma, amount=amount,
         core=(core, rng.uniform(0.32, 0.6)), flares=round(flares * lively),
         stars=stars * (0.6 if brief.hour == "day" else 1.0),
@@ -164,7 +164,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> Sky:
     return _composed(sky, brief)
 
 
-def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -> Sky:
+def _with_main(rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str) -> SpaceSky:
     """Return a sky with its main body, and a moon or the sun that comes with it."""
     _, aside, down, large, tilt, opening = _SUBJECTS[subject]
     side, lean = (float(sign) for sign in rng.choice([-1, 1], 2))
@@ -203,7 +203,7 @@ def _with_main(rng: np.random.Generator, brief: Brief, sky: Sky, subject: str) -
 
 
 def _kind(
-    rng: np.random.Generator, brief: Brief, sky: Sky, subject: str
+    rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str
 ) -> tuple[str, tuple[float, ...]]:
     """Return the kind and the hues of the main body."""
     drawn = str(rng.choice(list(PLANETS), p=[often for _, often in PLANETS.values()]))
@@ -228,7 +228,7 @@ def unit(x: float, y: float, z: float) -> Vector:
     return x / length, y / length, z / length
 
 
-def _composed(sky: Sky, brief: Brief) -> Sky:
+def _composed(sky: SpaceSky, brief: Brief) -> SpaceSky:
     """Return a sky as the brief's mood and its words of composition change it."""
     said, shot = brief.composition, framed(brief, _SHOTS)
     calm = brief.mood == "calm"
@@ -262,7 +262,9 @@ def _composed(sky: Sky, brief: Brief) -> Sky:
     return sky
 
 
-def _seen_from(sky: Sky, main: CelestialBody, brief: Brief, shot: dict[str, float]) -> Sky:
+def _seen_from(
+    sky: SpaceSky, main: CelestialBody, brief: Brief, shot: dict[str, float]
+) -> SpaceSky:
     """Return a sky whose main body is as near, as open and as lit as words of the camera say."""
     said, near = brief.composition, shot["near"]
     if main.kind not in PLANETS or main.opening:

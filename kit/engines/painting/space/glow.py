@@ -13,7 +13,7 @@ from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.canvas import Canvas, distances
 from kit.engines.painting.noise import Plane, across, blur, enlarge_middle, field, slopes, warp
-from kit.engines.painting.space.bodies import CelestialBody, Sky
+from kit.engines.painting.space.bodies import CelestialBody, SpaceSky
 from kit.engines.painting.tone import blend, gradient, light
 
 #: From cool to hot.
@@ -42,7 +42,7 @@ def _noises(
 
 
 def nebula(
-    rng: np.random.Generator, sky: Sky, octaves: int, progress: Progress
+    rng: np.random.Generator, sky: SpaceSky, octaves: int, progress: Progress
 ) -> tuple[Plane, Plane]:
     """Return the light of the gas, shape (3, height, width), and how thick it is, 0 to 1."""
     height, width = sky.height, sky.width
@@ -103,7 +103,7 @@ def _gas_stops(cool: float, hot: float, chroma: float) -> list[tuple[float, Oklc
 
 
 def galaxy(
-    rng: np.random.Generator, sky: Sky, it: CelestialBody, octaves: int, progress: Progress
+    rng: np.random.Generator, sky: SpaceSky, it: CelestialBody, octaves: int, progress: Progress
 ) -> tuple[Plane, Plane]:
     """Return spiral arms of young stars and dust round a warm core: light and thickness."""
     height, width = sky.height, sky.width
@@ -174,7 +174,7 @@ def add_comet(
     canvas.light[...] += light((0.96, 0.03, 200)) * head
 
 
-def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: Sky) -> None:
+def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: SpaceSky) -> None:
     """Add thousands of stars, as far as they are not hidden, and a few with a lens's spikes."""
     height, width = hidden.shape
     size = max(height, width)

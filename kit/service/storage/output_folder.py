@@ -15,7 +15,7 @@ from kit.errors import NotFoundError
 from kit.private import make_folder
 
 
-class Shelf:
+class OutputFolder:
     """Files by key in a folder.
 
     Parameters
