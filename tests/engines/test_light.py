@@ -129,25 +129,3 @@ def test_hours_pass_from_light_to_dark_or_the_other_way(
     frames = frames_of(painted("living-scene", "a clear desert", hours=hours))
 
     assert sign * light(frames[0]) > sign * light(frames[-1])
-
-
-def test_a_quick_scene_is_the_scene_that_the_full_model_paints(painted: Painted) -> None:
-    def shape(asset: Asset) -> np.ndarray:
-        pixels = seen_in(asset).mean(axis=2)
-        return pixels.reshape(8, pixels.shape[0] // 8, 8, -1).mean(axis=(1, 3))
-
-    quick = shape(painted("scene-fast", "clear lake at noon", size=512))
-    same, other = (
-        shape(painted("scene", "clear lake at noon", **how)) for how in ({}, {"seed": 9})
-    )
-
-    assert np.abs(quick - same).mean() < np.abs(quick - other).mean()
-
-
-def test_a_finer_scene_is_the_same_one(painted: Painted) -> None:
-    coarse, fine = (
-        seen_in(painted("scene", "a lake at noon", detail=detail)) for detail in ("low", "high")
-    )
-    other = seen_in(painted("scene", "a lake at noon", seed=9))
-
-    assert np.abs(coarse - fine).mean() < np.abs(coarse - other).mean()

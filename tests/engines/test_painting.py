@@ -59,6 +59,21 @@ def test_land_lies_before_the_sky_and_nearer_further_down(prompt: str) -> None:
     assert (depth > 0).all()
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    ["a neon city street at night", "city street from above", "a ringed planet", "a nebula"],
+)
+def test_depth_of_streets_and_space_is_infinite_in_the_sky_alone(prompt: str) -> None:
+    depth, sky, emitters = painted(prompt).depth, painted(prompt).sky, painted(prompt).emitters
+
+    assert depth is not None
+    assert sky is not None
+    assert emitters is not None
+    assert np.isinf(depth[sky == 1]).all()
+    assert np.isfinite(depth[sky == 0]).all()
+    assert 0 <= emitters.min() < emitters.max() <= 1
+
+
 @pytest.mark.parametrize("prompt", ["a mountain lake", "the open sea"])
 def test_water_is_below_the_sky(prompt: str) -> None:
     water, sky = painted(prompt).water, painted(prompt).sky
@@ -90,7 +105,7 @@ def test_stones_that_fly_are_left_to_a_film() -> None:
     assert len(still.motions) == len(place.motions)
 
 
-@pytest.mark.parametrize("prompt", LANDS)
+@pytest.mark.parametrize("prompt", [*LANDS, "a city street", "a planet"])
 def test_a_painting_can_be_canceled(prompt: str) -> None:
     progress = Progress()
     progress.cancel()

@@ -27,24 +27,9 @@ def threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "clip-encoder"]
 
 
-@pytest.mark.parametrize("size", [(64, 48), (62, 50), (64, 46), (66, 54)])
-def test_colors_stay_where_they_are_at_every_even_size(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    width, height = size
-    source = np.full((height, width, 3), (40, 160, 90), np.uint8)
-    source[height // 2 :, width // 2 :] = (200, 60, 40)
-    with Clip(tmp_path / "a.mp4", width, height, fps=24, quality=4) as clip:
-        clip.add(rgb_frame(source))
-
-    with av.open(str(tmp_path / "a.mp4")) as container:
-        shown = next(container.decode(video=0)).to_ndarray(format="rgb24")
-
-    assert shown.shape == source.shape
-    assert np.abs(shown.astype(int) - source).mean() < 3
-
-
-@pytest.mark.parametrize("size", [(854, 480), (1280, 720), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size", [(62, 50), (64, 46), (66, 54), (854, 480), (1280, 720), (1920, 1080)]
+)
 def test_colors_come_back_as_a_player_shows_them(tmp_path: Path, size: tuple[int, int]) -> None:
     colors = np.array([[220, 30, 30], [30, 200, 40], [40, 60, 220], [250, 250, 250], [8, 8, 8]])
     pixels = np.repeat(colors[None].astype(np.uint8), 6, axis=1)

@@ -72,37 +72,6 @@ def test_many_threads_find_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["gray", "dark", "lit from a side", "noisy", "blurred", "small", "mirrored"]
-)
-def test_a_face_is_found_however_it_was_taken(portrait: np.ndarray, change: str) -> None:
-    noise = np.random.default_rng(1).normal(0, 16, portrait.shape)
-    light = np.linspace(0.15, 1.1, portrait.shape[1])[None, :, None]
-    pixels = {
-        "gray": cv2.cvtColor(portrait, cv2.COLOR_RGB2GRAY),
-        "dark": (255 * (portrait / 255) ** 2 * (0.9, 0.8, 0.75)).astype(np.uint8),
-        "lit from a side": np.clip(portrait * light, 0, 255).astype(np.uint8),
-        "noisy": np.clip(portrait + noise, 0, 255).astype(np.uint8),
-        "blurred": cv2.GaussianBlur(portrait, (0, 0), 4),
-        "small": cv2.resize(portrait, (48, 60), interpolation=cv2.INTER_AREA),
-        "mirrored": np.ascontiguousarray(portrait[:, ::-1]),
-    }[change]
-
-    assert len(find(pixels)) == 1
-
-
-def test_a_face_is_found_at_a_tenth_of_the_picture_and_where_it_fills_it() -> None:
-    scene = np.full((500, 700, 3), (120, 140, 110), np.uint8)
-    small = cv2.resize(face(**AT), (70, 79), interpolation=cv2.INTER_AREA)
-    scene[300:379, 500:570] = small
-
-    (far,) = find(scene)
-    (near,) = find(face(320, 360, size=175))
-
-    assert far.center == pytest.approx((533, 341), abs=5)
-    assert near.width > 240
-
-
-@pytest.mark.parametrize(
     ("file", "license_file", "name"),
     [
         (networks.FACES, "MIT-YuNet.txt", "MIT License"),

@@ -318,27 +318,6 @@ def test_what_camcorders_filmed_in_halves_has_no_comb(
     assert max(map(comb, frames)) < 2
 
 
-def detailed(count: int) -> list[np.ndarray]:
-    """Return whole pictures of something that has fine lines and goes by."""
-    noise = np.random.default_rng(1).integers(0, 255, (128, 300), np.uint8)
-    soft = cv2.GaussianBlur(noise, (0, 0), 1.2)
-    fine = cv2.normalize(soft, None, 20, 235, cv2.NORM_MINMAX)  # type: ignore[call-overload]
-    color = np.repeat(fine[:, :, None], 3, 2)
-    return [np.ascontiguousarray(color[:, 6 * number :][:, :160]) for number in range(count)]
-
-
-def test_whole_pictures_that_are_marked_as_halves_stay_sharp(tmp_path: Path) -> None:
-    pictures = detailed(20)
-
-    frames = read(marked(tmp_path / "a.mp4", pictures))
-
-    off = [
-        np.abs(frame.mean(axis=2) - picture.mean(axis=2)).mean()
-        for frame, picture in zip(frames, pictures, strict=True)
-    ]
-    assert max(off) < 1.2
-
-
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_comb_is_found_without_a_mark_and_whichever_half_is_first(
     tmp_path: Path, first: int

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kit.engines.samples.face import portrait
 from kit.errors import EngineError
 from tests.engines.drawn import ball, ball_mask
 from tests.engines.rendering import edit, pixels_of
@@ -37,20 +36,6 @@ def roughness(pixels: np.ndarray) -> float:
     return float(pixels[20:60, 10, 0].std())
 
 
-def ground(kind: str) -> np.ndarray:
-    """Return a ground of one kind, 360 x 270 pixels."""
-    rng = np.random.default_rng(3)
-    rows = np.linspace(0, 1, 270)[:, None, None]
-    pixels = np.array([150, 190, 235]) * (1 - rows) + np.array([90, 130, 80]) * rows
-    pixels = np.repeat(pixels, 360, axis=1)
-    if kind == "leaves":
-        planes = [cv2.GaussianBlur(rng.normal(0, 1, (270, 360)), (0, 0), 9) for _ in range(3)]
-        pixels = np.dstack([15 * plane / plane.std() + 115 for plane in planes])
-    if kind == "wall":
-        pixels = np.full((270, 360, 3), (200, 190, 180)) + rng.normal(0, 3, (270, 360, 3))
-    return np.asarray(pixels.clip(0, 255), np.uint8)
-
-
 def test_the_background_goes_and_the_subject_stays_as_it_was(tmp_path: Path) -> None:
     asset = edit("background", tmp_path, ball())
     out = pixels_of(asset)
@@ -59,48 +44,6 @@ def test_the_background_goes_and_the_subject_stays_as_it_was(tmp_path: Path) -> 
     assert near(out[90, 120], RED)
     assert asset.metadata["subjectShare"] == pytest.approx(np.pi * 45**2 / (180 * 240), rel=0.06)
     assert near(pixels_of(edit("background", tmp_path, ball(), format="jpeg"))[5, 5], (255,) * 3)
-
-
-@pytest.mark.parametrize("kind", ["sky", "leaves", "wall"])
-@pytest.mark.parametrize("at", [(120, 110), (20, 150), (180, 268)])
-def test_a_thing_is_cut_out_before_any_ground_and_at_any_edge(
-    tmp_path: Path, kind: str, at: tuple[int, int]
-) -> None:
-    pixels, thing = ground(kind), np.zeros((270, 360), np.uint8)
-    cv2.ellipse(thing, at, (75, 60), 0, 0, 360, 255, -1)
-    pixels[thing > 0] = (205, 70, 50)
-
-    alpha = pixels_of(edit("background", tmp_path, pixels))[..., 3]
-
-    assert overlap(alpha, thing) > 0.9
-
-
-def test_what_is_seen_through_a_thing_is_not_the_thing(tmp_path: Path) -> None:
-    pixels, thing = ground("wall"), np.zeros((270, 360), np.uint8)
-    cv2.circle(thing, (180, 135), 90, 255, -1)
-    cv2.circle(thing, (180, 135), 50, 0, -1)
-    pixels[thing > 0] = (60, 50, 120)
-
-    assert overlap(pixels_of(edit("background", tmp_path, pixels))[..., 3], thing) > 0.9
-
-
-@pytest.mark.parametrize(
-    "crop", [(0.0, 0.0, 1.0, 1.0), (0.16, 0.08, 0.86, 0.9), (0.1, 0.25, 0.9, 1)]
-)
-def test_a_person_is_whole_also_where_the_frame_cuts_them_off(
-    tmp_path: Path, crop: tuple[float, ...]
-) -> None:
-    pixels = portrait(360, 450)
-    left, top, right, bottom = (
-        round(share * side) for share, side in zip(crop, (360, 450, 360, 450), strict=True)
-    )
-    person = pixels_of(edit("background", tmp_path, pixels))[top:bottom, left:right, 3] > 127
-    part = np.ascontiguousarray(pixels[top:bottom, left:right])
-
-    found = pixels_of(edit("background", tmp_path, part))[..., 3]
-
-    assert 0.25 < person.mean() < 0.95
-    assert overlap(found, person) > 0.95
 
 
 @pytest.mark.parametrize(
@@ -131,27 +74,6 @@ def test_a_picture_comes_behind_the_subject_before_any_words(tmp_path: Path) -> 
         out = pixels_of(edit("background", tmp_path, ball(), "red", **how))  # type: ignore[arg-type]
         assert near(out[3, 3], corner, 3)
         assert near(out[90, 120], RED)
-
-
-def test_blurring_softens_what_is_behind_and_not_the_subject(tmp_path: Path) -> None:
-    soft, softer = (
-        pixels_of(edit("background", tmp_path, striped(), operation="blur", blur_strength=strength))
-        for strength in (0.2, 1)
-    )
-
-    assert roughness(softer) < roughness(soft) < roughness(striped())
-    assert near(softer[90, 120], RED)
-
-
-def test_feathering_softens_the_edge(tmp_path: Path) -> None:
-    hard, soft = (
-        pixels_of(edit("background", tmp_path, ball(), feather=f))[..., 3] for f in (0, 12)
-    )
-
-    def between(alpha: np.ndarray) -> int:
-        return int(((alpha > 20) & (alpha < 235)).sum())
-
-    assert between(soft) > 2 * between(hard)
 
 
 def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path) -> None:
@@ -198,33 +120,6 @@ def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
         asset = edit("background", tmp_path, pixels, others={"mask": rough})
 
     assert overlap(pixels_of(asset)[..., 3], wanted) > 0.93
-
-
-@pytest.mark.parametrize("kind", ["sky", "leaves", "wall"])
-@pytest.mark.parametrize("corners", [3, 40])
-def test_a_right_box_finds_no_less_than_none_does(tmp_path: Path, kind: str, corners: int) -> None:
-    pixels, thing = ground(kind), np.zeros((270, 360), np.uint8)
-    turns = np.arange(corners) / corners * 2 * np.pi
-    outline = np.stack([180 + 95 * np.sin(turns), 150 - 105 * np.cos(turns)], axis=1)
-    cv2.fillPoly(thing, [outline.round().astype(np.int32)], 255)
-    pixels[thing > 0] = (170, 50, 30)
-    x, y, width, height = cv2.boundingRect(thing)
-    box = {"subject_x": (x + width / 2) / 360, "subject_y": (y + height / 2) / 270}
-    box |= {"subject_width": 1.05 * width / 360, "subject_height": 1.05 * height / 270}
-
-    free, boxed = (
-        pixels_of(edit("background", tmp_path, pixels, **values))[..., 3] for values in ({}, box)
-    )
-
-    assert overlap(boxed, thing) >= overlap(free, thing) - 0.01
-
-
-def test_what_is_beside_a_box_is_left_out(tmp_path: Path) -> None:
-    pixels = np.hstack([ball(), ball()])
-    wanted = np.hstack([cv2.erode(ball_mask(), np.ones((7, 7))), np.zeros((180, 240), np.uint8)])
-    box = {"subject_x": 0.25, "subject_y": 0.5, "subject_width": 0.19, "subject_height": 0.5}
-
-    assert overlap(pixels_of(edit("background", tmp_path, pixels, **box))[..., 3], wanted) > 0.93
 
 
 def busy() -> np.ndarray:

@@ -33,48 +33,8 @@ def vowel(seconds: float, level: float = 0.5, name: str = "ah", pitch: float = 1
     return total / np.sqrt((total**2).mean()) * level / 2 * rise.clip(0, 1)
 
 
-def syllables(pitch: float, larger: float = 1.0) -> np.ndarray:
-    """Return two seconds of a voice, of a grown man or of somebody smaller."""
-    parts = []
-    for number, name in enumerate(("ah", "ee", "oo", "ah", "ee", "ah")):
-        tone = vowel(0.22 / larger, 0.6, name, pitch / larger * (1 + 0.05 * (number % 3)))
-        at = np.arange(round(0.22 * RATE)) / larger
-        parts += [np.interp(at, np.arange(len(tone)), tone), pause(0.09)]
-    return np.concatenate([*parts, pause(0.2)])
-
-
 def pause(seconds: float) -> np.ndarray:
     return np.zeros(round(seconds * RATE))
-
-
-def noise(seconds: float) -> np.ndarray:
-    return np.asarray(0.1 * np.random.default_rng(6).standard_normal(round(seconds * RATE)))
-
-
-def chords(seconds: float) -> np.ndarray:
-    """Return triads of plucked strings, one after another."""
-    time = np.arange(round(0.5 * RATE)) / RATE
-    parts = []
-    for root in (110, 131, 165, 147):
-        tones = [root * 2 ** (step / 12) * n for step in (0, 4, 7) for n in range(1, 8)]
-        waves = [np.sin(2 * np.pi * tone * time) * root / tone for tone in tones]
-        parts.append(sum(waves) * np.exp(-4 * time) * np.clip(time / 0.01, 0, 1))
-    line = np.resize(np.concatenate(parts), round(seconds * RATE))
-    return np.asarray(0.4 * line / np.abs(line).max())
-
-
-VOICES: Mapping[str, Callable[[], np.ndarray]] = {
-    "man": lambda: syllables(115),
-    "woman": lambda: syllables(210, 1.15),
-    "child": lambda: syllables(300, 1.35),
-    "man in hiss": lambda: syllables(115) + 0.2 * noise(len(syllables(115)) / RATE),
-}
-OTHERS: Mapping[str, Callable[[], np.ndarray]] = {
-    "silence": lambda: pause(0.5),
-    "a quiet room": lambda: 0.003 * noise(1.0),
-    "white noise": lambda: noise(3.0),
-    "plucked chords": lambda: chords(2.0),
-}
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +45,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Asset]:
 
     @cache
     def made(name: str, intensity: float) -> Asset:
-        voice = recording(folder / f"{name}.wav", (VOICES | OTHERS | STEPS)[name]())
+        voice = recording(folder / f"{name}.wav", STEPS[name]())
         values = {"head_motion": 0, "blink": False, "intensity": intensity}
         job = folder / f"{name} {intensity}"
         return render("lip-sync", job, media={"portrait": portrait, "audio": voice}, **values)
@@ -136,17 +96,6 @@ def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken) -> None:
 
     assert 20 < louder[2:10].max() < louder[17:24].max()
     assert rounder[2:10].max() > rounder[17:24].max()
-
-
-@pytest.mark.parametrize("name", VOICES)
-def test_all_kinds_of_voices_move_the_mouth(name: str, spoken: Spoken) -> None:
-    assert dark(spoken(name)).max() > 150
-    assert dark(spoken(name))[-3:].max() < 0.3 * dark(spoken(name)).max()
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_noise_and_music_keep_the_mouth_nearly_shut(name: str, spoken: Spoken) -> None:
-    assert dark(spoken(name)).max() < 0.3 * dark(spoken("man")).max()
 
 
 def test_intensity_says_how_far_the_mouth_opens(spoken: Spoken) -> None:
@@ -217,20 +166,15 @@ def test_a_told_place_chooses_among_faces(tmp_path: Path, side: int) -> None:
     assert asset.metadata["mouth_x"] == pytest.approx(0.25 + 0.5 * side, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [({"mouth_x": 0.02, "mouth_y": 0.5}, "off_face"), ({"mouth_y": 0.01}, "off_face")],
-)
-def test_a_mouth_told_beside_the_face_is_refused(
-    tmp_path: Path, values: dict[str, float], code: str
-) -> None:
+@pytest.mark.parametrize("values", [{"mouth_x": 0.02, "mouth_y": 0.5}, {"mouth_y": 0.01}])
+def test_a_mouth_told_beside_the_face_is_refused(tmp_path: Path, values: dict[str, float]) -> None:
     portrait = saved(STILL, tmp_path / "face.png")
     voice = recording(tmp_path / "voice.wav", pause(0.2))
 
     with pytest.raises(EngineError, match="outside the face") as told:
         render("lip-sync", tmp_path / "a", media={"portrait": portrait, "audio": voice}, **values)
 
-    assert told.value.code == code
+    assert told.value.code == "off_face"
 
 
 def test_a_video_in_which_nobody_faces_the_camera_for_long_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from kit.engines.base import Asset
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
-from tests.engines.drawn import face
 from tests.engines.rendering import pixels_of, render, saved
 
 STYLES = (
@@ -65,44 +64,6 @@ def test_auto_finds_the_quiet_part_of_the_picture(tmp_path: Path, place: str, bu
     asset = card(tmp_path, "Quiet", media={"image": saved(pixels, tmp_path / "in.png")})
 
     assert asset.metadata["position"] == place
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_a_title_leaves_a_face_free(tmp_path: Path, style: str) -> None:
-    pixels = np.full((405, 720, 3), (150, 165, 180), np.uint8)
-    pixels[:, 220:500] = face(width=280, height=405, x=140.0, y=230.0, size=120.0)
-    image = saved(pixels, tmp_path / "in.png")
-
-    out = pixels_of(
-        card(tmp_path, "Confidence", style=style, size=720, media={"image": image}, accent="white")
-    )
-
-    inside = (slice(180, 300), slice(310, 410))
-    assert (out.min(axis=2) > 248)[inside].mean() < 0.1
-
-
-def test_a_card_without_a_background_paints_one(tmp_path: Path) -> None:
-    asset = card(tmp_path, "Mountains at night", background=None, format="jpeg")
-
-    assert pixels_of(asset).std() > 8
-
-
-def test_the_accent_colors_the_longest_word(tmp_path: Path) -> None:
-    pixels = pixels_of(card(tmp_path, "go hamburg", accent="#00ff00"))
-
-    green = (pixels[..., 1] > 200) & (pixels[..., 0] < 80)
-    assert green.sum() > (pixels.min(axis=2) > 230).sum() > 50
-
-
-@pytest.mark.parametrize(
-    ("text", "face"), [("שלום עולם", "rubik"), ("Привет мир", "inter-bold"), ("Πώς", "inter-bold")]
-)
-def test_other_scripts_take_a_face_that_has_them(tmp_path: Path, text: str, face: str) -> None:
-    asset = card(tmp_path, text)
-
-    assert asset.metadata["font"] == face
-    if text == "Πώς":
-        assert asset.metadata["lines"] == ["ΠΩΣ"], "capitals of Greek have no accents"
 
 
 def test_emoji_are_left_out_and_told(tmp_path: Path) -> None:
