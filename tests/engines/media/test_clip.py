@@ -41,9 +41,9 @@ def test_colors_come_back_as_a_player_shows_them(tmp_path: Path, size: tuple[int
         frame = next(container.decode(video=0))
         shown = frame.reformat(format="rgb24", interpolation=EXACT).to_ndarray()
 
-    middles = (np.arange(5) + 0.5) * size[0] / 5
-    assert np.abs(shown[size[1] // 2, middles.astype(int)].astype(int) - colors).max() <= 2
-    assert np.abs(rgb_of(rgb_frame(pixels)).astype(int) - pixels)[:, ::8].mean() <= 2
+    middles = ((np.arange(5) + 0.5) * size[0] / 5).astype(int)
+    for back in (shown, rgb_of(rgb_frame(pixels))):
+        assert np.abs(back[:, middles].astype(int) - colors).max() <= 2
 
 
 def test_odd_sizes_and_frames_that_do_not_fit_are_refused(tmp_path: Path) -> None:
