@@ -1,4 +1,4 @@
-"""Retouching: what is erased is gone, noise goes and edges stay, sizes grow without a change."""
+"""Retouching: what is erased is gone, masks are understood, and no strength changes nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Clips from a picture: the subject before its ground, a zoom toward what matters, a soundtrack."""
+"""Clips from a picture: a still camera, a head in a wide frame, a soundtrack."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.media import sound
+from kit.engines.media import soundfile
 from kit.engines.media.faces import find
 from tests.engines.drawn import face
 from tests.engines.rendering import frames_of, recorded, render, saved, tone
@@ -80,7 +80,7 @@ def test_a_soundtrack_is_repeated_or_cut_to_the_length_of_the_clip_and_ends_soft
 
     asset = render("ken-burns", tmp_path / "job", media=media, duration=2)
 
-    heard = sound.opened(asset.path)
+    heard = soundfile.opened(asset.path)
     assert heard.seconds == pytest.approx(2.0, abs=0.06)
     levels = [float(np.abs(part).mean()) for part in np.array_split(heard.samples[0], 8)]
     assert min(levels[1:6]) > 0.1, "as loud as usual"
