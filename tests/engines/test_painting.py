@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import CanceledError, Progress
+from kit.engines.film.filming import Take
+from kit.engines.film.flight import Flight
 from kit.engines.painting.families import FAMILIES, paint
 from kit.engines.painting.painting import (
     Curtains,
@@ -128,3 +130,19 @@ def test_more_light_is_never_darker_on_film() -> None:
         plain = replace(film, grain=0.0, vignette=0.0)
         row = develop(np.repeat(light, 3, 0), plain).mean(axis=(0, 2))
         assert (np.diff(np.convolve(row, np.ones(16) / 16, "valid")) > -0.5).all()
+
+
+def test_a_still_is_the_first_frame_of_a_flight_with_depth_sky_and_water() -> None:
+    take = Take(width=192, height=128, fps=24, frames=24, camera="glide", motion=0.6)
+    brief = read("an alpine lake at noon", {}, 3, painter="flight")
+    painting = Flight(brief, "alps", take, Progress()).paint()
+    assert painting.pixels().shape == (128, 192, 3)
+    assert painting.depth is not None
+    assert painting.sky is not None
+    assert painting.water is not None
+    assert painting.depth.shape == painting.sky.shape == painting.water.shape == (128, 192)
+    assert np.isinf(painting.depth[painting.sky == 1]).all()
+    assert np.isfinite(painting.depth[painting.sky == 0]).all()
+    assert painting.water[painting.sky == 1].max(initial=0.0) == 0.0
+    lowest, middle = painting.depth[-1], painting.depth[len(painting.depth) * 3 // 4]
+    assert np.median(lowest) < np.median(middle)
