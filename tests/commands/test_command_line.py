@@ -32,7 +32,7 @@ def test_an_unknown_command_is_named(kit: Kit) -> None:
 
 def test_only_the_command_that_is_asked_for_is_loaded() -> None:
     line = (
-        "import sys; from kit.commands import needed; needed(['profiles', '--json']);"
+        "import sys; from kit.commands import build_parser; build_parser(['profiles', '--json']);"
         "print(*sorted(n for n in sys.modules if n.startswith('kit.commands.')))"
     )
     told = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)

@@ -130,8 +130,8 @@ def test_listing_loads_nothing_heavy(place: ModelSource) -> None:
     heavy = {"numpy", "cv2", "av", "PIL", "torch", "diffusers", "httpx"}
     script = (
         "import sys; from pathlib import Path; from kit.engines.registry import installed;"
-        "from kit.engines.configured.place import Place;"
-        f"print('far-clips' in installed(Place(Path({str(place.file)!r}), Path('x'))));"
+        "from kit.engines.configured.place import ModelSource;"
+        f"print('far-clips' in installed(ModelSource(Path({str(place.file)!r}), Path('x'))));"
         f"print(sorted({heavy} & sys.modules.keys()))"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, Progress
+from kit.engines.editing.lipsync.voice import hear
 from kit.engines.media import sound, soundfile
 from kit.errors import EngineError
 from tests.engines.drawn import LINE, face, place
@@ -91,11 +92,29 @@ def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Sp
     assert (loud[0], loud[-1]) == (pytest.approx(0.28, abs=0.02), pytest.approx(0.52, abs=0.02))
 
 
-def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken) -> None:
-    louder, rounder = dark(spoken("louder")), dark(spoken("open and round"))
+def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken, tmp_path: Path) -> None:
+    louder = dark(spoken("louder"))
+    voice = soundfile.opened(recording(tmp_path / "voice.wav", STEPS["open and round"]()))
+    jaw = hear(voice, 25, Progress()).jaw
 
     assert 20 < louder[2:10].max() < louder[17:24].max()
-    assert rounder[2:10].max() > rounder[17:24].max()
+    assert jaw[2:10].max() > 1.1 * jaw[17:24].max()
+
+
+@pytest.mark.parametrize(
+    ("kind", "moves"),
+    [("white noise", False), ("hum", False), ("voice", True)],
+)
+def test_a_voice_moves_the_mouth_and_noise_does_not(kind: str, moves: bool, tmp_path: Path) -> None:
+    rng, times = np.random.default_rng(3), np.arange(2 * RATE) / RATE
+    lines = {
+        "white noise": 0.2 * rng.standard_normal(2 * RATE),
+        "hum": 0.3 * np.sin(2 * np.pi * 100 * times) + 0.1 * np.sin(2 * np.pi * 200 * times),
+        "voice": np.concatenate([STEPS["louder"](), STEPS["open and round"]()]),
+    }
+    voice = soundfile.opened(recording(tmp_path / "sound.wav", lines[kind]))
+
+    assert (hear(voice, 25, Progress()).jaw.mean() > 0.3) == moves
 
 
 def test_intensity_says_how_far_the_mouth_opens(spoken: Spoken) -> None:
