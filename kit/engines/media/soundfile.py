@@ -60,7 +60,8 @@ def opened(
     most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
     try:
         with open_media(path) as container:
-            parts = _bounded(_parts(container, channels), most, check, whole=seconds is None)
+            parts = _parts(container, channels, path)
+            parts = _bounded(parts, most, check, whole=seconds is None)
             sound = gathered(_within_price(parts, path), channels, folder)
     except (av.FFmpegError, IndexError):
         raise unreadable(path, "audio") from None
@@ -91,7 +92,19 @@ def _within_price(parts: Iterator[Floats], path: Path) -> Iterator[Floats]:
         yield part
 
 
-def _parts(container: Any, channels: int) -> Iterator[Floats]:
+def _within_price_by_samples(frames: Iterator[Any], path: Path) -> Iterator[Any]:
+    """Yield frames as long as their samples, too, are within what a file's price is for.
+
+    A clock may be followed by as much as the resampler can; what tells of less is no clock.
+    """
+    played = 0.0
+    for frame in frames:
+        played += frame.samples / frame.sample_rate
+        check_priced(path, played * (1 - _PACE / RATE))
+        yield frame
+
+
+def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     """Yield a file's sound in pieces of shape (channels, n), from time 0 on.
 
     Recorders do not count as exactly as they sample: the resampler follows the clock of the file,
@@ -103,7 +116,7 @@ def _parts(container: Any, channels: int) -> Iterator[Floats]:
     kind: tuple[str, str, int] | None = None
     graph: Any = None
     end = 0.0
-    for frame in _frames(container, stream):
+    for frame in _within_price_by_samples(_frames(container, stream), path):
         moment = end if frame.time is None else frame.time + shift
         if moment < end - _LEAP:
             shift, moment = shift + end - moment, end
