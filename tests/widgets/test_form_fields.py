@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit.widgets.form import Form
 from kit.widgets.form.fields import build
 from kit.widgets.form.stock import Stock
-from kit.widgets.form.typed import item, line, parsed, shown
+from kit.widgets.form.typed import format_text, item, line, parse_text
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note
 
@@ -150,7 +150,7 @@ def test_a_seed_can_be_drawn() -> None:
 @pytest.mark.parametrize(("type", "text"), [("integer", "1.5"), ("integer", "x"), ("number", "x")])
 def test_what_is_no_number_is_said(type: str, text: str) -> None:
     with pytest.raises(ValueError, match=f"not '{text}'"):
-        parsed(Parameter(name="p", type=type), text)
+        parse_text(Parameter(name="p", type=type), text)
 
 
 def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> None:
@@ -176,7 +176,7 @@ def test_any_text_survives_a_line_of_a_list(text: str) -> None:
 def test_any_value_of_an_unknown_type_survives_its_box(value: Any) -> None:
     p = Parameter(name="p", type="tensor")
 
-    read = parsed(p, shown(p, value))
+    read = parse_text(p, format_text(p, value))
 
     assert read == value or (isinstance(value, str) and not value.strip() and read is None)
 
