@@ -12,7 +12,6 @@ from kit.client.settings import Settings, data_folder
 from kit.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kit.client.profiles import Profile
     from kit.studio import Studio
     from kit.widgets.account.signing import SignIn
 
@@ -108,11 +107,6 @@ def logout(profile: str = "default") -> None:
     ``kit.logout()`` forgets the one that ``kit.connect()`` would have found.
     """
     profiles.forget(profile)
-
-
-def saved_profiles() -> list[Profile]:
-    """Return the saved profiles, without their keys."""
-    return profiles.list_profiles()
 
 
 def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:

@@ -79,11 +79,6 @@ def _chosen(choices: Mapping[str, str], words: Sequence[tuple[str, str]]) -> str
     return next((choices[word] for word in (*named, *found)), "none")
 
 
-def look_words() -> list[str]:
-    """Return the words that ask for a look, in the order of the alphabet."""
-    return sorted(_table().looks)
-
-
 @dataclass(frozen=True, slots=True)
 class _Table:
     phrases: dict[str, str]
