@@ -54,7 +54,8 @@ class Policy:
     longest: float = 8.0
     quick: bool = False
     clock: Callable[[], float] = time.monotonic
-    dice: Callable[[], float] = random.random
+    # Own dice: what a caller seeds in `random` draws the same numbers with requests between.
+    dice: Callable[[], float] = random.Random().random  # noqa: S311 - jitter, no secret
 
     def backoff(self, attempt: int, least: float | None) -> float:
         """Return the seconds before the next attempt: at least `least`, with jitter on top."""

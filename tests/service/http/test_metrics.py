@@ -8,8 +8,8 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from kit.service.http import metrics as published
-from kit.service.http.context import clock
 from kit.service.metrics import COMMIT_SECONDS, ServiceMetrics
+from kit.service.store import ids
 from tests.conftest import Service
 from tests.waiting import GENERATIONS, finished, running, started, until
 
@@ -86,11 +86,15 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
     finished(http, started(http, does="fails"))
     http.post("/v1/scripts/title", json={"topic": "SPACE"})
 
+    newest = http.get("/v1/usage").json()[0]["id"]
+    # An id's moment, not the clock's: ids never go back, also where a clock once did.
+    made = ids.moment_of(newest) or 0
+
     def seen(later: int) -> published.Reading:
-        context = replace(service.context, clock=lambda: clock() + later)
+        context = replace(service.context, clock=lambda: made + later)
         return asyncio.run(published.read(context))
 
-    assert seen(-20_000).charged == {}, "what is young may yet get a neighbor"
+    assert seen(0).charged == {}, "what is young may yet get a neighbor"
     assert seen(20_000).charged == {"generation": 1200, "title": 50}
     again = seen(20_000)
     assert (again.charged["generation"], again.refunded) == (1200, 600)
