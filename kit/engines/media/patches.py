@@ -166,10 +166,10 @@ class Search:
     def toll(self, here: Places, there: Places) -> Floats:
         """Return what finds cost for lying far away, mostly up or down, and being strange."""
         away = np.float32(_FAR / max(self.usable.shape))
-        down, across = (np.abs(o - h).astype(np.float32) for h, o in zip(here, there, strict=True))
-        down *= away * np.float32(_LAYERED)
-        across *= away
-        down += across
+        start, end = (place.astype(np.float32) * away for place in (here, there))
+        down = np.abs(end[0] - start[0])
+        down *= np.float32(_LAYERED)
+        down += np.abs(end[1] - start[1])
         down += self.strange[there[0], there[1]]
         return np.asarray(down)
 
