@@ -10,7 +10,7 @@ import difflib
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -32,6 +32,36 @@ _LONGEST_NAME = 100
 _SHOWN = 60
 
 Problem = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a model; forms, sweeps and cells hand it on as it is, up to the start.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Values by name that are sent; the service fills in the rest.
+    media : mapping of str to sequence
+        Input files by parameter name.
+
+    Examples
+    --------
+    >>> size = Parameter(name="size", type="integer", default=512)
+    >>> Request(Model(id="demo", setting_parameters=[size]), "a lake").complete
+    {'size': 512}
+    """
+
+    model: Model
+    prompt: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    media: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> dict[str, Any]:
+        """The parameters with every default filled in: what the price depends on."""
+        defaults = {p.name: p.default for p in self.model.setting_parameters}
+        return {name: v for name, v in {**defaults, **self.parameters}.items() if v is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Billing: what an order costs, whether the open budgets allow it, and what was paid.
+"""Billing: what a request costs, whether the open budgets allow it, and what was paid.
 
 Every start of a studio passes here, whoever asks for it: a form, a sweep, a cell.
 """
@@ -34,9 +34,10 @@ from kit.explore.budgets import Budgets, Hold
 from kit.explore.json_lines import JsonLines
 from kit.explore.learned import LearnedQuote, PriceBook
 from kit.explore.learned.quotes import relevant
+from kit.parameters import Request
 from kit.studio import archives
 from kit.studio.notices import Notices
-from kit.studio.requests import CheckedRequest, default_quote, media_lengths, price_by_rule
+from kit.studio.requests import body_of, default_quote, media_lengths, price_by_rule
 
 T = TypeVar("T")
 
@@ -83,8 +84,8 @@ class Billing:
         self._estimates = True
         self._seen: dict[str, tuple[str, ...]] = {}
 
-    def price(self, order: CheckedRequest) -> Flow[wire.Quote]:
-        """Return the price of an order: by rule, else the service, receipts, the default.
+    def price(self, request: Request) -> Flow[wire.Quote]:
+        """Return the price of a request: by rule, else the service, receipts, the default.
 
         The default is the price of other settings where some were chosen: its terms say so.
 
@@ -93,16 +94,16 @@ class Billing:
         ConfigError
             The service does not say what it costs; an unknown price is never shown as 0.
         """
-        quote = price_by_rule(order)
-        if quote is None and not order.media and self._estimates:
-            quote = yield from self._by_service(order)
+        quote = price_by_rule(request)
+        if quote is None and not request.media and self._estimates:
+            quote = yield from self._by_service(request)
         if quote is None:
-            quote = self._by_receipts(order)
-        return price_by_default(order) if quote is None else quote
+            quote = self._by_receipts(request)
+        return price_by_default(request) if quote is None else quote
 
-    def quote(self, order: CheckedRequest) -> Flow[wire.Quote]:
-        """Return the price of an order and whether the balance allows it; see `price`."""
-        quote = yield from self.price(order)
+    def quote(self, request: Request) -> Flow[wire.Quote]:
+        """Return the price of a request and whether the balance allows it; see `price`."""
+        quote = yield from self.price(request)
         if quote.affordable is not None:
             return quote
         try:
@@ -124,30 +125,30 @@ class Billing:
         self._remember(model)
         return self.book.quote(model, values)
 
-    def hold(self, order: CheckedRequest) -> Flow[Hold]:
-        """Set the price of an order aside in the open budgets, with its error if it has one.
+    def hold(self, request: Request) -> Flow[Hold]:
+        """Set the price of a request aside in the open budgets, with its error if it has one.
 
         Raises
         ------
         BudgetError
             The start would pass a budget, or nobody knows what it costs.
         """
-        what = f"a start of {order.model.id}"
+        what = f"a start of {request.model.id}"
         if not self.budgets:
             return self.budgets.hold(Decimal(0), what)
         try:
-            quote = yield from self.price(order)
+            quote = yield from self.price(request)
         except ConfigError as error:
             raise BudgetError(f"{error}; inside a budget it is not started") from None
         return self.budgets.hold(most_expected(quote), what)
 
-    def paid(self, order: CheckedRequest, receipt: wire.Receipt, hold: Hold) -> None:
+    def paid(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a receipt; where a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
         charged = receipt.credits_charged
-        if charged is not None and order.model.pricing is None:
+        if charged is not None and request.model.pricing is None:
             self._notices.try_write(
-                lambda: self.book.add(order.model, _features(order), charged, receipt.id),
+                lambda: self.book.add(request.model, _features(request), charged, receipt.id),
                 f"the price of {receipt.id}",
             )
 
@@ -183,9 +184,9 @@ class Billing:
             hold.paid(f"{what} {hold.number}", credits)
             return found
 
-    def _by_service(self, order: CheckedRequest) -> Flow[wire.Quote | None]:
+    def _by_service(self, request: Request) -> Flow[wire.Quote | None]:
         try:
-            quote = yield from flows.ask(calls.estimate(order.body({})), self._policy)
+            quote = yield from flows.ask(calls.estimate(body_of(request)), self._policy)
         except ApiError as error:
             if isinstance(error, _SERIOUS) or _names_fields(error):
                 raise
@@ -194,8 +195,8 @@ class Billing:
             return None
         return quote.model_copy(update={"source": "service"})
 
-    def _by_receipts(self, order: CheckedRequest) -> wire.Quote | None:
-        return None if order.model.pricing else self.learned(order.model, _features(order))
+    def _by_receipts(self, request: Request) -> wire.Quote | None:
+        return None if request.model.pricing else self.learned(request.model, _features(request))
 
     def _remember(self, model: wire.Model) -> None:
         """Let the book learn what the synced history says, whenever that has changed."""
@@ -219,11 +220,11 @@ def _names_fields(error: ApiError) -> bool:
     )
 
 
-def price_by_default(order: CheckedRequest) -> wire.Quote:
+def price_by_default(request: Request) -> wire.Quote:
     """Return the price with every default, with a term that says what makes it a guess."""
-    quote = default_quote(order)
-    usual = {p.name: p.default for p in order.model.setting_parameters}
-    given = relevant(order.model, order.given)
+    quote = default_quote(request)
+    usual = {p.name: p.default for p in request.model.setting_parameters}
+    given = relevant(request.model, request.parameters)
     others = [name for name, value in given.items() if value != usual.get(name)]
     but = f"; yours differs in {', '.join(others)}" if others else ""
     kind = f"a guess: the price with the model's defaults{but}"
@@ -240,11 +241,11 @@ def records_file(settings: Settings, what: str) -> Path:
     return records.file(settings, what)
 
 
-def _features(order: CheckedRequest) -> dict[str, object]:
-    """Return what the price of an order may depend on, with the lengths of its media."""
+def _features(request: Request) -> dict[str, object]:
+    """Return what the price of a request may depend on, with the lengths of its media."""
     seconds = {
         f"seconds of {name}": float(sum(known))
-        for name, found in media_lengths(order, order.media).items()
+        for name, found in media_lengths(request, request.media).items()
         if (known := [s for _, s in found if s is not None])
     }
-    return {**order.settings, **seconds}
+    return {**request.complete, **seconds}

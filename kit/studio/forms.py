@@ -20,11 +20,12 @@ from kit.errors import KitError
 from kit.private import make_folder
 from kit.studio import json_values
 from kit.studio.generation import BaseGeneration
-from kit.studio.requests import CheckedRequest, resolve_media
+from kit.studio.requests import resolve_media
 from kit.studio.session import Session
 
 if TYPE_CHECKING:
-    from kit.widgets.form import Form, Request
+    from kit.parameters import Request
+    from kit.widgets.form import Form
     from kit.widgets.form.service import Settle
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class FormService:
 
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
-        return self._client.block(self._operations.quote(self._order(request)))
+        return self._client.block(self._operations.quote(self._operations.with_files(request)))
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not tell."""
@@ -60,7 +61,7 @@ class FormService:
     ) -> Any:
         """Start a request anew, wait for it, and return it with its output in the cache."""
         flow = self._operations.generate(
-            self._order(request), again=True, on_update=on_update, on_sent=on_sent
+            self._operations.with_files(request), again=True, on_update=on_update, on_sent=on_sent
         )
         return self._held(flow, on_wait)
 
@@ -123,10 +124,6 @@ class FormService:
         done = yield from self._operations.wait(generation_id, on_update=on_update)
         yield from downloads.output(self._operations.cache, done)
         return done
-
-    def _order(self, request: Request) -> Flow[CheckedRequest]:
-        media = {name: list(paths) for name, paths in request.media.items()}
-        return self._operations.order(request.model.id, request.prompt, media, request.parameters)
 
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:

@@ -7,6 +7,7 @@ request costs a sentence and no credits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -19,13 +20,14 @@ from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
 from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
+from kit.parameters import Request
 from kit.studio import json_values, outcomes
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
 from kit.studio.matching import fingerprint
 from kit.studio.notices import Notices
 from kit.studio.outcomes import StartTrace
-from kit.studio.requests import CheckedRequest, resolve_media, separate_media
+from kit.studio.requests import body_of, digests_of, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts
 from kit.widgets.keys import Keys
@@ -39,7 +41,7 @@ _LOOKED_AT = 3
 
 
 class Operations:
-    """The flows of one studio; those that make something take the flow that checks the order.
+    """The flows of one studio; those that make something take the flow that checks it.
 
     Parameters
     ----------
@@ -82,9 +84,9 @@ class Operations:
         """Return a model, also one that is not listed."""
         return self._catalog.model(model_id)
 
-    def order(
+    def request(
         self, model_id: str, prompt: str | None, media: Any, given: Mapping[str, Any]
-    ) -> Flow[CheckedRequest]:
+    ) -> Flow[Request]:
         """Check a request against its model.
 
         Raises
@@ -97,10 +99,16 @@ class Operations:
         wanted = json_values.json_parameters(rest)
         files = uploads.sources(model, (yield from resolve_media(media)), ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
-        return CheckedRequest(model, text, {name: checked[name] for name in wanted}, checked, files)
+        return Request(model, text, {name: checked[name] for name in wanted}, files)
 
-    def quote(self, wanted: Flow[CheckedRequest]) -> Flow[wire.Quote]:
-        """Return the price of an order and whether the balance allows it; see `Billing.price`.
+    def with_files(self, request: Request) -> Flow[Request]:
+        """Return a request that was checked before, its paths as files that can be sent."""
+        yield from ()
+        files = uploads.sources(request.model, request.media, ours=self.settings.ours)
+        return replace(request, media=files)
+
+    def quote(self, wanted: Flow[Request]) -> Flow[wire.Quote]:
+        """Return the price of a request and whether the balance allows it; see `Billing.price`.
 
         Raises
         ------
@@ -109,13 +117,13 @@ class Operations:
         """
         return (yield from self.billing.quote((yield from wanted)))
 
-    def start(self, wanted: Flow[CheckedRequest]) -> Flow[wire.Generation]:
+    def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
         """Upload, start, write it into the journal, and return what is known so far."""
         return (yield from self.begin((yield from wanted)))
 
     def generate(
         self,
-        wanted: Flow[CheckedRequest],
+        wanted: Flow[Request],
         *,
         again: bool = False,
         timeout: float | None = None,
@@ -157,19 +165,19 @@ class Operations:
         return found
 
     def _started(
-        self, wanted: Flow[CheckedRequest], *, again: bool, on_sent: OnSent, trace: StartTrace
+        self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
-        order = yield from wanted
+        request = yield from wanted
         if not again:
-            begun = yield from self.before(order, order.digests(), trace)
+            begun = yield from self.before(request, digests_of(request), trace)
             if begun is not None:
                 return begun
-        return (yield from self.begin(order, on_sent=on_sent, trace=trace))
+        return (yield from self.begin(request, on_sent=on_sent, trace=trace))
 
     def before(
         self,
-        order: CheckedRequest,
-        requests: Sequence[str],
+        request: Request,
+        digests: Sequence[str],
         trace: StartTrace,
         *,
         ids: Sequence[str] | None = None,
@@ -181,11 +189,11 @@ class Operations:
         ids : sequence of str, optional
             What it is known to have led to; outputs are left where they are then.
         """
-        yield from self._starts.landed(requests)
-        known = ids or [i for name in requests for i in self.journal.earlier(name)][:_LOOKED_AT]
-        begun = yield from self._reusable.found(order, known, fetched=ids is None)
+        yield from self._starts.landed(digests)
+        known = ids or [i for name in digests for i in self.journal.earlier(name)][:_LOOKED_AT]
+        begun = yield from self._reusable.found(request, known, fetched=ids is None)
         if begun is None:
-            return (yield from self._starts.broken(order, requests, trace))
+            return (yield from self._starts.broken(request, digests, trace))
         trace.id, trace.before = begun.id, True
         return begun
 
@@ -267,10 +275,10 @@ class Operations:
 
     def begin(
         self,
-        order: CheckedRequest,
+        request: Request,
         *,
         key: str | None = None,
-        request: str | None = None,
+        digest: str | None = None,
         references: References | None = None,
         on_sent: OnSent = lambda _name, _share: None,
         trace: StartTrace | None = None,
@@ -281,27 +289,27 @@ class Operations:
         ----------
         key : str, optional
             The idempotency key, for starts that may be repeated after a restart of the kernel.
-        request : str, optional
+        digest : str, optional
             What the journal knows the request by; its hash by default.
         references : mapping, optional
             Ids of files that were uploaded before.
         """
-        made = self._call(order, key, references, on_sent)
-        request = request or order.digest()
-        return (yield from self._starts.send(order, made, request, trace or StartTrace()))
+        made = self._call(request, key, references, on_sent)
+        digest = digest or digests_of(request)[0]
+        return (yield from self._starts.send(request, made, digest, trace or StartTrace()))
 
     def _call(
-        self, order: CheckedRequest, key: str | None, references: References | None, on_sent: OnSent
+        self, request: Request, key: str | None, references: References | None, on_sent: OnSent
     ) -> Flow[calls.Call[wire.Receipt]]:
         if references is None:
-            references = yield from self.uploaded(order, on_sent)
-        return calls.start_generation(order.body(references), key=key)
+            references = yield from self.uploaded(request, on_sent)
+        return calls.start_generation(body_of(request, references), key=key)
 
     def uploaded(
-        self, order: CheckedRequest, on_sent: OnSent = lambda _name, _share: None
+        self, request: Request, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[References]:
-        """Send the files of an order and return their ids."""
-        return (yield from uploads.upload_all(order.model, order.media, self._policy, on_sent))
+        """Send the files of a request and return their ids."""
+        return (yield from uploads.upload_all(request.model, request.media, self._policy, on_sent))
 
     def _note(self, generation: wire.Generation) -> None:
         self.billing.settled(generation)

@@ -1,4 +1,4 @@
-"""What becomes of an order: the generation that its receipt begins, or the error that ends it."""
+"""What becomes of a request: the generation that its receipt begins, or the error that ends it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kit import wire
 from kit.errors import GenerationFailedError, KitError, NoAnswerError
-from kit.studio.requests import CheckedRequest
+from kit.parameters import Request
 
 
 @dataclass(slots=True)
@@ -60,16 +60,16 @@ class StartTrace:
         return "it was stopped before its start had left: nothing was charged"
 
 
-def generation_of_receipt(order: CheckedRequest, receipt: wire.Receipt) -> wire.Generation:
+def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
     """Return what is known of a generation before it was asked for."""
     return wire.Generation(
         id=receipt.id,
         status=receipt.status,
-        asset_type=receipt.asset_type or order.model.asset_type,
-        model_id=order.model.id,
-        model_name=order.model.title,
-        prompt=order.prompt,
-        parameters=dict(order.settings),
+        asset_type=receipt.asset_type or request.model.asset_type,
+        model_id=request.model.id,
+        model_name=request.model.title,
+        prompt=request.prompt,
+        parameters=dict(request.complete),
         credits_charged=receipt.credits_charged,
         created_at=receipt.created_at,
     )

@@ -1,64 +1,46 @@
-"""An order: a checked request, and what is known of its price before anybody is asked."""
+"""A request, and what is known of its price before anybody is asked."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from kit import pricing, wire
 from kit.client.actions import Flow
-from kit.client.uploads import Source
 from kit.errors import ConfigError, ParameterError
+from kit.parameters import Request
 from kit.studio.matching import normalize_numbers
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRequest:
-    """A checked request.
+def body_of(
+    request: Request, references: Mapping[str, str | list[str]] = MappingProxyType({})
+) -> wire.StartGeneration:
+    """Return the body of a start, with the ids of what was uploaded."""
+    return wire.StartGeneration(
+        model_id=request.model.id,
+        prompt=request.prompt,
+        parameters=dict(request.parameters),
+        media_uploads=dict(references),
+    )
 
-    Parameters
-    ----------
-    given : mapping
-        The settings to send; the service fills in the rest.
-    settings : mapping
-        The same with every default filled in: what the price depends on.
+
+def digests_of(request: Request) -> tuple[str, ...]:
+    """Return a hash that equal requests share: of model, prompt, parameters and files.
+
+    A number is the same however it is written: 7 is 7.0. A second hash is that of journals of
+    before, where it differs.
     """
-
-    model: wire.Model
-    prompt: str | None
-    given: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    media: Mapping[str, tuple[Source, ...]]
-
-    def body(self, references: Mapping[str, str | list[str]]) -> wire.StartGeneration:
-        """Return the body of the start, with the ids of what was uploaded."""
-        return wire.StartGeneration(
-            model_id=self.model.id,
-            prompt=self.prompt,
-            parameters=dict(self.given),
-            media_uploads=dict(references),
-        )
-
-    def digest(self) -> str:
-        """Return a hash that equal requests share: model, prompt, settings and files.
-
-        A number is the same however it is written: 7 is 7.0.
-        """
-        return self._hashed(normalize_numbers(dict(self.settings)))
-
-    def digests(self) -> tuple[str, ...]:
-        """Return the hash, and the one that journals of before have where it differs."""
-        return tuple(dict.fromkeys((self.digest(), self._hashed(dict(self.settings)))))
-
-    def _hashed(self, settings: Any) -> str:
-        media = {name: [f.sha256() for f in files] for name, files in self.media.items()}
-        facts = [self.model.id, self.prompt, settings, media]
+    media = {name: [f.sha256() for f in files] for name, files in request.media.items()}
+    found = dict[str, None]()
+    for parameters in (normalize_numbers(request.complete), request.complete):
+        facts = [request.model.id, request.prompt, parameters, media]
         text = json.dumps(facts, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        found[hashlib.sha256(text.encode()).hexdigest()] = None
+    return tuple(found)
 
 
 def separate_media(
@@ -82,7 +64,7 @@ def separate_media(
     return {**media, **named}, rest
 
 
-def price_by_rule(order: CheckedRequest) -> wire.Quote | None:
+def price_by_rule(request: Request) -> wire.Quote | None:
     """Return the price by the model's rule, or None where it has none.
 
     Raises
@@ -90,25 +72,25 @@ def price_by_rule(order: CheckedRequest) -> wire.Quote | None:
     ConfigError
         The price depends on the length of a file, and nothing installed can tell it.
     """
-    rule = order.model.pricing
+    rule = request.model.pricing
     if rule is None:
         return None
-    found = media_lengths(order, {unit.medium for unit in rule.units if unit.medium})
+    found = media_lengths(request, {unit.medium for unit in rule.units if unit.medium})
     for name, files in found.items():
         if any(seconds is None for _, seconds in files):
             raise ConfigError(
-                f"the price of {order.model.id!r} depends on the length of {name}, which cannot "
+                f"the price of {request.model.id!r} depends on the length of {name}, which cannot "
                 "be told here"
             )
     media = {
         name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]
         for name, files in found.items()
     }
-    return pricing.price(rule, order.settings, media)
+    return pricing.price(rule, request.complete, media)
 
 
 def media_lengths(
-    order: CheckedRequest, names: Iterable[str]
+    request: Request, names: Iterable[str]
 ) -> dict[str, list[tuple[str, Fraction | None]]]:
     """Return kind and seconds of the files of some media parameters.
 
@@ -116,14 +98,14 @@ def media_lengths(
     what is recorded.
     """
     return {
-        name: [(file.kind, _recorded(file.seconds())) for file in order.media.get(name, ())]
+        name: [(file.kind, _recorded(file.seconds())) for file in request.media.get(name, ())]
         for name in names
     }
 
 
-def default_quote(order: CheckedRequest) -> wire.Quote:
+def default_quote(request: Request) -> wire.Quote:
     """Return the price of a request with every default, the last resort without a rule."""
-    model = order.model
+    model = request.model
     if model.credits_at_defaults is None:
         raise ConfigError(f"the service does not say what the model {model.id!r} costs")
     return wire.Quote(total=model.credits_at_defaults, source="default")

@@ -15,10 +15,11 @@ from kit.client.flows import Policy
 from kit.client.journal import Journal
 from kit.client.waiting import SharedWait
 from kit.errors import ApiError, InsufficientScopeError, KitError, NotFoundError
+from kit.parameters import Request
 from kit.studio import outcomes
 from kit.studio.matching import fingerprint, matches_request
 from kit.studio.notices import Notices
-from kit.studio.requests import CheckedRequest
+from kit.studio.requests import body_of
 
 #: Refusals that concern the key or the moment, and not the generation that was asked for.
 _ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
@@ -50,7 +51,7 @@ class ReusableResults:
         self._fetch = fetch
 
     def found(
-        self, order: CheckedRequest, ids: Sequence[str], *, fetched: bool = True
+        self, request: Request, ids: Sequence[str], *, fetched: bool = True
     ) -> Flow[wire.Generation | None]:
         """Return the first that is usable, or None where there is none.
 
@@ -67,7 +68,7 @@ class ReusableResults:
         passed: list[str] = []
         gone: KitError | None = None
         for known in ids:
-            facts = yield from self._looked(known, order, passed)
+            facts = yield from self._looked(known, request, passed)
             if facts is None:
                 continue
             if facts.state != "completed" or not fetched:
@@ -105,7 +106,7 @@ class ReusableResults:
         return found
 
     def _looked(
-        self, known: str, order: CheckedRequest, passed: list[str]
+        self, known: str, request: Request, passed: list[str]
     ) -> Flow[wire.Generation | None]:
         try:
             facts = yield from self._get(known)
@@ -116,7 +117,7 @@ class ReusableResults:
             return None
         if facts.state not in ("processing", "completed"):
             return None
-        if not self._same(facts, order):
+        if not self._same(facts, request):
             passed.append(f"{known}, which it led to before, is another one at this service now")
             return None
         return facts
@@ -131,9 +132,9 @@ class ReusableResults:
             return False
         return True
 
-    def _same(self, facts: wire.Generation, order: CheckedRequest) -> bool:
+    def _same(self, facts: wire.Generation, request: Request) -> bool:
         shown = self._journal.shown(facts.id)
-        return matches_request(facts, order.body({})) or (
+        return matches_request(facts, body_of(request)) or (
             bool(shown) and shown == fingerprint(facts)
         )
 

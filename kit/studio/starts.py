@@ -29,12 +29,13 @@ from kit.errors import (
     NoAnswerError,
     NotFoundError,
 )
+from kit.parameters import Request
 from kit.studio import outcomes
 from kit.studio.billing import Billing
 from kit.studio.matching import matches_request
 from kit.studio.notices import Notices, failure_reason
 from kit.studio.outcomes import StartTrace
-from kit.studio.requests import CheckedRequest
+from kit.studio.requests import body_of
 
 #: How far the clocks of a service may differ among themselves.
 _SLACK = timedelta(minutes=2)
@@ -202,7 +203,7 @@ class Starts:
         self._search = StartSearch(policy, journal, notices, own=self._honored)
 
     def send(
-        self, order: CheckedRequest, made: Flow[Call[wire.Receipt]], request: str, trace: StartTrace
+        self, request: Request, made: Flow[Call[wire.Receipt]], digest: str, trace: StartTrace
     ) -> Flow[wire.Generation]:
         """Send a start, if the open budgets allow it, and return what is known so far.
 
@@ -216,33 +217,33 @@ class Starts:
         ConfigError
             The journal cannot be written; nothing was sent.
         """
-        with (yield from self._billing.hold(order)) as hold:
+        with (yield from self._billing.hold(request)) as hold:
             call = yield from made
             key = call.key or ""
             with self._underway(key):
-                self._intend(key, call.body or {}, request)
+                self._intend(key, call.body or {}, digest)
                 hold.sending()
                 receipt = yield from self._asked(call, key, trace)
                 trace.id = receipt.id
                 if receipt.status_url and self._settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
-                missing = self._started(receipt, order.model.id, request, key)
-            self._billing.paid(order, receipt, hold)
+                missing = self._started(receipt, request.model.id, digest, key)
+            self._billing.paid(request, receipt, hold)
         if missing:
             raise outcomes.unwritten_error(receipt.id, missing)
-        return outcomes.generation_of_receipt(order, receipt)
+        return outcomes.generation_of_receipt(request, receipt)
 
-    def landed(self, requests: Sequence[str]) -> Flow[None]:
+    def landed(self, digests: Sequence[str]) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
         try:
-            while self._flying.intersection(i.key for i in self._intents(requests)):
+            while self._flying.intersection(i.key for i in self._intents(digests)):
                 yield Sleep(_LOOK)
         except flows.Late:
             raise NoAnswerError("an equal request is being started, and not answered yet") from None
 
     def broken(
-        self, order: CheckedRequest, requests: Sequence[str], trace: StartTrace
+        self, request: Request, digests: Sequence[str], trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
 
@@ -251,9 +252,9 @@ class Starts:
         NoAnswerError
             Nobody can tell whether it was carried out.
         """
-        for intent in reversed(self._intents(requests)):
+        for intent in reversed(self._intents(digests)):
             if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:
-                found = yield from self._repeated(order, intent, trace)
+                found = yield from self._repeated(request, intent, trace)
             else:
                 found = yield from self._sought(intent)
             if found is not None:
@@ -307,34 +308,34 @@ class Starts:
         finally:
             self._flying.discard(key)
 
-    def _intents(self, requests: Sequence[str]) -> list[Intent]:
-        return [each for request in requests for each in self._journal.intents(request)]
+    def _intents(self, digests: Sequence[str]) -> list[Intent]:
+        return [each for digest in digests for each in self._journal.intents(digest)]
 
-    def _intend(self, key: str, body: Mapping[str, object], request: str) -> None:
+    def _intend(self, key: str, body: Mapping[str, object], digest: str) -> None:
         try:
-            self._journal.sending(key, body, request=request)
+            self._journal.sending(key, body, request=digest)
         except OSError as error:
             raise ConfigError(
                 f"the journal of starts in {self._settings.data} cannot be written "
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
-    def _started(self, receipt: wire.Receipt, model_id: str, request: str, key: str) -> str:
+    def _started(self, receipt: wire.Receipt, model_id: str, digest: str, key: str) -> str:
         """Write down a start; return why that could not be, empty if it could."""
         try:
-            self._journal.started(receipt, request=request, model_id=model_id, key=key)
+            self._journal.started(receipt, request=digest, model_id=model_id, key=key)
         except OSError as error:
             return failure_reason(error)
         return ""
 
     def _repeated(
-        self, order: CheckedRequest, intent: Intent, trace: StartTrace
+        self, request: Request, intent: Intent, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Send the very same under the same key: it is carried out and paid once in all."""
-        call = calls.start_generation(order.body({}), key=intent.key)
+        call = calls.start_generation(body_of(request), key=intent.key)
         try:
             same = _ready(replace(call, body=intent.body))
-            return (yield from self.send(order, same, intent.request, trace))
+            return (yield from self.send(request, same, intent.request, trace))
         except (NotFoundError, BadRequestError):
             return None  # it was never carried out, and its files are gone by now
 

@@ -138,7 +138,7 @@ def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
 def agrees(operations: Operations, request: Request) -> None:
     """Hold the studio's estimate of a request against the service's charge for it."""
     model, prompt, values, media = request
-    order = alone(operations.order(model.id, prompt, media, values))
+    order = alone(operations.request(model.id, prompt, media, values))
     quote = alone(operations.billing.price(order))
 
     numbers = itertools.count()
@@ -219,7 +219,7 @@ def broken(request: Request, rng: random.Random) -> Request:
 def refused_here(operations: Operations, request: Request) -> str | None:
     model, prompt, values, media = request
     try:
-        alone(operations.billing.price(alone(operations.order(model.id, prompt, media, values))))
+        alone(operations.billing.price(alone(operations.request(model.id, prompt, media, values))))
     except BadRequestError as error:
         return str(error)
     return None

@@ -147,7 +147,7 @@ def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any,
 
 def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
     made = many.generate("any", "x", n=7.0)
-    order = many.client.run(many._operations.order("any", "x", None, {"n": 7.0}))
+    order = many.client.run(many._operations.request("any", "x", None, {"n": 7.0}))
     digest, before = order.digests()
     path = many._operations.journal._path
     path.write_text(path.read_text().replace(digest, before))

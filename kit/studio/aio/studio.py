@@ -126,8 +126,10 @@ class AsyncStudio:
         ConfigError
             The service does not say what the model costs.
         """
-        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
-        return await self._run(self._operations.quote(order))
+        request = self._operations.request(
+            model, prompt, media, merge_parameters(parameters, settings)
+        )
+        return await self._run(self._operations.quote(request))
 
     async def start(
         self,
@@ -139,8 +141,10 @@ class AsyncStudio:
         **settings: Any,
     ) -> AsyncGeneration:
         """Start a generation and return it at once, still processing; see `generate`."""
-        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
-        return self._session.hold(await self._run(self._operations.start(order)))
+        request = self._operations.request(
+            model, prompt, media, merge_parameters(parameters, settings)
+        )
+        return self._session.hold(await self._run(self._operations.start(request)))
 
     async def generate(
         self,
@@ -178,12 +182,11 @@ class AsyncStudio:
             It ended without a result.
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
-            order = self._operations.order(
-                model, prompt, media, merge_parameters(parameters, settings)
-            )
+            given = merge_parameters(parameters, settings)
+            request = self._operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
             flow = self._operations.generate(
-                order,
+                request,
                 again=again,
                 timeout=timeout,
                 on_update=on_update,

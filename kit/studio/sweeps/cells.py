@@ -11,16 +11,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 from kit import wire
 from kit.client.actions import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.json_lines import JsonLines
+from kit.parameters import Request
 from kit.studio.billing import most_expected
 from kit.studio.operations import OnUpdate, Operations
 from kit.studio.outcomes import StartTrace
-from kit.studio.requests import CheckedRequest
+from kit.studio.requests import digests_of
 
 #: Problems that one message names.
 _NAMED = 20
@@ -28,14 +29,8 @@ _NAMED = 20
 _SOURCES = ("default", "receipts", "service", "rule")
 
 
-@dataclass(frozen=True, slots=True)
-class SweepRequest:
-    """One request as it was asked for."""
-
-    model: str
-    prompt: str | None
-    media: Any
-    settings: Mapping[str, Any]
+#: Model, prompt, media and parameters of a request, as they were asked for.
+Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ class Cell:
 
     Parameters
     ----------
-    request : str
+    digest : str
         What the journal knows it by: equal cells of equal sweeps share it.
     quote : Quote or None
         None where the service does not say what it costs.
@@ -56,17 +51,17 @@ class Cell:
         What journals of before know it by.
     """
 
-    order: CheckedRequest
-    request: str
+    request: Request
+    digest: str
     quote: wire.Quote | None
     before: tuple[str, ...] = ()
     starts: int = 0
     spellings: tuple[str, ...] = ()
 
     @property
-    def requests(self) -> tuple[str, ...]:
+    def digests(self) -> tuple[str, ...]:
         """All that the journal may know it by."""
-        return self.request, *self.spellings
+        return self.digest, *self.spellings
 
     @property
     def known(self) -> str | None:
@@ -87,7 +82,7 @@ class Cell:
 
 
 def check_cells(
-    operations: Operations, requests: Sequence[SweepRequest], again: bool | str
+    operations: Operations, requests: Sequence[Asked], again: bool | str
 ) -> Flow[list[Cell]]:
     """Check and price all requests of a sweep.
 
@@ -102,19 +97,19 @@ def check_cells(
     ParameterError
         Some break a rule; the message says which and why, and nothing was sent.
     """
-    orders = yield from _orders(operations, requests)
+    checked = yield from _checked(operations, requests)
     take = uuid.uuid4().hex if again is True else again or ""
     prices: dict[str, wire.Quote | None] = {}
     seen: dict[str, int] = {}
     cells = []
-    for order in orders:
-        digest, *older = order.digests()
+    for request in checked:
+        digest, *older = digests_of(request)
         if digest not in prices:
-            prices[digest] = yield from _price(operations, order)
+            prices[digest] = yield from _price(operations, request)
         seen[digest] = seen.get(digest, 0) + 1
         more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
         spellings = tuple(each + more for each in older)
-        cells.append(Cell(order, digest + more, prices[digest], spellings=spellings))
+        cells.append(Cell(request, digest + more, prices[digest], spellings=spellings))
     return refresh_cells(operations, cells)
 
 
@@ -123,7 +118,7 @@ def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
     journal = operations.journal.starts()
     found = []
     for cell in cells:
-        starts = [start for name in reversed(cell.requests) for start in journal.get(name, [])]
+        starts = [start for name in reversed(cell.digests) for start in journal.get(name, [])]
         before = dict.fromkeys(name for name, led_on in reversed(starts) if led_on)
         found.append(replace(cell, before=tuple(before), starts=len(starts)))
     return found
@@ -133,7 +128,7 @@ def make_cell(
     operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
 ) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
-    begun = yield from operations.before(cell.order, cell.requests, StartTrace(), ids=cell.before)
+    begun = yield from operations.before(cell.request, cell.digests, StartTrace(), ids=cell.before)
     if begun is None:
         begun = yield from _begun(operations, cell, notes, key_of(sweep, cell))
     on_update(begun)
@@ -154,23 +149,20 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
 
 def key_of(sweep: str, cell: Cell) -> str:
     """Return the idempotency key of a cell's next start."""
-    text = f"{sweep} {cell.request} {cell.starts}"
+    text = f"{sweep} {cell.digest} {cell.starts}"
     return f"kit-sweep-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
 
 
 def digest_cells(cells: Sequence[Cell]) -> str:
     """Return a hash of what a sweep consists of."""
-    return hashlib.sha256("\n".join(cell.request for cell in cells).encode()).hexdigest()
+    return hashlib.sha256("\n".join(cell.digest for cell in cells).encode()).hexdigest()
 
 
-def _orders(operations: Operations, requests: Sequence[SweepRequest]) -> Flow[list[CheckedRequest]]:
-    orders, problems = [], []
+def _checked(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
+    checked, problems = [], []
     for number, asked in enumerate(requests):
         try:
-            order = yield from operations.order(
-                asked.model, asked.prompt, asked.media, asked.settings
-            )
-            orders.append(order)
+            checked.append((yield from operations.request(*asked)))
         except (ParameterError, NotFoundError) as error:
             problems.append(f"request {number}: {error}")
     if problems:
@@ -180,27 +172,27 @@ def _orders(operations: Operations, requests: Sequence[SweepRequest]) -> Flow[li
             f"{len(problems)} of {len(requests)} requests cannot be made; nothing was sent\n"
             f"{told}{more}"
         )
-    return orders
+    return checked
 
 
-def _price(operations: Operations, order: CheckedRequest) -> Flow[wire.Quote | None]:
+def _price(operations: Operations, request: Request) -> Flow[wire.Quote | None]:
     try:
-        return (yield from operations.billing.price(order))
+        return (yield from operations.billing.price(request))
     except ConfigError:
         return None
 
 
 def _begun(operations: Operations, cell: Cell, notes: JsonLines, key: str) -> Flow[wire.Generation]:
     """Start a cell under its key, with the files that were sent for this very start."""
-    if not cell.order.media:
-        return (yield from operations.begin(cell.order, key=key, request=cell.request))
+    if not cell.request.media:
+        return (yield from operations.begin(cell.request, key=key, digest=cell.digest))
     references = next((line["uploads"] for line in notes if line.get("key") == key), None)
     try:
         if references is not None:
             return (yield from _with(operations, cell, key, references))
     except NotFoundError:
         pass  # the files were removed: they are sent again
-    references = yield from operations.uploaded(cell.order)
+    references = yield from operations.uploaded(cell.request)
     # before the start: repeated with other files, the same key would be refused
     notes.append({"key": key, "uploads": references})
     return (yield from _with(operations, cell, key, references))
@@ -209,4 +201,4 @@ def _begun(operations: Operations, cell: Cell, notes: JsonLines, key: str) -> Fl
 def _with(
     operations: Operations, cell: Cell, key: str, references: dict[str, str | list[str]]
 ) -> Flow[wire.Generation]:
-    return operations.begin(cell.order, key=key, request=cell.request, references=references)
+    return operations.begin(cell.request, key=key, digest=cell.digest, references=references)

@@ -12,7 +12,7 @@ from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.studio.session import Session
 from kit.studio.sweeps import cells
-from kit.studio.sweeps.cells import Cell, SweepRequest
+from kit.studio.sweeps.cells import Asked, Cell
 from kit.studio.sweeps.sweep import BaseSweep
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def plan_rows(
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     checked = yield from cells.check_cells(session.operations, requests, again)
     plan = plan_rows_of([_without(row, _MEDIA) for row in named])
-    models = " and ".join(dict.fromkeys(request.model for request in requests))
+    models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return _made(kind, session, ratings, plan, checked, f"{models} × {len(requests)}")
 
 
@@ -105,11 +105,11 @@ def _made(
     )
 
 
-def _request(model: str, media: Any, values: Mapping[str, Any]) -> SweepRequest:
+def _request(model: str, media: Any, values: Mapping[str, Any]) -> Asked:
     settings = {
         name.removeprefix(_PARAMETER): value for name, value in values.items() if name not in _OWN
     }
-    return SweepRequest(model, values.get(PROMPT), media, settings)
+    return model, values.get(PROMPT), media, settings
 
 
 def _spelled(name: str) -> str:

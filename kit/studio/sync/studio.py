@@ -125,8 +125,10 @@ class Studio:
         ConfigError
             The service does not say what the model costs.
         """
-        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
-        return self._run(self._operations.quote(order))
+        request = self._operations.request(
+            model, prompt, media, merge_parameters(parameters, settings)
+        )
+        return self._run(self._operations.quote(request))
 
     def start(
         self,
@@ -138,8 +140,10 @@ class Studio:
         **settings: Any,
     ) -> Generation:
         """Start a generation and return it at once, still processing; see `generate`."""
-        order = self._operations.order(model, prompt, media, merge_parameters(parameters, settings))
-        return self._session.hold(self._run(self._operations.start(order)))
+        request = self._operations.request(
+            model, prompt, media, merge_parameters(parameters, settings)
+        )
+        return self._session.hold(self._run(self._operations.start(request)))
 
     def generate(
         self,
@@ -177,12 +181,11 @@ class Studio:
             It ended without a result.
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
-            order = self._operations.order(
-                model, prompt, media, merge_parameters(parameters, settings)
-            )
+            given = merge_parameters(parameters, settings)
+            request = self._operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
             flow = self._operations.generate(
-                order,
+                request,
                 again=again,
                 timeout=timeout,
                 on_update=on_update,

@@ -3,9 +3,10 @@
 Importing this loads ipywidgets, which nothing else of the kit does before a form is asked for.
 """
 
+from kit.parameters import Request
 from kit.widgets.form.form import Form
 from kit.widgets.form.presets import Presets
 from kit.widgets.form.run import Run
-from kit.widgets.form.service import BackgroundRunner, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Service
 
 __all__ = ["BackgroundRunner", "Form", "Presets", "Request", "Run", "Service"]

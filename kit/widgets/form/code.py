@@ -6,8 +6,8 @@ import keyword
 import unicodedata
 from typing import Any
 
+from kit.parameters import Request
 from kit.widgets import rules
-from kit.widgets.form.service import Request
 
 _WIDTH = 88
 #: What `generate` and `form` take for themselves.

@@ -8,12 +8,13 @@ from typing import Any
 
 import ipywidgets
 
+from kit.parameters import Request
 from kit.widgets.cards import card, facts, faint
 from kit.widgets.form import markup, price, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.field import Field
 from kit.widgets.form.runs import MOST
-from kit.widgets.form.service import BackgroundRunner, Request
+from kit.widgets.form.service import BackgroundRunner
 from kit.widgets.form.stock import Stock
 from kit.widgets.pile import Pile
 from kit.widgets.snapshots import StaticSnapshot, rerun_line

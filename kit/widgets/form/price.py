@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from kit import pricing, wire
-from kit.widgets.form.service import Request
+from kit.parameters import Request
 from kit.widgets.preview import credits
 
 #: Where a price comes from -> how sure it is, in words.

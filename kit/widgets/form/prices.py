@@ -7,8 +7,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from kit import wire
+from kit.parameters import Request
 from kit.widgets.form import price
-from kit.widgets.form.service import BackgroundRunner, Debounced, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Debounced, Service
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.

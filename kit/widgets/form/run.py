@@ -15,9 +15,10 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import GenerationFailedError, KitError
+from kit.parameters import Request
 from kit.widgets.cards import faint
 from kit.widgets.form import markup
-from kit.widgets.form.service import BackgroundRunner, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Service
 from kit.widgets.form.stock import Stock
 from kit.widgets.progress import EVERY, bar
 

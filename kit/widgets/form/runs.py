@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kit.parameters import Request
 from kit.widgets.form.run import Run
-from kit.widgets.form.service import BackgroundRunner, Request, Service
+from kit.widgets.form.service import BackgroundRunner, Service
 from kit.widgets.form.stock import Stock
 
 #: Results that stay below a form, and those of them that its notebook keeps.

@@ -8,34 +8,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
 from kit import wire
+from kit.parameters import Request
 
 Settle = Callable[[Path], bool]
 Keep = Callable[[str, memoryview, Settle], Path]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a form asks for.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Settings by name, without those that the service decides.
-    media : mapping of str to list of Path
-        Files by parameter name.
-    """
-
-    model: wire.Model
-    prompt: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    media: Mapping[str, list[Path]] = field(default_factory=dict)
 
 
 class Service(Protocol):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
+from kit.parameters import Request
 from kit.widgets import rules
 from kit.widgets.form.field import Field
-from kit.widgets.form.service import Request
 from kit.wire import Model, Parameter
 
 _PARTS = ("prompt", "parameters", "media")
@@ -67,6 +67,9 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
         _part(found, "mediaUploads."),
     )
     settings, problems = _judged(request)
+    if settings is not None:
+        parameters = {name: settings[name] for name in request.parameters if name in settings}
+        request = replace(request, parameters=parameters)
     if any(path.startswith("parameters.") for path in unread):
         settings = None
     problems = {**problems, **unread}
