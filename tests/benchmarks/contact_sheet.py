@@ -29,7 +29,7 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from kit.engines.base import Asset, Job, Order, Progress
 from kit.engines.registry import installed
-from kit.engines.samples import written
+from kit.engines.samples import write_sample
 from kit.errors import EngineError
 
 SCENES = {
@@ -410,7 +410,7 @@ def inputs(
         clips = [panned(file, folder / f"{number}.mp4") for number, file in enumerate(files)]
         return {"video" if model == "video-edit" else "clips": clips}
     if model == "lip-sync":
-        return {"portrait": files, "audio": [written("voice", folder)]}
+        return {"portrait": files, "audio": [write_sample("voice", folder)]}
     media = {"image": files}
     if case.mask:
         with Image.open(files[0]) as picture:

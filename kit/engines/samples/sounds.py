@@ -22,8 +22,7 @@ _VOWELS = {
     "o": (590, 920, 2710),
     "u": (370, 950, 2670),
 }
-_BANDS = (80.0, 110.0, 160.0)
-_GAINS = (1.0, 0.6, 0.3)
+_BANDS, _GAINS = (80.0, 110.0, 160.0), (1.0, 0.6, 0.3)
 #: What is said: a vowel with its seconds, "s" for a hiss, "m" for closed lips, "-" for a pause.
 _SAID = (
     *(("o", 0.22), ("m", 0.07), ("i", 0.16), ("s", 0.11), ("a", 0.26), ("e", 0.16), ("-", 0.2)),
@@ -33,17 +32,17 @@ _SAID = (
 _PITCH = 196.0
 #: Chords as MIDI notes, two seconds each: C, A minor, F, G, with a step added.
 _CHORDS = ((48, 64, 67, 74), (45, 60, 64, 71), (41, 60, 65, 69), (43, 59, 62, 69))
-_BEAT = 0.25
-_ORDER = (0, 2, 1, 3, 2, 1, 3, 2)
+_BEAT, _ORDER = 0.25, (0, 2, 1, 3, 2, 1, 3, 2)
 
 
-def spoken() -> Floats:
+def speak() -> Floats:
     """Return something like speech, shape (1, n), float32, -1 to 1, at 48 kHz."""
     names = [name for name, seconds in _SAID for _ in range(round(seconds * _RATE))]
     count = len(names)
-    voiced = _smoothed(np.array([name in _VOWELS for name in names], np.float64), 0.03)
-    humming = _smoothed(np.array([name == "m" for name in names], np.float64), 0.02)
-    hissing = _smoothed(np.array([name == "s" for name in names], np.float64), 0.02)
+    voiced, humming, hissing = (
+        _smooth(np.array([name in kind for name in names], np.float64), seconds)
+        for kind, seconds in ((_VOWELS, 0.03), ("m", 0.02), ("s", 0.02))
+    )
     time = np.arange(count) / _RATE
     pitch = _PITCH * (1.08 - 0.16 * time / time[-1]) * (1 + 0.04 * np.sin(time * 9.1))
     phase = 2 * np.pi * np.cumsum(pitch) / _RATE
@@ -56,10 +55,10 @@ def spoken() -> Floats:
         total += voiced * strength * np.cos(number * phase + number**2) / (1 + 0.06 * number)
     hiss = np.diff(np.random.default_rng(5).standard_normal(count + 2), 2)
     total += 0.11 * hissing * hiss
-    return _leveled(total[None])
+    return _normalize(total[None])
 
 
-def played() -> Floats:
+def play_music() -> Floats:
     """Return quiet plucked music, shape (2, n), float32, -1 to 1, at 48 kHz; its end meets it."""
     bar = len(_ORDER) * _BEAT
     count = round(len(_CHORDS) * bar * _RATE)
@@ -69,10 +68,10 @@ def played() -> Floats:
         for step, place in enumerate(_ORDER):
             side = 0.5 + 0.3 * (-1) ** step
             _strike(out, number * bar + step * _BEAT, chord[place] + 12, 1.4, 0.3, side)
-    return _leveled(out)
+    return _normalize(out)
 
 
-def saved(path: Path, samples: Floats) -> Path:
+def write_wav(path: Path, samples: Floats) -> Path:
     """Write samples, shape (channels, n), as 16-bit WAV and return where."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(samples.shape[0])
@@ -99,18 +98,14 @@ def _strike(
 
 
 def _formants(names: list[str]) -> list[Floats]:
-    """Return the three formants at every sample; what is no vowel is on its way to the next."""
-    known = [_VOWELS.get(name) for name in names]
-    last = _VOWELS["a"]
-    filled = []
-    for found in reversed(known):
-        last = found or last
-        filled.append(last)
-    table = np.array(filled[::-1], np.float64).T
-    return [_smoothed(row, 0.06) for row in table]
+    """Return three formants at every sample; what is no vowel is on its way to the next."""
+    known = [_VOWELS["a"]]
+    for name in reversed(names):
+        known.append(_VOWELS.get(name, known[-1]))
+    return [_smooth(row, 0.06) for row in np.array(known[:0:-1], np.float64).T]
 
 
-def _smoothed(values: Floats, seconds: float) -> Floats:
+def _smooth(values: Floats, seconds: float) -> Floats:
     half = round(seconds * _RATE / 2)
     window = np.hanning(2 * half + 1)
     padded = np.pad(values, half, mode="edge")
@@ -120,5 +115,5 @@ def _smoothed(values: Floats, seconds: float) -> Floats:
     return np.asarray(np.fft.irfft(product, size)[2 * half : 2 * half + len(values)])
 
 
-def _leveled(samples: Floats) -> Floats:
+def _normalize(samples: Floats) -> Floats:
     return np.asarray(samples / np.abs(samples).max() * 0.7, np.float32)

@@ -16,56 +16,52 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting.families import paint
 from kit.engines.prompt.reading import read
 
-#: Pixels of the picture.
-SIZE = (1200, 800)
-_PROMPT = "a mountain lake at noon, clear sky, summer"
-_SEED = 8
+_SIZE = (1200, 800)
 #: The balloon's middle and half width, as shares of the picture's height.
 _BALLOON = (0.62, 0.40, 0.145)
-_STRIPES = ((214, 66, 48), (246, 196, 74))
+_STRIPES = np.array([(214, 66, 48), (246, 196, 74)], np.float32)
 _BASKET = (112, 74, 46)
 
 
-def view() -> Bytes:
-    """Return the picture, shape (800, 1200, 3), RGB, uint8."""
-    return with_balloon(land(), *_BALLOON)
-
-
-def balloon_mask() -> Bytes:
-    """Return the mask of the balloon, shape (800, 1200, 3), white where it is and a little more."""
-    x, y, size = (share * SIZE[1] for share in _BALLOON)
-    cover = _balloon(*SIZE, x, y, size)[1]
-    grown = cv2.dilate((cover > 0.02).astype(np.uint8) * 255, np.ones((13, 13), np.uint8))
-    return np.repeat(np.asarray(grown)[..., None], 3, axis=2)
-
-
-def small() -> Bytes:
-    """Return the picture at a quarter of its size, shape (200, 300, 3)."""
-    size = (SIZE[0] // 4, SIZE[1] // 4)
-    return np.asarray(cv2.resize(view(), size, interpolation=cv2.INTER_AREA))
-
-
-def grainy() -> Bytes:
-    """Return the picture at half its size with the noise of a small sensor in poor light."""
-    half = cv2.resize(view(), (SIZE[0] // 2, SIZE[1] // 2), interpolation=cv2.INTER_AREA)
-    rng = np.random.default_rng(3)
-    noise = rng.normal(0, 10, half.shape) + rng.normal(0, 7, (*half.shape[:2], 1))
-    return np.asarray(np.clip(half * 0.9 + noise, 0, 255), np.uint8)
-
-
-def land() -> Bytes:
-    """Return the lake without the balloon."""
-    return painted(_PROMPT, SIZE[0], _SEED)
-
-
 @cache
-def painted(prompt: str, longer: int, seed: int) -> Bytes:
+def paint_place(prompt: str, longer: int, seed: int) -> Bytes:
     """Return a painted scene in the shape 3:2, its longer side as given; do not change it."""
     values = {"aspect_ratio": "3:2", "size": longer, "detail": "standard"}
     return paint(read(prompt, values, seed), Progress()).pixels()
 
 
-def with_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
+def paint_lake() -> Bytes:
+    """Return the lake without the balloon, shape (800, 1200, 3), RGB; do not change it."""
+    return paint_place("a mountain lake at noon, clear sky, summer", _SIZE[0], 8)
+
+
+def draw_lake() -> Bytes:
+    """Return the lake with the balloon."""
+    return add_balloon(paint_lake(), *_BALLOON)
+
+
+def draw_mask() -> Bytes:
+    """Return the mask of the balloon, white where it is and a little more."""
+    x, y, size = (share * _SIZE[1] for share in _BALLOON)
+    cover = _balloon(*_SIZE, x, y, size)[1]
+    grown = cv2.dilate((cover > 0.02).astype(np.uint8) * 255, np.ones((13, 13), np.uint8))
+    return np.repeat(np.asarray(grown)[..., None], 3, axis=2)
+
+
+def draw_small() -> Bytes:
+    """Return the lake with the balloon at a quarter of its size."""
+    return np.asarray(cv2.resize(draw_lake(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA))
+
+
+def draw_grainy() -> Bytes:
+    """Return the lake at half its size with the noise of a small sensor in poor light."""
+    half = cv2.resize(draw_lake(), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0, 10, half.shape) + rng.normal(0, 7, (*half.shape[:2], 1))
+    return np.asarray(np.clip(half * 0.9 + noise, 0, 255), np.uint8)
+
+
+def add_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
     """Return a picture with a balloon over it.
 
     Parameters
@@ -88,38 +84,18 @@ def _balloon(width: int, height: int, x: float, y: float, half: float) -> tuple[
     """Return a balloon's color and how far it covers each pixel; all lengths in pixels."""
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
     u, v, edge = (columns - x) / half, (rows - y) / half, 1.4 / half
-    low = np.clip(v / 1.25, 0, 1)
-    narrow = 1 - 0.62 * low**1.7
+    narrow = 1 - 0.62 * np.clip(v / 1.25, 0, 1) ** 1.7
     far = np.hypot(u / narrow, np.where(v > 0, v / 1.25, v))
     envelope = np.clip((1 - far) / edge + 0.5, 0, 1)
-    color = _striped(u, v, narrow) * _light(u, v, far)
-    below = np.maximum(_basket(u, v, edge), _ropes(u, v, edge) * (1 - envelope))
-    color = np.where((below > envelope)[..., None], np.array(_BASKET), color)
-    cover = np.maximum(envelope, below)
-    return np.asarray(color, np.float32), np.asarray(cover, np.float32)
-
-
-def _striped(u: Floats, v: Floats, narrow: Floats) -> Floats:
     girth = narrow * np.sqrt(np.clip(1 - v**2 * 0.5, 0.2, 1))
     turn = np.arcsin(np.clip(u / girth, -1, 1))
     share = np.clip(0.5 + 5 * np.sin(turn * 9), 0, 1)[..., None]
-    one, other = (np.array(color, np.float32) for color in _STRIPES)
-    return np.asarray(one + (other - one) * share)
-
-
-def _light(u: Floats, v: Floats, far: Floats) -> Floats:
     depth = np.sqrt(np.clip(1 - far**2, 0, 1))
     light = 0.55 + 0.5 * np.clip(-0.45 * u - 0.35 * v + 0.75 * depth, 0, 1)
-    return np.asarray(light[..., None], np.float32)
-
-
-def _basket(u: Floats, v: Floats, edge: float) -> Floats:
-    far = np.maximum(np.abs(u) - 0.15, np.abs(v - 1.62) - 0.12)
-    return np.asarray(np.clip(0.5 - far / edge, 0, 1), np.float32)
-
-
-def _ropes(u: Floats, v: Floats, edge: float) -> Floats:
-    apart = 0.30 - 0.4 * (v - 1.1)
-    far = np.abs(np.abs(u) - apart)
-    lines = np.clip((0.012 + edge / 2 - far) / edge, 0, 1)
-    return np.asarray(lines * ((v > 1.1) & (v < 1.52)), np.float32)
+    color = (_STRIPES[0] + (_STRIPES[1] - _STRIPES[0]) * share) * light[..., None]
+    basket = np.clip(0.5 - np.maximum(np.abs(u) - 0.15, np.abs(v - 1.62) - 0.12) / edge, 0, 1)
+    aside = np.abs(np.abs(u) - 0.30 + 0.4 * (v - 1.1))
+    ropes = np.clip((0.012 + edge / 2 - aside) / edge, 0, 1) * ((v > 1.1) & (v < 1.52))
+    below = np.maximum(basket, ropes * (1 - envelope))
+    color = np.where((below > envelope)[..., None], np.array(_BASKET), color)
+    return np.asarray(color, np.float32), np.asarray(np.maximum(envelope, below), np.float32)

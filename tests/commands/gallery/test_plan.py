@@ -35,7 +35,7 @@ def test_every_model_has_examples_that_the_service_would_take(definition: Defini
             model, prompt=example.prompt, parameters=example.settings, media=example.media
         )
         for name, files in example.media.items():
-            assert set(files) <= samples.SAMPLES.keys()
+            assert set(files) <= samples.ABOUT.keys()
             assert {KINDS.get(file, "image") for file in files} == {takes[name]}
 
 

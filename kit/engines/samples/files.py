@@ -1,0 +1,88 @@
+"""The files of samples: pictures, short films of a camera held by hand, and sounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from kit.engines.media.clip import Clip, rgb_frame
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.picture import write
+from kit.engines.media.sound import Sound, cut
+from kit.engines.samples import views
+from kit.engines.samples.face import draw_portrait
+from kit.engines.samples.sounds import play_music, speak, write_wav
+
+_SIZE, _CLOSE = (640, 360), (384, 480)  # of films of places and of the face
+_FPS, _SECONDS = 25, 3.0
+#: Prompt and seed of the places that are filmed; a balloon flies over the first.
+_PLACES = (
+    ("a mountain lake at noon, clear sky, summer", 8),
+    ("red desert mesas at sunset, clear sky", 4),
+    ("a sea at sunset with low waves", 8),
+)
+_ACROSS, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
+
+
+def _write_picture(draw: Callable[[], Bytes], name: str, kind: str, folder: Path) -> Path:
+    return write(draw(), folder, name, kind)[0]
+
+
+def _film_place(number: int, folder: Path) -> Path:
+    """Pan slowly over a place, with music."""
+    path, (prompt, seed) = folder / f"clip-{number}.mp4", _PLACES[number]
+    ground = views.paint_place(prompt, _ACROSS, seed)
+    music = Sound(np.asarray(play_music(), np.float32))
+    sound = cut(music, number * 2.0, number * 2.0 + _SECONDS)
+    shake = _shake(seed)
+    room = np.array(ground.shape[1::-1]) - _SIZE
+    with Clip(path, *_SIZE, fps=_FPS, sound=sound) as clip:
+        for share, moved in zip(np.linspace(0, 1, len(shake)), shake, strict=True):
+            pixels = ground
+            if number == 0:
+                pixels = views.add_balloon(ground, 0.62 + 0.2 * share, 0.46 - 0.1 * share, 0.12)
+            clip.add(_cut_out(pixels, room * (0.25 + 0.5 * share, 0.5) + moved, _SIZE))
+    return path
+
+
+def _film_face(folder: Path) -> Path:
+    path, (width, height) = folder / "speaker.mp4", _CLOSE
+    ground = draw_portrait(width + 2 * _EDGE, height + 2 * _EDGE)
+    with Clip(path, width, height, fps=_FPS) as clip:
+        for moved in _shake(seed=3):
+            clip.add(_cut_out(ground, _EDGE - moved, _CLOSE))
+    return path
+
+
+def _cut_out(pixels: Bytes, corner: Floats, size: tuple[int, int]) -> Bytes:
+    matrix = np.column_stack([np.eye(2), -corner])
+    return rgb_frame(
+        np.asarray(cv2.warpAffine(pixels, matrix, size, borderMode=cv2.BORDER_REFLECT))
+    )
+
+
+def _shake(seed: int) -> Floats:
+    """Return how far a hand moves the camera at each frame, in pixels, shape (frames, 2)."""
+    noise = np.random.default_rng(seed).normal(0, 1, (round(_SECONDS * _FPS) + 4, 2))
+    soft = noise[:-4] + noise[1:-3] + noise[2:-2] + noise[3:-1]
+    return np.asarray(_SHAKE / 2 * soft, np.float32)
+
+
+#: Name -> what writes it into a folder.
+FILES: Mapping[str, Callable[[Path], Path]] = {
+    "portrait": partial(_write_picture, draw_portrait, "portrait", "jpeg"),
+    "picture": partial(_write_picture, views.draw_lake, "picture", "jpeg"),
+    "mask": partial(_write_picture, views.draw_mask, "mask", "png"),
+    "grainy": partial(_write_picture, views.draw_grainy, "grainy", "jpeg"),
+    "small": partial(_write_picture, views.draw_small, "small", "png"),
+    "clip": partial(_film_place, 0),
+    "clip-1": partial(_film_place, 1),
+    "clip-2": partial(_film_place, 2),
+    "speaker": _film_face,
+    "voice": lambda folder: write_wav(folder / "voice.wav", speak()),
+    "music": lambda folder: write_wav(folder / "music.wav", play_music()),
+}
