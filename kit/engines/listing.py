@@ -17,10 +17,9 @@ from kit.engines.base import Engine
 from kit.engines.configured.entries import said
 from kit.engines.configured.place import LeftOut, Listing, ModelSource
 from kit.engines.diffusers.engine import engines as pipelines
-from kit.engines.remote.images import engines as images
-from kit.engines.remote.services import engines as services
+from kit.engines.remote.endpoints import images, videos
+from kit.engines.remote.services import services
 from kit.engines.remote.site import Site
-from kit.engines.remote.videos import engines as videos
 from kit.errors import EngineError
 from kit.parameters import suggest
 

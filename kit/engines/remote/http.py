@@ -1,30 +1,34 @@
 """HTTP of the remote engines: patient where a repetition does no harm, bounded, and discreet.
 
 A key is read from the environment when it is needed and leaves only to the origin that it is for.
-A request is never redirected, and a file that lies elsewhere is fetched over https without the key:
-nobody can have it sent to them. What another machine says is cut and cleared of the key before it
-is logged; what whoever ordered may read of it, `kit.engines.remote.exchange` decides.
+A request is never redirected, and a file that lies elsewhere is fetched over https without the key.
+What another machine says is cut and cleared of the key before it is logged; what of it may be
+shown, `kit.engines.remote.reasons` decides.
 """
 
 from __future__ import annotations
 
 import asyncio
+import email.utils
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from kit.engines.remote import exchange
-from kit.engines.remote.exchange import PATIENT, TRIES, Ask, Lost, RemoteReply, wait_before
+from kit.engines.remote import reasons
 from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
 from kit.version import __version__
 
+#: How often a request is sent at most; what is asked of work that is paid for already is sent until
+#: an outage of nearly two minutes is over, at the usual pause.
+TRIES, PATIENT = 5, 17
 #: Largest answer that is read into memory, and largest file that is taken.
 ANSWER_BYTES = 96_000_000
 FILE_BYTES = 1_000_000_000
@@ -32,268 +36,326 @@ _CHUNK = 1 << 16
 _TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
 #: Seconds that a site has for its first connection, before anything is being made there.
 _FIRST_CONTACT = 4.0
-_AGENT = f"creative-studio-kit/{__version__}"
-
+#: Longest wait that a busy site may ask for; beyond it the job fails and is refunded.
+_LONGEST_WAIT = 60.0
+#: Answers that say "not now": nothing was done, so asking again does no harm.
+_BUSY = frozenset({429, 503})
+#: Answers about a file that may come to be there.
+_NOT_YET = frozenset({202, 404})
+#: Answers after which only a request that may be repeated is sent again.
+_FAILED = frozenset({408, 500, 502, 504})
 #: Answers that say where a file is, and how often that is believed.
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _REDIRECTS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteReply:
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Return what the JSON of the body says, or raise EngineError (``upstream_odd``)."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError):
+            sentence = "the remote service answered with something that is not JSON"
+            raise EngineError(sentence, code="upstream_odd") from None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the request was carried out."""
+        return 200 <= self.status < 300
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in an error, in the shapes that services give it; empty without one."""
+        try:
+            body = json.loads(self.content)
+        except (ValueError, RecursionError):
+            return ""
+        return reasons.find_sentence(body) if isinstance(body, dict) else ""
+
+    @property
+    def is_out_of_credits(self) -> bool:
+        """Whether an account there has nothing left, which OpenAI says as it says "too fast".
+
+        Source: OpenAI API documentation, "Error codes", 429 and ``insufficient_quota``.
+        """
+        return self.status == 402 or (self.status == 429 and b"insufficient_quota" in self.content)
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds, or a date of the other machine's clock, by which it is measured if known."""
+        text = self.headers.get("retry-after", "")
+        try:
+            return max(0.0, float(text))
+        except ValueError:
+            pass
+        when, now = _moment(text), _moment(self.headers.get("date", ""))
+        return None if when is None else max(0.0, when - (time.time() if now is None else now))
+
+
+def _moment(text: str) -> float | None:
+    try:
+        found = email.utils.parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteRequest:
+    """One request."""
+
+    method: str
+    path: str  # below the site's address, or a whole address
+    json: Any = None
+    files: Any = None
+    upload: Path | None = None  # is the body
+    headers: Mapping[str, str] = field(default_factory=dict)
+    again: bool = False  # may be sent again although it could have been carried out before
+    bare: bool = False  # goes without the key
+    late: bool = False  # a 404, or a 202, may only mean that it is not there yet
+    tries: int = TRIES
+    quiet: float = 60.0  # seconds without a byte after which the connection counts as lost
+    #: Whether an answer is one although its status is an error's.
+    accepts: Callable[[RemoteReply], bool] = lambda _: False
+
+    def wait_after(
+        self, outcome: RemoteReply | LostConnection, attempt: int, pause: float
+    ) -> float | None:
+        """Return the seconds until it is sent again, or None if it is not to be.
+
+        `attempt` counts from 0. The first wait is the pause, the later ones up to eight of it.
+        """
+        few = attempt < TRIES - 1
+        backoff = pause * 2.0 ** min(attempt, TRIES - 2) if attempt < self.tries - 1 else None
+        if isinstance(outcome, LostConnection):
+            return backoff if self.again or not outcome.sent else None
+        status, asked = outcome.status, outcome.retry_after
+        if self.late and status in _NOT_YET:
+            return backoff if few else None
+        if self.tries == 1 or self.accepts(outcome) or outcome.is_out_of_credits:
+            return None
+        is_running = status == 409 and asked is not None and self.again
+        if asked is not None and (status in _BUSY or is_running):
+            # A server that loads a model first says when to come back.
+            return max(asked, pause) if asked <= _LONGEST_WAIT else None
+        # A server that answers 500 is there, and will hardly do better in a minute.
+        repeatable = self.again and status in _FAILED and (few or status != 500)
+        return backoff if repeatable or status in _BUSY else None
+
+
+@dataclass(frozen=True, slots=True)
+class LostConnection:
+    """No answer; `sent` says whether the request may have arrived."""
+
+    why: str
+    sent: bool
+
+
 class RemoteCaller:
     """Talks to one site; use it as ``async with``.
 
-    Raises
-    ------
-    EngineError
-        The key's variable is not set (``not_configured``).
+    Raises EngineError where the key's variable is not set. Answers of more bytes than `most` are
+    not read into memory.
     """
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(
+        self,
+        site: Site,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        most: int = ANSWER_BYTES,
+    ) -> None:
+        self.site = site
         self._key = site.key()
+        self._most = most
         self._reached = False
         # Asked for as it is; what comes packed all the same is bounded by what it unpacks to.
-        headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
-        self._client = httpx.AsyncClient(follow_redirects=False, headers=headers)
+        agent = f"creative-studio-kit/{__version__}"
+        headers = {"Accept-Encoding": "identity", "User-Agent": agent}
+        self._client = httpx.AsyncClient(headers=headers, transport=transport)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._client.aclose()
 
     def address(self, path: str) -> str:
         """Return the whole address of a path; one that begins with ``/`` may repeat the prefix."""
         if path.startswith(("http://", "https://")):
             return path
-        prefix = urlsplit(self._site.url).path
+        prefix = urlsplit(self.site.url).path
         if prefix and path.startswith(f"{prefix}/"):
-            return urljoin(self._site.url, path)
-        return f"{self._site.url}/{path.lstrip('/')}"
+            return urljoin(self.site.url, path)
+        return f"{self.site.url}/{path.lstrip('/')}"
 
-    def beside(self, url: str) -> str:
+    def resolve(self, url: str) -> str:
         """Return the whole address of what an endpoint names, as a browser would find it."""
         try:
-            return urljoin(f"{self._site.url}/", url)
+            return urljoin(f"{self.site.url}/", url)
         except ValueError:  # no address at all: `fetch` says so
             return url
 
-    def own(self, url: str) -> bool:
+    def is_own(self, url: str) -> bool:
         """Whether an address is of the site's own origin."""
         try:
-            return origin(url) == origin(self._site.url)
+            return origin(url) == origin(self.site.url)
         except ValueError:  # a port or a host that cannot be
             return False
 
     def safe(self, url: str) -> str:
-        """Return the whole address of a file: of the site's own origin, or encrypted on the way.
-
-        Raises
-        ------
-        EngineError
-            It is neither (``upstream_odd``).
-        """
-        url = same_server(self.address(url), self._site.url)
-        if not self._trusted(url):
+        """Return the whole address of a file: of the site's origin or encrypted, else an error."""
+        url = same_server(self.address(url), self.site.url)
+        if not self._is_safe(url):
             sentence = "points to a file at an address that is not safe"
             raise self.failure(sentence, url, code="upstream_odd")
         return url
 
-    def _trusted(self, url: str) -> bool:
-        return self.own(url) or url.startswith("https://")
+    def _is_safe(self, url: str) -> bool:
+        return self.is_own(url) or url.startswith("https://")
 
-    async def ask(self, ask: Ask) -> RemoteReply:
-        """Send a request and return the answer if it is a good one.
-
-        Raises
-        ------
-        EngineError
-            ``upstream_unreachable``, ``upstream_busy``, ``upstream_refused`` (the key),
-            ``upstream_no_credits``, ``upstream_rejected`` (the request), ``upstream_not_found``
-            (the model, or the path), ``upstream_failed``, ``upstream_odd`` (an answer of no use).
-        """
-        reply = await self.attempt(ask)
-        if 200 <= reply.status < 300 or ask.enough(reply):
+    async def send(self, request: RemoteRequest) -> RemoteReply:
+        """Send a request and return the answer if it is a good one, or one that it accepts."""
+        reply = await self.attempt(request)
+        if reply.is_good or request.accepts(reply):
             return reply
-        raise self.refusal(reply, ask.method)
+        raise self.refusal(reply, request.method)
 
-    async def attempt(self, ask: Ask) -> RemoteReply:
+    async def attempt(self, request: RemoteRequest) -> RemoteReply:
         """Send a request, again where that does no harm, and return whatever is answered."""
-        outcome = await self._attempted(ask, self._once)
-        if isinstance(outcome, Lost):
-            raise self.failure("does not answer", outcome.why, code="upstream_unreachable")
-        return outcome
+        return await self._repeat(request, "does not answer")
 
     async def fetch(
         self, url: str, target: Path, *, most: int = FILE_BYTES, late: bool = False
     ) -> None:
-        """Write the file at an address to a path.
+        """Write the file at an address, of at most so many bytes, to a path.
 
         Another origin, also one that a redirect names, is asked without the key, and only where
         the way there is encrypted. With `late`, a file that is missing is asked for again.
-
-        Raises
-        ------
-        EngineError
-            As `ask`, or the file is larger than `most` bytes.
         """
         url = self.safe(url)
         for _ in range(_REDIRECTS):
-            reply = await self._downloaded(url, target, most, late)
+            own = self.is_own(url)
+            tries = PATIENT if own else TRIES
+            request = RemoteRequest(
+                method="GET", path=url, again=True, bare=not own, late=late, tries=tries
+            )
+            reply = await self._repeat(request, "made a file that did not arrive", target, most)
             if reply.status == 200:
                 return
             moved = urljoin(url, reply.headers.get("location", ""))
-            url = same_server(moved, self._site.url)
-            if reply.status not in _MOVED or not self._trusted(url):
+            url = same_server(moved, self.site.url)
+            if reply.status not in _MOVED or not self._is_safe(url):
                 break
         raise self.refusal(reply, "file")
 
-    def told(self, text: Any) -> str:
-        """Return what the site says, fit to be logged: one line, short, without the key."""
-        line = " ".join(str(text).split())
-        if self._key:
-            line = line.replace(self._key, "***")
-        return line if len(line) <= 300 else f"{line[:297]}..."
-
     def refusal(self, reply: RemoteReply, of: str = "") -> EngineError:
-        """Return the error that an answer stands for; `of` as in `exchange.refused`."""
+        """Return the error that an answer stands for; `of` as in `reasons.explain`."""
         status = 402 if reply.is_out_of_credits else reply.status
-        sentence, code = exchange.refused(status, reply.sentence, self._secrets, of=of)
+        sentence, code = reasons.explain(status, reply.sentence, self._secrets, of=of)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
+    def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
+        """Return an error: the sentence is shown, where the site is and what it says is logged."""
+        line = " ".join(detail.split())
+        if self._key:
+            line = line.replace(self._key, "***")
+        line = line if len(line) <= 300 else f"{line[:297]}..."
+        whole = f"the service behind this model {sentence}"
+        return EngineError(whole, code=code, detail=f"{self.site.name}: {line}")
+
     def reason(self, text: str) -> str:
-        """Return what the site says of a job that failed, fit to be shown to whoever ordered."""
-        return exchange.public(text, self._secrets)
+        """Return what the site says of a job that failed, after a colon, as far as it is shown."""
+        shown = reasons.clean_reason(text, self._secrets)
+        return f": {shown}" if shown else ""
 
     @property
     def _secrets(self) -> tuple[str, ...]:
-        return (self._key or "", self._site.name)
+        return (self._key or "", self.site.name)
 
-    def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
-        """Return an error for whoever ordered; where the site is and what it says is in the log."""
-        whole = f"the service behind this model {sentence}"
-        return EngineError(whole, code=code, detail=f"{self._site.name}: {self.told(detail)}")
-
-    async def _downloaded(self, url: str, target: Path, most: int, late: bool) -> RemoteReply:
-        own = self.own(url)
-        tries = PATIENT if own else TRIES
-        ask = Ask(method="GET", path=url, again=True, bare=not own, late=late, tries=tries)
-        outcome = await self._attempted(ask, partial(self._to_file, target=target, most=most))
-        if isinstance(outcome, Lost):
-            sentence = "made a file that did not arrive"
-            raise self.failure(sentence, outcome.why, code="upstream_unreachable")
-        return outcome
-
-    async def _attempted(
-        self, ask: Ask, send: Callable[[Ask], Awaitable[RemoteReply | Lost]]
-    ) -> RemoteReply | Lost:
+    async def _repeat(
+        self, request: RemoteRequest, lost: str, target: Path | None = None, most: int = 0
+    ) -> RemoteReply:
         started = time.monotonic()
-        outcome = await self._sent(ask, send)
-        for attempt in range(0 if ask.once else PATIENT - 1):
-            wait = wait_before(ask, outcome, attempt, self._site.pause)
-            if wait is None:
+        for attempt in range(PATIENT):
+            # Whether the site may simply not be there: what is paid for is waited for longer.
+            is_first = not self._reached and request.tries <= TRIES
+            outcome = await self._once(request, target, most, is_first)
+            self._reached = self._reached or isinstance(outcome, RemoteReply) or outcome.sent
+            wait = request.wait_after(outcome, attempt, self.site.pause)
+            if wait is None or attempt == PATIENT - 1:
                 break
-            if self._is_first_contact(ask) and time.monotonic() - started + wait > _FIRST_CONTACT:
+            is_absent = is_first and not self._reached
+            if is_absent and time.monotonic() - started + wait > _FIRST_CONTACT:
                 break
             await asyncio.sleep(wait)
-            outcome = await self._sent(ask, send)
+        if isinstance(outcome, LostConnection):
+            raise self.failure(lost, outcome.why, code="upstream_unreachable")
         return outcome
 
-    async def _sent(
-        self, ask: Ask, send: Callable[[Ask], Awaitable[RemoteReply | Lost]]
-    ) -> RemoteReply | Lost:
-        outcome = await send(ask)
-        self._reached = self._reached or isinstance(outcome, RemoteReply) or outcome.sent
-        return outcome
-
-    def _is_first_contact(self, ask: Ask) -> bool:
-        """Whether the site may simply not be there: what is paid for is waited for longer."""
-        return not self._reached and ask.tries <= TRIES
-
-    async def _once(self, ask: Ask) -> RemoteReply | Lost:
+    async def _once(
+        self, request: RemoteRequest, target: Path | None, most: int, is_first: bool
+    ) -> RemoteReply | LostConnection:
+        url = self.address(request.path)
+        headers = dict(request.headers)
+        if self._key and not request.bare and self.is_own(url):
+            headers["Authorization"] = f"Bearer {self._key}"
+        connect = {"connect": _FIRST_CONTACT - 0.5} if is_first else {}
         try:
-            async with self._opened(ask) as response:
-                content = await _read(response, ANSWER_BYTES)
-                return RemoteReply(response.status_code, response.headers, content)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return _lost(error)
-
-    async def _to_file(self, ask: Ask, target: Path, most: int) -> RemoteReply | Lost:
-        try:
-            async with self._opened(ask) as response:
-                if response.status_code != 200:
-                    content = await _read(response, ANSWER_BYTES)
+            async with self._client.stream(
+                request.method,
+                url,
+                json=request.json,
+                files=request.files,
+                content=_file_chunks(request.upload) if request.upload else None,
+                headers=headers,
+                timeout=httpx.Timeout(read=request.quiet, **_TIMEOUT | connect),
+            ) as response:
+                if target is None or response.status_code != 200:
+                    content = b"".join([part async for part in _bounded(response, self._most)])
                     return RemoteReply(response.status_code, response.headers, content)
-                size = 0
                 with target.open("wb") as file:
-                    async for chunk in response.aiter_bytes():
-                        size += len(chunk)
-                        _bounded(size, most)
-                        file.write(chunk)
+                    async for part in _bounded(response, most):
+                        file.write(part)
                 return RemoteReply(200, response.headers, b"")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return _lost(error)
 
-    def _connect_timeout(self, ask: Ask) -> dict[str, float]:
-        return {"connect": _FIRST_CONTACT - 0.5} if self._is_first_contact(ask) else {}
 
-    def _opened(self, ask: Ask) -> Any:
-        url = self.address(ask.path)
-        headers = dict(ask.headers)
-        if self._key and not ask.bare and self.own(url):
-            headers["Authorization"] = f"Bearer {self._key}"
-        return self._client.stream(
-            ask.method,
-            url,
-            json=ask.json,
-            data=ask.data,
-            files=ask.files,
-            content=_chunks(ask.upload) if ask.upload else None,
-            headers=headers,
-            timeout=httpx.Timeout(read=ask.quiet, **_TIMEOUT | self._connect_timeout(ask)),
-        )
+async def _bounded(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > most:
+            sentence = f"the remote service sends more than {most // 1_000_000} MB"
+            raise EngineError(sentence, code="upstream_odd")
+        yield part
 
 
-async def _read(response: httpx.Response, most: int) -> bytes:
-    content = bytearray()
-    async for chunk in response.aiter_bytes():
-        content += chunk
-        _bounded(len(content), most)
-    return bytes(content)
-
-
-def _bounded(size: int, most: int) -> None:
-    if size > most:
-        sentence = f"the remote service sends more than {most // 1_000_000} MB"
-        raise EngineError(sentence, code="upstream_odd")
-
-
-async def _chunks(path: Path) -> AsyncIterator[bytes]:
+async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
 
 
-def _lost(error: Exception) -> Lost:
-    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-    never = (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol)
-    return Lost(_why(error), sent=not isinstance(error, never))
-
-
-def _why(error: BaseException) -> str:
+def _lost(error: Exception) -> LostConnection:
     """Return why there was no answer; what the system says lies below what the client raised."""
+    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    sent = not isinstance(error, (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol))
     if isinstance(error, httpx.TimeoutException):
-        return "it took too long"
+        return LostConnection("it took too long", sent)
     below: list[BaseException] = [error]
     for found in below:
         if isinstance(found, ConnectionRefusedError):
-            return "the connection was refused"
+            return LostConnection("the connection was refused", sent)
         inner = found.exceptions if isinstance(found, BaseExceptionGroup) else ()
         below += filter(None, (found.__cause__ or found.__context__, *inner))
-    return str(error) or type(error).__name__
+    return LostConnection(str(error) or type(error).__name__, sent)

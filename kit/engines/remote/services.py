@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,60 +27,92 @@ from kit.parameters import suggest
 from kit.private import make_folder
 from kit.wire import CATEGORIES, AssetType, Model, Models, Rule
 
-_offers_log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
+_ID = re.compile(r"[\w.:-]{1,120}", re.ASCII)
 
 
-def offered(site: Site, copy: Path, *, refresh: bool, seconds: float) -> Models:
-    """Return the models of a service: as it lists them now, else as they were listed last.
+class ServicesEntry(SiteEntry):
+    """An entry ``[[services]]`` of the file; `example.toml` says what its keys mean."""
 
-    Parameters
-    ----------
-    copy : Path
-        File that holds the copy.
-    refresh : bool
-        Whether to ask the service although there is a copy.
-    seconds : float
-        How long the service may take to answer.
+    prefix: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,39}$")
+    #: Stands behind the titles of its models; when empty, a public host or the prefix does.
+    title: str = ""
+    factor: Decimal = Field(default=Decimal(1), gt=0, le=1_000_000)
+    models: list[str] = Field(default_factory=list)
+    #: Seconds that it may take to list its models when this service starts.
+    wait: float = Field(default=4.0, gt=0, le=60)
 
-    Raises
-    ------
-    ConfigError
-        It does not answer, and there is no copy.
-    """
+
+class Forwarded(Engine):
+    """Has its jobs rendered by another service of this API."""
+
+    def __init__(self, entry: ServicesEntry, model: Model) -> None:
+        self._site = entry.site()
+        self._model = model
+        self.environment = entry.variables()
+        self.definition = define(entry, model)
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Send the job on, follow it, and take its output."""
+        from kit.engines.remote.forwarding import forward
+        from kit.engines.remote.orders import render
+
+        work = partial(forward, self._model)
+        return render(work, self._site, self.definition.asset_type, job, progress)
+
+
+def services(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
+    """Return the engines of an entry ``[[services]]``, one for each model, or raise ConfigError."""
+    entry = read(ServicesEntry, data)
+    found = _list_models(entry, copies / f"{entry.prefix}.json", refresh)
+    # Said when models are listed, and not again by each render process that looks for one.
+    level = logging.WARNING if refresh else logging.DEBUG
+    return tuple(
+        _engines(entry, {model.id: model for model in [*found.image, *found.video]}, level)
+    )
+
+
+def _engines(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> Iterator[Engine]:
+    for model_id in entry.models or models:
+        try:
+            if model_id not in models:
+                raise ConfigError(f"{entry.site().name} has none{suggest(model_id, models)}")
+            yield Forwarded(entry, models[model_id])
+        except ConfigError as error:
+            name = f"{entry.prefix}-{model_id}"
+            _log.log(level, "the model %r is left out: %s", name, error)
+
+
+def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
+    site = entry.site()
     kept = _kept(site, copy)
     if kept is not None and not refresh:
         return kept
     try:
-        found = asyncio.run(_asked(site, seconds))
-    except (EngineError, TimeoutError, ValidationError) as error:
-        why = _why(error, seconds)
-        if kept is None:
-            raise ConfigError(f"what {site.name} offers is not known: {why}") from None
-        _offers_log.warning("the models of %s are offered as last seen: %s", site.name, why)
-        return kept
-    _keep(site, copy, found)
-    return found
+        found = asyncio.run(_fetch_models(site, entry.wait))
+    except EngineError as error:
+        why = error.detail or str(error)
+    except TimeoutError:
+        why = f"no list within {entry.wait:g} s"
+    except ValidationError:
+        why = "its answer is no list of models"
+    else:
+        _keep(site, copy, found)
+        return found
+    if kept is None:
+        raise ConfigError(f"what {site.name} offers is not known: {why}") from None
+    _log.warning("the models of %s are offered as last seen: %s", site.name, why)
+    return kept
 
 
-async def _asked(site: Site, seconds: float) -> Models:
-    # Imported here: whoever configures no service does not load an HTTP client to list models.
-    from kit.engines.remote.exchange import Ask
-    from kit.engines.remote.http import RemoteCaller
+async def _fetch_models(site: Site, seconds: float) -> Models:
+    # Imported here: listing the models of other kinds loads no HTTP client.
+    from kit.engines.remote.http import RemoteCaller, RemoteRequest
 
+    path = "v1/creative-studio/models"
     async with asyncio.timeout(seconds), RemoteCaller(site) as caller:
-        reply = await caller.ask(
-            Ask(method="GET", path="v1/creative-studio/models", once=True, quiet=seconds)
-        )
-        return Models.model_validate(reply.json())
-
-
-def _why(error: Exception, seconds: float) -> str:
-    """Return why there is no list, for whoever runs this service."""
-    if isinstance(error, EngineError):
-        return error.detail or str(error)
-    if isinstance(error, TimeoutError):
-        return f"no list within {seconds:g} s"
-    return "its answer is no list of models"
+        request = RemoteRequest(method="GET", path=path, tries=1, quiet=seconds)
+        return Models.model_validate((await caller.send(request)).json())
 
 
 def _kept(site: Site, copy: Path) -> Models | None:
@@ -99,96 +132,24 @@ def _keep(site: Site, copy: Path, models: Models) -> None:
         draft.write_text(json.dumps(content), encoding="utf-8")
         draft.replace(copy)
     except OSError as error:
-        _offers_log.warning("what %s offers cannot be kept: %s", site.name, error.strerror)
+        _log.warning("what %s offers cannot be kept: %s", site.name, error.strerror)
 
 
-_log = logging.getLogger(__name__)
-_ID = re.compile(r"[\w.:-]{1,120}", re.ASCII)
-
-
-class ServicesEntry(SiteEntry):
-    """An entry ``[[services]]`` of the file.
-
-    Parameters
-    ----------
-    prefix : str
-        What the ids of its models begin with here, before a dash.
-    title : str
-        What stands behind the titles of its models, in brackets; when empty its host, or the
-        prefix where the host is none that the public knows.
-    factor : number
-        Credits here for one credit there.
-    models : list of str
-        Which of its models to offer, by their ids there; empty for all of them.
-    wait : float
-        Seconds that it may take to list its models when this service starts.
-    """
-
-    prefix: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,39}$")
-    title: str = ""
-    factor: Decimal = Field(default=Decimal(1), gt=0, le=1_000_000)
-    models: list[str] = Field(default_factory=list)
-    wait: float = Field(default=4.0, gt=0, le=60)
-
-
-class Forwarded(Engine):
-    """Has its jobs rendered by another service of this API."""
-
-    def __init__(self, entry: ServicesEntry, model: Model) -> None:
-        self._entry = entry
-        self.environment = entry.variables()
-        self._model = model
-        self.definition = _definition(entry, model)
-
-    def render(self, job: Job, progress: Progress) -> Asset:
-        """Send the job on, follow it, and take its output."""
-        from kit.engines.remote.forwarding import forward
-
-        return forward(self._entry.site(), self._model, job, progress)
-
-
-def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
-    """Return the engines of one entry ``[[services]]``, one for each of its models.
-
-    Raises
-    ------
-    ConfigError
-        The entry makes no sense, or nothing is known of the service.
-    """
-    entry = read(ServicesEntry, data)
-    copy = copies / f"{entry.prefix}.json"
-    found = offered(entry.site(), copy, refresh=refresh, seconds=entry.wait)
-    # Said when models are listed, and not again by each render process that looks for one.
-    level = logging.WARNING if refresh else logging.DEBUG
-    return tuple(_made(entry, {model.id: model for model in [*found.image, *found.video]}, level))
-
-
-def _made(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> Iterator[Engine]:
-    for model_id in entry.models or models:
-        name = f"{entry.prefix}-{model_id}"
-        if model_id not in models:
-            hint = suggest(model_id, models)
-            there = entry.site().name
-            _log.log(level, "the model %r is left out: %s has none%s", name, there, hint)
-            continue
-        try:
-            yield Forwarded(entry, models[model_id])
-        except ConfigError as error:
-            _log.log(level, "the model %r is left out: %s", name, error)
-
-
-def _definition(entry: ServicesEntry, model: Model) -> Definition:
+def define(entry: ServicesEntry, model: Model) -> Definition:
+    """Return a model of another service as it is offered here; ConfigError where it cannot be."""
     if not _ID.fullmatch(model.id):
         raise ConfigError("its id cannot be part of an address")
-    asset_type = _asset_type(model)
-    known = CATEGORIES[asset_type]
+    kinds: Mapping[str | None, AssetType] = {kind: kind for kind in get_args(AssetType)}
+    if model.asset_type not in kinds:
+        raise ConfigError(f"it makes neither pictures nor video, but {model.asset_type!r}")
+    known = CATEGORIES[kinds[model.asset_type]]
     site = entry.site()
     sent = f"Rendered by {site.described}, to which the prompt and the files are sent."
     return checked(
         Definition(
             id=f"{entry.prefix}-{model.id}",
             title=f"{model.title or model.id} ({entry.title or site.public or entry.prefix})",
-            asset_type=asset_type,
+            asset_type=kinds[model.asset_type],
             category=model.category if model.category in known else known[0],
             description=f"{model.description} {sent}".strip(),
             pricing=_price(entry, model),
@@ -200,25 +161,14 @@ def _definition(entry: ServicesEntry, model: Model) -> Definition:
     )
 
 
-def _asset_type(model: Model) -> AssetType:
-    for known in get_args(AssetType):
-        if model.asset_type == known:
-            found: AssetType = known
-            return found
-    raise ConfigError(f"it makes neither pictures nor video, but {model.asset_type!r}")
-
-
 def _price(entry: ServicesEntry, model: Model) -> Rule:
-    """Return the price here: the rule there if it says it, else its usual figure for every job."""
-    if model.pricing is not None:
-        units = [
-            unit.model_copy(update={"credits": unit.credits * entry.factor})
-            for unit in model.pricing.units
-        ]
-        changes = {"base": model.pricing.base * entry.factor, "units": units}
-        return model.pricing.model_copy(update=changes)
+    # The rule there if it says one, else its usual figure for every job.
+    factor, rule = entry.factor, model.pricing
+    if rule is not None:
+        units = [u.model_copy(update={"credits": u.credits * factor}) for u in rule.units]
+        return rule.model_copy(update={"base": rule.base * factor, "units": units})
     figures = (model.credits_at_defaults, model.estimated_credits, model.credits_from)
     figure = next((figure for figure in figures if figure is not None), None)
     if figure is None:
         raise ConfigError("the service says no price for it")
-    return Rule(base=figure * entry.factor)
+    return Rule(base=figure * factor)

@@ -3,55 +3,40 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
 from kit.engines.configured.entries import SecretEntry
-from kit.engines.configured.inputs import Taken
-from kit.errors import ConfigError, EngineError
+from kit.errors import EngineError
 
-#: Ends of addresses that somebody has copied whole.
+#: Ends of addresses that were copied whole.
 _BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
-#: Ends of host names that nobody outside can look up.
+#: Ends of host names that cannot be looked up from outside.
 _INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A remote service.
+    """A remote service."""
 
-    Parameters
-    ----------
-    url : str
-        What its paths are below, without a slash at the end.
-    key_env : str or None
-        Name of the environment variable that holds the key; None where none is needed.
-    pause : float
-        Seconds before the first repetition, and between two looks at a job.
-    timeout : float
-        Seconds that a whole job may take.
-    """
-
-    url: str
-    key_env: str | None = None
-    pause: float = 1.0
-    timeout: float = 600.0
+    url: str  # what its paths are below, without a slash at the end
+    key_env: str | None = None  # name of the environment variable that holds the key
+    pause: float = 1.0  # seconds before the first repetition, and between two looks at a job
+    timeout: float = 600.0  # seconds that a whole job may take
 
     @property
     def name(self) -> str:
-        """How sentences for whoever runs this service call it: its host and port."""
+        """Its host and port, for whoever runs this service."""
         return urlsplit(self.url).netloc
 
     @property
     def public(self) -> str:
-        """What whoever orders may know of it: its host where it is a public one, else nothing."""
+        """Its host where that is a public one, else nothing: anybody may read it."""
         host = urlsplit(self.url).hostname or ""
         try:
             return host if ipaddress.ip_address(host).is_global else ""
@@ -60,17 +45,11 @@ class Site:
 
     @property
     def described(self) -> str:
-        """Return how descriptions of models call it; they are public."""
+        """How public descriptions of models call it."""
         return f"the service at {self.public}" if self.public else "a service on another machine"
 
     def key(self) -> str | None:
-        """Return the key out of the environment.
-
-        Raises
-        ------
-        EngineError
-            The variable holds nothing that can be a key (``not_configured``).
-        """
+        """Return the key out of the environment, or raise EngineError (``not_configured``)."""
         if self.key_env is None:
             return None
         key = os.environ.get(self.key_env, "").strip()
@@ -104,7 +83,7 @@ def same_server(url: str, other: str) -> str:
     """
     try:
         (scheme, host, port), there = origin(url), origin(other)
-    except ValueError:  # no address at all: whoever asks there is told
+    except ValueError:  # no address at all: the request fails on it
         return url
     if (scheme, port) != (there[0], there[2]) or not (_is_local(host) and _is_local(there[1])):
         return url
@@ -137,15 +116,7 @@ def _base(url: str) -> str:
 
 
 class SiteEntry(SecretEntry):
-    """What every entry of a remote service has.
-
-    Parameters
-    ----------
-    url : str
-        With or without ``/v1`` at the end.
-    pause, timeout : float
-        In seconds; see `Site`.
-    """
+    """What every entry of a remote service has; `url` with or without ``/v1``, times in seconds."""
 
     url: Annotated[str, AfterValidator(_base)]
     pause: float = Field(default=1.0, gt=0, le=60)
@@ -154,73 +125,3 @@ class SiteEntry(SecretEntry):
     def site(self) -> Site:
         """Return the service that it names."""
         return Site(self.url, self.key_env, self.pause, self.timeout)
-
-
-#: Seeds are folded below this: LocalAI reads them as 32 bits with a sign, and refuses larger ones.
-#: Source: mudler/LocalAI, core/schema/localai.go, VideoRequest.Seed.
-_SEEDS = 2**31
-
-
-def _below(path: str) -> str:
-    written = re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII)
-    if not written or {".", ".."} & set(path.split("/")):
-        raise ValueError("must be a path below the address, such as v1/videos")
-    return path.strip("/")
-
-
-def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
-    for name, value in fields.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name!r} cannot be sent as JSON: write a date as text") from None
-    return fields
-
-
-#: Fields of every request.
-Always = Annotated[dict[str, Any], AfterValidator(_sendable)]
-#: A path below the address of a site.
-Below = Annotated[str, AfterValidator(_below)]
-#: The name of a field; empty for the usual one, or for none.
-FieldName = Annotated[str, Field(pattern="^[A-Za-z0-9_]*$")]
-
-
-def taken(names: Iterable[str], always: Mapping[str, Any]) -> Taken:
-    """Return the names that no setting may have.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Fields that the engine fills in itself; empty ones do not count.
-    always : mapping
-        Fields that every request has.
-
-    Raises
-    ------
-    ConfigError
-        One of `always` is filled in by the engine.
-    """
-    filled = tuple(filter(None, names))
-    if twice := [name for name in always if name in filled]:
-        raise ConfigError(f"'always.{twice[0]}': that field of a request is filled in already")
-    return Taken((*filled, *always), "that field of a request is filled in already")
-
-
-def seed(number: int) -> int:
-    """Return a job's seed as every server can read it."""
-    return number % _SEEDS
-
-
-def form(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as the fields of a form.
-
-    Examples
-    --------
-    >>> form({"sharp": True, "n": 1, "more": {"shift": 3}})
-    {'sharp': 'true', 'n': '1', 'more': '{"shift": 3}'}
-    """
-    return {name: _written(value) for name, value in fields.items()}
-
-
-def _written(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, bool | list | dict) else str(value)

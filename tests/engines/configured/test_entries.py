@@ -19,11 +19,8 @@ from kit.engines.configured.inputs import usable
 from kit.engines.configured.pictures import opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
-from kit.engines.remote.images import ImagesEntry
-from kit.engines.remote.images import engines as images
-from kit.engines.remote.services import ServicesEntry, _definition
-from kit.engines.remote.videos import VideosEntry
-from kit.engines.remote.videos import engines as videos
+from kit.engines.remote.endpoints import ImagesEntry, VideosEntry, images, videos
+from kit.engines.remote.services import ServicesEntry, define
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
@@ -135,7 +132,7 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
     model = Model(id="m", asset_type="image", pricing=Rule(base=1), setting_parameters=[odd])
     there = read(ServicesEntry, {"prefix": "far", "url": "http://127.0.0.1:9"})
 
-    definition = _definition(there, model)
+    definition = define(there, model)
 
     assert checked(definition).settings == (odd,)
     with pytest.raises(ConfigError, match="above its maximum"):

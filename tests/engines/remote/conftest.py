@@ -166,7 +166,7 @@ def job(tmp_path: Path) -> Jobs:
 def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
     """Return the model of an entry of a kind."""
     data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
-    (engine,) = kind.engines(data, folder / "copies", False)
+    (engine,) = kind(data, folder / "copies", False)
     found: Engine = engine
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.remote import images, videos
+from kit.engines.remote.endpoints import images, videos
 from kit.errors import EngineError
 from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, model, png
 
@@ -149,12 +149,12 @@ def test_localai_reads_seeds_as_signed_numbers_of_32_bits(
     server.on("POST", "/video", Answer(body=made))
     server.on("GET", "/generated-videos/1.mp4", Answer(body=mp4))
 
-    for number in (7, 4_000_000_000):
+    for number in (0, 2**31 - 1, 2**31, 2**32 - 1):
         ordered = job(seed=number)
         render(server, videos, ordered, path="video", encoding="json", seed=True)
 
     seeds = [asked.json()["seed"] for asked in server.to("POST", "/video")]
-    assert seeds == [7, 4_000_000_000 - 2**31]
+    assert seeds == [0, 2**31 - 1, 0, 2**31 - 1]
 
 
 def test_localai_takes_pictures_as_a_list_in_json(server: Server, job: Jobs, picture: Path) -> None:
@@ -206,7 +206,7 @@ def test_xinference_takes_the_first_frame_as_a_file_of_its_own_name(
 
     assert made.path.read_bytes() == mp4
     (asked,) = server.asked
-    assert b'name="image"; filename="image.png"' in asked.body
+    assert b'name="image"; filename="0.png"' in asked.body
     assert b'name="kwargs"\r\n\r\n{"num_frames": 33}\r\n' in asked.body
 
 

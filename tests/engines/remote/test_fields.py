@@ -8,18 +8,11 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Job, Progress
-from kit.engines.remote import images, site, videos
+from kit.engines.remote.endpoints import images, videos
 from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Server, model
 
 Jobs = Callable[..., Job]
-
-
-@pytest.mark.parametrize(
-    ("number", "sent"), [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, 0), (2**32 - 1, 2**31 - 1)]
-)
-def test_a_seed_fits_where_numbers_have_a_sign(number: int, sent: int) -> None:
-    assert site.seed(number) == sent
 
 
 @pytest.mark.parametrize("kind", [images, videos])

@@ -13,8 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.engines.remote.exchange import Ask, RemoteReply
-from kit.engines.remote.http import RemoteCaller
+from kit.engines.remote.http import RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
 from tests.engines.remote.conftest import Answer, Server
@@ -26,10 +25,10 @@ def replied(status: int = 200, content: bytes = b"", **headers: str) -> RemoteRe
     return RemoteReply(status, {k.replace("_", "-"): v for k, v in headers.items()}, content)
 
 
-def asked(site: Site, ask: Ask) -> RemoteReply:
+def asked(site: Site, request: RemoteRequest, **how: Any) -> RemoteReply:
     async def once() -> RemoteReply:
-        async with RemoteCaller(site) as caller:
-            return await caller.ask(ask)
+        async with RemoteCaller(site, **how) as caller:
+            return await caller.send(request)
 
     return asyncio.run(once())
 
@@ -69,7 +68,7 @@ def test_paths_are_below_the_site(path: str, address: str) -> None:
     ],
 )
 def test_only_the_same_origin_is_ones_own(url: str, own: bool) -> None:
-    assert RemoteCaller(Site("https://host")).own(url) is own
+    assert RemoteCaller(Site("https://host")).is_own(url) is own
 
 
 def test_a_wait_may_be_a_number_or_a_date() -> None:
@@ -139,9 +138,9 @@ def test_a_file_elsewhere_is_asked_for_without_the_key(
     here.on("GET", "/x", Answer(body=b"x"))
     site = Site(here.url, "SOME_KEY")
 
-    asked(site, Ask(method="GET", path=f"{there.url}/x"))
-    asked(site, Ask(method="GET", path="x"))
-    asked(site, Ask(method="GET", path="x", bare=True))
+    asked(site, RemoteRequest(method="GET", path=f"{there.url}/x"))
+    asked(site, RemoteRequest(method="GET", path="x"))
+    asked(site, RemoteRequest(method="GET", path="x", bare=True))
 
     assert "Authorization" not in there.asked[0].headers
     assert [a.headers.get("Authorization") for a in here.asked] == ["Bearer secret", None]
@@ -165,7 +164,9 @@ def test_what_does_no_harm_is_sent_again(
     server.on("POST", "/x", *answers)
     outcome: Any = None
     try:
-        outcome = asked(Site(server.url, **QUICK), Ask(method="POST", path="x", again=again))
+        outcome = asked(
+            Site(server.url, **QUICK), RemoteRequest(method="POST", path="x", again=again)
+        )
     except EngineError as error:
         outcome = error
 
@@ -181,19 +182,16 @@ def test_an_answer_that_is_packed_unasked_is_unpacked(
     server.on("GET", "/x", Answer(body=packed(b'{"a": 1}'), headers=headers))
     site = Site(server.url, **QUICK)
 
-    assert asked(site, Ask(method="GET", path="x")).json() == {"a": 1}
+    assert asked(site, RemoteRequest(method="GET", path="x")).json() == {"a": 1}
     assert fetched(site, "x", tmp_path / "file") == b'{"a": 1}'
 
 
-def test_what_unpacks_into_something_huge_is_not_taken(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kit.engines.remote.http.ANSWER_BYTES", 100_000)
+def test_what_unpacks_into_something_huge_is_not_taken(server: Server) -> None:
     small = gzip.compress(b" " * 300_000)
     server.on("GET", "/x", Answer(body=small, headers={"Content-Encoding": "gzip"}))
 
     with pytest.raises(EngineError, match="sends more than"):
-        asked(Site(server.url, **QUICK), Ask(method="GET", path="x"))
+        asked(Site(server.url, **QUICK), RemoteRequest(method="GET", path="x"), most=100_000)
 
 
 @pytest.mark.parametrize("status", [202, 404])
@@ -218,7 +216,7 @@ def test_an_account_there_that_is_out_of_quota_is_not_asked_again(server: Server
     server.on("POST", "/x", Answer(429, {"error": error}, {"Retry-After": "0"}))
 
     with pytest.raises(EngineError, match="out of credits") as caught:
-        asked(Site(server.url, **QUICK), Ask(method="POST", path="x"))
+        asked(Site(server.url, **QUICK), RemoteRequest(method="POST", path="x"))
     assert caught.value.code == "upstream_no_credits"
     assert len(server.asked) == 1
 
@@ -273,9 +271,8 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
         return httpx.Response(302 if own else 200, headers=moved, stream=stream)
 
     async def fetch() -> None:
-        async with RemoteCaller(Site("http://host", "SOME_KEY")) as caller:
-            await caller._client.aclose()
-            caller._client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+        store = httpx.MockTransport(answer)
+        async with RemoteCaller(Site("http://host", "SOME_KEY"), transport=store) as caller:
             await caller.fetch("v1/x", target)
 
     asyncio.run(fetch())
@@ -289,7 +286,7 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
 def test_a_server_that_is_not_there_is_said_within_five_seconds() -> None:
     async def asked() -> None:
         async with RemoteCaller(Site("http://127.0.0.1:9", pause=1.0)) as caller:
-            await caller.ask(Ask(method="POST", path="v1/images/generations", json={}))
+            await caller.send(RemoteRequest(method="POST", path="v1/images/generations", json={}))
 
     start = time.monotonic()
     with pytest.raises(EngineError, match="does not answer"):

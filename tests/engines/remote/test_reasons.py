@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.engines.remote import exchange
+from kit.engines.remote.reasons import clean_reason, explain
 
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -25,7 +25,7 @@ KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
     ],
 )
 def test_a_sentence_is_passed_on_as_it_is(reason: str) -> None:
-    assert exchange.refused(400, reason) == (f"refuses this request: {reason}", "upstream_rejected")
+    assert explain(400, reason) == (f"refuses this request: {reason}", "upstream_rejected")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_sentence_is_passed_on_as_it_is(reason: str) -> None:
     ],
 )
 def test_what_could_be_an_address_a_path_or_a_key_is_taken_out(reason: str, expected: str) -> None:
-    assert exchange.public(reason) == expected
+    assert clean_reason(reason) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,19 +66,19 @@ def test_what_could_be_an_address_a_path_or_a_key_is_taken_out(reason: str, expe
     ],
 )
 def test_what_is_no_sentence_is_not_passed_on(reason: str) -> None:
-    sentence, _ = exchange.refused(422, reason)
+    sentence, _ = explain(422, reason)
 
     assert sentence == "refuses this request; other settings or words may do"
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 429, 500, 503])
 def test_what_nobody_who_ordered_can_cure_has_no_reason(status: int) -> None:
-    assert "too long" not in exchange.refused(status, "the prompt is too long")[0]
+    assert "too long" not in explain(status, "the prompt is too long")[0]
 
 
 @given(before=st.text(max_size=400), after=st.text(max_size=400))
 def test_a_reason_is_one_short_line_without_the_key(before: str, after: str) -> None:
-    line = exchange.public(f"{before}{KEY}{after}", [KEY])
+    line = clean_reason(f"{before}{KEY}{after}", [KEY])
 
     assert KEY not in line
     assert len(line) <= 250

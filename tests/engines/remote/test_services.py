@@ -11,11 +11,8 @@ import pytest
 
 from kit import pricing
 from kit.engines.base import Asset, CanceledError, Engine, Progress
-from kit.engines.remote.forwarding import forward
-from kit.engines.remote.services import engines
-from kit.engines.remote.site import Site
+from kit.engines.remote.services import services as engines
 from kit.errors import ConfigError, EngineError
-from kit.wire import Model
 from tests.conftest import Service
 from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
 
@@ -75,7 +72,6 @@ def test_a_job_is_forwarded_and_its_output_taken(
     asset = engine.render(job("a lake", parameters=flat(count=2)), Progress(seen.append))
 
     assert (asset.width, asset.height, asset.content_type) == (1, 1, "image/png")
-    assert asset.thumbnail
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     there = http.get(f"{START[1]}/{asset.metadata['generation']}").json()
@@ -112,15 +108,14 @@ def test_an_order_that_failed_before_is_made_anew(
 
 
 def test_files_are_sent_once_for_the_same_content(
-    upstream: dict[str, Any], job: Jobs, tmp_path: Path, http: httpx.Client
+    upstream: dict[str, Any], job: Jobs, tmp_path: Path
 ) -> None:
-    clay = Model.model_validate(http.get(f"{MODELS[1]}/clay").json())
+    clay = listed(upstream, tmp_path)["there-clay"]
     picture = tmp_path / "upl_without_an_ending"
     picture.write_bytes(png(30, 20))
-    site = Site(upstream["url"], upstream["key_env"], pause=0.02)
 
     def render() -> Asset:
-        return forward(site, clay, job("", media={"portrait": [picture]}), Progress())
+        return clay.render(job("", media={"portrait": [picture]}), Progress())
 
     first, again = render(), render()
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.remote.filming import order_of, underway
-from kit.engines.remote.site import Site
-from kit.engines.remote.videos import engines
+from kit.engines.configured.entries import read
+from kit.engines.remote.endpoints import VideosEntry
+from kit.engines.remote.endpoints import videos as engines
+from kit.engines.remote.orders import underway
+from kit.engines.remote.requests import order_of
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")
@@ -33,10 +35,14 @@ def render(server: Server, copies: Path, job: Job) -> Asset:
     return engine.render(job, Progress())
 
 
+def entry(url: str, **more: str) -> VideosEntry:
+    return read(VideosEntry, {"id": "film", "url": url, "model": "m", "price": 1, **more})
+
+
 def left_behind(server: Server, notes: Path, job: Job) -> Path:
     """Leave what a process leaves that is killed after a clip was started."""
     notes.mkdir(parents=True)
-    path = notes / f"{order_of(Site(server.url), 'v1/videos', 'film-1', job)}.clip"
+    path = notes / f"{order_of(entry(server.url, model='film-1'), job)}.clip"
     path.write_text("v1/videos/left")
     return path
 
@@ -100,7 +106,7 @@ def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
 
 
 def test_an_order_is_told_by_everything_that_makes_the_clip(job: Jobs, tmp_path: Path) -> None:
-    site = Site("https://host")
+    there = entry("https://host")
     one, two = tmp_path / "1", tmp_path / "2"
     one.write_bytes(png(8))
     two.write_bytes(png(9))
@@ -112,9 +118,10 @@ def test_an_order_is_told_by_everything_that_makes_the_clip(job: Jobs, tmp_path:
         job("a", media={"image": [one]}),
         job("a", media={"image": [two]}),
     ]
-    orders = {order_of(site, "v1/videos", "m", each) for each in jobs}
-    orders |= {order_of(Site("https://other"), "v1/videos", "m", jobs[0])}
-    orders |= {order_of(site, "v1/videos", "n", jobs[0]), order_of(site, "video", "m", jobs[0])}
+    orders = {order_of(there, each) for each in jobs}
+    orders |= {order_of(entry("https://other"), jobs[0])}
+    orders |= {order_of(entry("https://host", model="n"), jobs[0])}
+    orders |= {order_of(entry("https://host", path="video"), jobs[0])}
 
     assert len(orders) == 9
-    assert order_of(site, "v1/videos", "m", job("a")) in orders
+    assert order_of(there, job("a")) in orders

@@ -1,0 +1,141 @@
+"""Why another machine refuses a job: the sentence in its answer, and what of it may be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+#: Where an error has its sentence, the likelier first, and how deep it is looked for.
+_SENTENCES = ("message", "detail", "error", "msg", "errors", "code")
+_DEEP = 5
+
+
+def find_sentence(error: Any, deep: int = _DEEP) -> str:
+    """Return the sentence in an error, whatever it is wrapped in; empty without one.
+
+    Examples
+    --------
+    >>> find_sentence({"error": {"message": "too long", "code": 400}})
+    'too long'
+    >>> find_sentence({"detail": [{"loc": ["body", "n"], "msg": "too many"}]})
+    'n: too many'
+    >>> find_sentence({"detail": {"error": "no such model"}})
+    'no such model'
+    """
+    if isinstance(error, str) or deep == 0:
+        return error if isinstance(error, str) else ""
+    if isinstance(error, list):
+        return "; ".join(filter(None, (_problem(problem, deep - 1) for problem in error)))
+    if not isinstance(error, dict):
+        return ""
+    return next(filter(None, (find_sentence(error.get(n), deep - 1) for n in _SENTENCES)), "")
+
+
+def _problem(problem: Any, deep: int) -> str:
+    if not isinstance(problem, dict) or not isinstance(problem.get("msg"), str):
+        return find_sentence(problem, deep)
+    place = problem.get("loc")
+    parts = place if isinstance(place, list) else []
+    named = ".".join(str(part) for part in parts if part not in ("body", "query", "path"))
+    return f"{named}: {problem['msg']}" if named else str(problem["msg"])
+
+
+#: Answers with a reason that whoever ordered can act on: other words, settings, files.
+_CURABLE = frozenset({400, 413, 422, 451})
+#: What an answer means, by its status or the first digit of it; the rest is `_REJECTED`.
+_MEANINGS = {
+    401: ("refuses the key that it is asked with", "upstream_refused"),
+    402: ("is out of credits", "upstream_no_credits"),
+    403: ("refuses the key that it is asked with", "upstream_refused"),
+    429: ("is too busy just now", "upstream_busy"),
+    503: ("is too busy just now", "upstream_busy"),
+    408: ("takes too long to answer", "upstream_busy"),
+    2: ("answers with something else than was asked for", "upstream_odd"),
+    3: ("answers with a redirect, which is not followed", "upstream_odd"),
+    5: ("failed", "upstream_failed"),
+}
+_REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
+#: Answers that something is not there, and what that means, by what was asked for.
+_NOT_THERE = frozenset({404, 405, 410})
+_MISSING = {
+    "POST": (
+        "does not find the model, or the path, that it is asked for: whoever runs this service has "
+        "to correct that",
+        "upstream_not_found",
+    ),
+    "GET": ("knows nothing of the job any more", "upstream_rejected"),
+    "file": ("does not have the file that it made", "upstream_rejected"),
+}
+
+#: A text with one of these says nothing of the request: a page, a trace, a dump, a broken machine.
+_NO_SENTENCE = re.compile(
+    r"<\s*[/!?a-zA-Z]|Traceback|\bFile \"|^\s*at \w|\{\s*[\"']|Exception in thread"
+    r"|\bCUDA\b|out of memory|\bErrno\b",
+    re.MULTILINE,
+)
+#: What is taken out, and what stands in its place; in this order.
+_TAKEN_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (r"(?i)\b[a-z][a-z0-9+.-]*://\S+|\bdata:\S+|\bwww\.\S+|\S+@\S+\.\w+", "(address)"),
+        (r"\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d+)?", "(address)"),
+        (r"(?i)\[(?=[0-9a-f]*:[0-9a-f]*:)[0-9a-f:]+\](?::\d+)?", "(address)"),
+        (r"(?i)\blocalhost\b(?::\d+)?|\b[\w-]+(?:\.[\w-]+)+:\d{2,5}\b", "(address)"),
+        (r"(?i)\b[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|corp|svc|cluster)\b", "(address)"),
+        (r"(?<![\w/.])~?/(?:[\w.@+-]+/)*[\w.@+-]*\w|\b[A-Za-z]:\\\S+", "(path)"),
+        (r"(?i)[\w.-]*(?:sig|signature|credential|secret|password|token|key)=\S+", "***"),
+        (r"(?i)\b(?:api.?key|secret|password|token)\s*:\s*(?=\S*\d)\S{8,}", "***"),
+        (r"(?i)\bbearer\s+\S+", "***"),
+        (r"\b(?:sk|pk|rk|cs|tp|hf|gsk|r8|xai|ghp)[-_](?=[\w-]*[\dA-Z*])[\w*-]{6,}", "***"),
+        (r"\b(?:AKIA|AIza)\w{8,}", "***"),
+        (r"\b(?:org|proj|acct|req|user|team|key)[-_](?=[\w-]*[\dA-Z])[\w-]{6,}", "***"),
+        (r"(?=\S*\d)[\w+/=*-]{24,}", "***"),
+    )
+)
+#: Longest reason that is passed on, in characters.
+_MOST = 240
+
+
+def explain(
+    status: int, reason: str, secrets: Iterable[str] = (), *, of: str = ""
+) -> tuple[str, str]:
+    """Return what a refusal means, to end a sentence with, and its code.
+
+    The reason is passed on, without the secrets, where that may help. `of` is what was refused:
+    ``POST`` for a job that was to begin, ``GET`` for one that was begun, ``file`` for its output.
+
+    Examples
+    --------
+    >>> explain(400, "the prompt has more than 1,000 characters")[0]
+    'refuses this request: the prompt has more than 1,000 characters'
+    >>> explain(401, "wrong key sk-0123")[0]
+    'refuses the key that it is asked with'
+    """
+    if status in _NOT_THERE and of in _MISSING:
+        return _MISSING[of]
+    sentence, code = _MEANINGS.get(status) or _MEANINGS.get(status // 100, _REJECTED)
+    why = clean_reason(reason, secrets) if status in _CURABLE else ""
+    return (f"refuses this request: {why}" if why else sentence), code
+
+
+def clean_reason(reason: str, secrets: Iterable[str] = ()) -> str:
+    """Return a reason in one line that anybody may read, empty where it is none.
+
+    Examples
+    --------
+    >>> clean_reason("blocked by policy, see https://a.test/x?sig=1")
+    'blocked by policy, see (address)'
+    >>> clean_reason("<html><body>Bad Request</body></html>")
+    ''
+    """
+    if _NO_SENTENCE.search(reason):
+        return ""
+    line = " ".join("".join(c if c.isprintable() else " " for c in reason).split())
+    for secret in filter(None, secrets):
+        line = line.replace(secret, "***")
+    for pattern, instead in _TAKEN_OUT:
+        line = pattern.sub(instead, line)
+    if len(line) > _MOST:
+        line = f"{line[:_MOST].rpartition(' ')[0] or line[:_MOST]}..."
+    return line if any(c.isalpha() for c in line) else ""

@@ -1,0 +1,271 @@
+"""Jobs on endpoints that speak OpenAI's image or video API: what is sent, and what is answered."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import cv2
+import numpy as np
+
+from kit.engines.base import Job
+from kit.engines.configured.pictures import opaque
+from kit.engines.media.picture import encoded
+from kit.engines.remote.endpoints import EndpointEntry, ImagesEntry, VideosEntry
+from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
+from kit.engines.remote.orders import (
+    BEGUN,
+    MADE,
+    RemoteState,
+    Tell,
+    Work,
+    digest,
+    end_job,
+    find_item,
+    fingerprint,
+    follow,
+    look_at,
+    read_answer,
+    save_item,
+    underway,
+    undoable,
+)
+from kit.engines.remote.reasons import find_sentence
+from kit.errors import EngineError
+from kit.wire import FINISHED
+
+#: What endpoints take at most; larger pictures only take longer to send.
+_MOST_SIDE = 2048
+#: Largest picture that is taken, in bytes.
+_PICTURE_BYTES = 64_000_000
+#: Seeds are folded below this: LocalAI reads them as 32 bits with a sign, and refuses larger ones.
+#: Source: mudler/LocalAI, core/schema/localai.go, VideoRequest.Seed.
+_SEEDS = 2**31
+#: Endpoints and models that refused the field ``response_format``: no other job has to find out.
+_WITHOUT_FORMAT: set[tuple[str, str]] = set()
+
+
+def _fields(entry: EndpointEntry, job: Job) -> dict[str, Any]:
+    fields = {**entry.always, **job.parameters, "model": entry.model, "prompt": job.prompt}
+    return {**fields, "seed": job.seed % _SEEDS} if entry.seed else fields
+
+
+def _json(entry: EndpointEntry, path: str, fields: Mapping[str, Any], **how: Any) -> RemoteRequest:
+    # An endpoint that answers with what it makes is silent until it is made.
+    return RemoteRequest(method="POST", path=path, json=fields, quiet=entry.timeout, **how)
+
+
+def _form(
+    entry: EndpointEntry,
+    path: str,
+    fields: Mapping[str, Any],
+    files: list[tuple[str, bytes]],
+    **how: Any,
+) -> RemoteRequest:
+    # A field with a file name of None is a plain one: a form without a file stays multipart.
+    parts: list[Any] = [
+        (name, (None, json.dumps(v) if isinstance(v, bool | list | dict) else str(v)))
+        for name, v in fields.items()
+    ]
+    parts += [(name, (f"{n}.png", file, "image/png")) for n, (name, file) in enumerate(files)]
+    return RemoteRequest(method="POST", path=path, files=parts, quiet=entry.timeout, **how)
+
+
+def _picture(path: Path) -> bytes:
+    return encoded(opaque(path, most=_MOST_SIDE), "png")
+
+
+def _mask(path: Path, picture: Path) -> bytes:
+    # White and see-through where it may change: OpenAI looks at what can be seen through alone,
+    # servers on diffusers or stable-diffusion.cpp at how light it is.
+    height, width = opaque(picture, most=_MOST_SIDE).shape[:2]
+    light = cv2.cvtColor(opaque(path, most=_MOST_SIDE), cv2.COLOR_RGB2GRAY)
+    light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
+    return encoded(np.dstack([light, light, light, 255 - light]), "png")
+
+
+def _in_base64(path: Path) -> str:
+    return b64encode(_picture(path)).decode()
+
+
+def work_for(entry: EndpointEntry, notes: Path) -> Work:
+    """Return what has a job of an entry made; `notes` is the folder for `underway`."""
+    if isinstance(entry, ImagesEntry):
+        return partial(_make_image, entry)
+    return partial(_make_video, entry, notes)
+
+
+async def _make_image(
+    entry: ImagesEntry, caller: RemoteCaller, job: Job, target: Path, tell: Tell
+) -> Mapping[str, Any]:
+    if job.media.get("mask_image") and not job.media.get("image"):
+        raise EngineError("a mask needs the image that it is for", code="missing_image")
+    reply = await _image_reply(entry, caller, job)
+    tell(MADE)
+    item = find_item(read_answer(reply, "image"))
+    if item is None:
+        # Gateways may say why, as if all was well.
+        sentence = f"answered without a picture{caller.reason(reply.sentence)}"
+        detail = reply.sentence or "it gives no reason"
+        raise caller.failure(sentence, detail, code="upstream_odd")
+    await save_item(caller, item, target, most=_PICTURE_BYTES)
+    revised = item.get("revised_prompt")
+    if isinstance(revised, str) and revised not in ("", job.prompt):
+        return {"model": entry.model, "revised_prompt": revised[:4000]}
+    return {"model": entry.model}
+
+
+async def _image_reply(entry: ImagesEntry, caller: RemoteCaller, job: Job) -> RemoteReply:
+    # It is sent again only without a field that was refused, never once it may be carried out.
+    place = (entry.url, entry.model)
+    if entry.response_format and place not in _WITHOUT_FORMAT:
+        reply = await caller.send(_image_request(entry, job, entry.response_format))
+        if reply.is_good:
+            return reply
+        _WITHOUT_FORMAT.add(place)
+    return await caller.send(_image_request(entry, job, ""))
+
+
+def _refuses_format(reply: RemoteReply) -> bool:
+    return reply.status in (400, 422) and "response_format" in reply.sentence
+
+
+def _image_request(entry: ImagesEntry, job: Job, response_format: str) -> RemoteRequest:
+    fields = _fields(entry, job) | {"n": 1}
+    how: dict[str, Any] = {}
+    if response_format:
+        fields["response_format"] = response_format
+        how = {"accepts": _refuses_format}
+    pictures = job.media.get("image", ())
+    if entry.picture_field or not pictures:
+        if pictures:
+            fields[entry.picture_field] = [_in_base64(path) for path in pictures]
+        return _json(entry, "v1/images/generations", fields, **how)
+    # Several pictures are named as OpenAI's client names them.
+    name = "image" if len(pictures) == 1 else "image[]"
+    files = [(name, _picture(path)) for path in pictures]
+    masks = job.media.get("mask_image", ())
+    files += [(entry.mask_field or "mask", _mask(path, pictures[0])) for path in masks]
+    return _form(entry, entry.edits, fields, files, **how)
+
+
+def order_of(entry: VideosEntry, job: Job) -> str:
+    """Return what tells the order of a job from all others; the same job has the same one."""
+    media = {name: [digest(path) for path in paths] for name, paths in job.media.items()}
+    place = (entry.url, entry.path, entry.model)
+    return fingerprint(*place, job.prompt, dict(job.parameters), job.seed, media)
+
+
+async def _make_video(
+    entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: Tell
+) -> Mapping[str, Any]:
+    with underway(notes, order_of(entry, job)) as note:
+        address, answer = note.found, await _left_behind(caller, note.found)
+        if answer is None:
+            answer = await _begun(entry, caller, job)
+            if item := find_item(answer):
+                await save_item(caller, item, target, most=FILE_BYTES)
+                return {"model": entry.model}
+            address = _address(entry, answer)
+        tell(BEGUN)
+        note.keep(address)
+        look, end = look_at(address, accepts=_is_over), _ending(address)
+        state = await follow(caller, look, end, _state, tell, _state_of(answer))
+        if state.word != "completed":
+            raise state.failure(caller, "clip")
+        tell(MADE)
+        await _fetch(caller, address, state.answer, target)
+    return {"model": entry.model}
+
+
+async def _left_behind(caller: RemoteCaller, address: str) -> Any:
+    reply = await caller.attempt(look_at(address, accepts=_is_over)) if address else None
+    if reply is None or not reply.is_good:
+        return None
+    answer = reply.json()
+    return answer if _state_of(answer).word in ("processing", "completed") else None
+
+
+async def _begun(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:
+    async def undo(reply: RemoteReply) -> None:
+        await end_job(caller, _ending(_address(entry, reply.json())))
+
+    return read_answer(await undoable(caller.send(_video_request(entry, job)), undo), "video")
+
+
+def _video_request(entry: VideosEntry, job: Job) -> RemoteRequest:
+    fields, pictures = _fields(entry, job), job.media.get("image", ())
+    if "seconds" in fields:
+        fields["seconds"] = str(fields["seconds"])  # the API has it as text
+    if entry.encoding == "json" and (entry.picture_field or not pictures):
+        if pictures:
+            fields[entry.picture_field] = _in_base64(pictures[0])
+        return _json(entry, entry.path, fields)
+    name = entry.picture_field or "input_reference"
+    return _form(entry, entry.path, fields, [(name, _picture(path)) for path in pictures])
+
+
+def _address(entry: VideosEntry, answer: Any) -> str:
+    found = answer.get("id") if isinstance(answer, dict) else None
+    if isinstance(found, bool) or not isinstance(found, (str, int)) or found == "":
+        raise EngineError("the remote service started nothing", code="upstream_odd")
+    return f"{entry.path}/{quote(str(found), safe='')}"
+
+
+def _ending(address: str) -> RemoteRequest:
+    return RemoteRequest(method="DELETE", path=address)
+
+
+def _is_over(reply: RemoteReply) -> bool:
+    # vLLM-Omni tells of a job that failed under the status of its error, such as 500. Source:
+    # vllm-project/vllm-omni 0.30, vllm_omni/entrypoints/openai/api_server.py, retrieve_video.
+    found = _job_in(reply)
+    return found is not None and _state_of(found).word != "processing"
+
+
+def _job_in(reply: RemoteReply) -> dict[str, Any] | None:
+    # As its body, or as LiteLLM repeats it in an error.
+    for text in (reply.content.decode(errors="replace"), reply.sentence):
+        try:
+            found, _ = json.JSONDecoder().raw_decode(text[max(0, text.find("{")) :])
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and {"id", "status"} <= found.keys():
+            return found
+    return None
+
+
+def _state(reply: RemoteReply) -> RemoteState:
+    return _state_of(_job_in(reply) or reply.json())
+
+
+def _state_of(answer: Any) -> RemoteState:
+    if not isinstance(answer, dict):
+        raise EngineError("the remote service answered with something odd", code="upstream_odd")
+    percent = answer.get("progress")
+    return RemoteState(
+        FINISHED.get(str(answer.get("status", "")).lower(), "processing"),
+        percent / 100 if isinstance(percent, (int, float)) else 0.0,
+        find_sentence(answer.get("error")),
+        answer,
+    )
+
+
+async def _fetch(
+    caller: RemoteCaller, address: str, answer: Mapping[str, Any], target: Path
+) -> None:
+    # SGLang keeps none that it has put into a bucket, and its job names the address there. Source:
+    # sgl-project/sglang 0.5, multimodal_gen/runtime/entrypoints/openai/video_api.py.
+    url = answer.get("url")
+    item = {"url": url} if isinstance(url, str) and url else None
+    try:
+        await caller.fetch(f"{address}/content", target, late=item is None)
+    except EngineError as error:
+        if item is None or error.code != "upstream_rejected":
+            raise
+        await save_item(caller, item, target, most=FILE_BYTES)
