@@ -11,34 +11,24 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kit import pricing
 from kit.errors import ConfigError, KitError
-from kit.parameters import Problem
+from kit.parameters import Problem, suggest
 from kit.wire import CATEGORIES, AssetType, Model, Parameter, Rule
 
 T = TypeVar("T")
 
-__all__ = [
-    "Asset",
-    "CanceledError",
-    "Definition",
-    "Engine",
-    "Job",
-    "Order",
-    "Problem",
-    "Progress",
-    "SpentError",
-    "model_of",
-    "seed_parameter",
-]
+__all__ = ["Asset", "CanceledError", "Definition", "Engine", "Job", "Order"]
+__all__ += ["Problem", "Progress", "SpentError", "model_of", "seed_parameter"]
 
 
 class CanceledError(KitError):
-    """Whoever ordered the job does not want it any more; raised out of `Progress`."""
+    """The job is not wanted any more; raised out of `Progress`."""
 
 
 class SpentError(KitError):
@@ -56,7 +46,7 @@ class Definition:
     category : str
         One of `kit.wire.CATEGORIES` of the asset type.
     description : str
-        What the model can and cannot do, honestly, in one or two sentences.
+        What the model can and cannot do, in one or two sentences.
     settings, media : sequence of Parameter
         Non-media and media inputs, in the order in which a form shows them. A model takes a picture
         by ``media=[Parameter(name="image", type="image", media=True, required=True)]``; ``video``
@@ -86,7 +76,7 @@ class Job:
     Parameters
     ----------
     parameters : mapping
-        Settings by name. The seed is not among the things a renderer must look for: see `seed`.
+        Settings by name.
     media : mapping of str to sequence of Path
         Input files by parameter name, a list even of one file: `job.media["image"][0]`.
     folder : Path
@@ -110,15 +100,9 @@ class Job:
 class Order:
     """What is known of a job before it is paid for: everything but what is in its files.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Settings by name, each checked by itself, with every default filled in.
-    media : mapping of str to int
-        How many input files there are, by parameter name; names without one are not in it.
-    seconds : mapping of str to sequence of float
-        How long the files with a length are, one after another, by parameter name; names without
-        one are not in it.
+    Each setting was checked by itself, and every default is filled in. `media` is how many input
+    files there are, and `seconds` how long those with a length are, by parameter name; names
+    without one are not in it.
     """
 
     prompt: str
@@ -138,13 +122,10 @@ class Asset:
     content_type : str
         Of an image or a video, as inputs may have them; the content has to be of it.
     thumbnail : Path or None
-        A JPEG of at most 512 pixels a side: the poster frame of a video, a preview of an image.
-        Also inside the job's folder; left out, one is made, but not of a small picture.
-    duration_seconds : float or None
-        Of a video; a picture has none.
+        A JPEG of at most 512 pixels a side, also inside the job's folder; left out, one is made,
+        but not of a small picture.
     metadata : mapping
-        JSON-able facts about how it came about, e.g. the scene that a prompt was read as; 64 KB at
-        most.
+        JSON-able facts about how it came about; 64 KB at most.
     """
 
     path: Path
@@ -159,10 +140,7 @@ class Asset:
 class Progress:
     """How far a job is, and whether it is still wanted: the one object an engine talks to.
 
-    Parameters
-    ----------
-    on_report : callable, optional
-        Called with the fraction done, 0 to 1, never smaller than before.
+    It calls `on_report` with the fraction done, 0 to 1, never smaller than before.
 
     Examples
     --------
@@ -181,13 +159,7 @@ class Progress:
         self._span = 1.0
 
     def report(self, fraction: float) -> None:
-        """Tell how much is done, 0 to 1.
-
-        Raises
-        ------
-        CanceledError
-            The job is not wanted any more; let it pass through.
-        """
+        """Tell how much is done, 0 to 1; raises `CanceledError`, which is to pass through."""
         self.check()
         self._done = max(self._done, self._start + self._span * min(max(fraction, 0.0), 1.0))
         self._on_report(self._done)
@@ -214,20 +186,14 @@ class Progress:
 
     def part(self, start: float, end: float) -> Progress:
         """Return a progress whose 0 to 1 is a stretch of this one's."""
-        part = Progress(self._on_report)
-        part._canceled = self._canceled
-        part._done = self._done
+        part = copy(self)
         part._start = self._start + self._span * start
         part._span = self._span * (end - start)
         return part
 
 
 class Engine(ABC):
-    """One model's renderer.
-
-    Found through the entry-point group ``kit.engines``; the entry point names an instance or a
-    class without arguments.
-    """
+    """One model's renderer, an instance or a class that an entry point ``kit.engines`` names."""
 
     definition: Definition
     #: Whether it keeps so much in memory, such as the weights of a neural model, that its jobs are
@@ -242,16 +208,10 @@ class Engine(ABC):
     def check(self, order: Order) -> Iterable[Problem]:
         """Yield what makes an order impossible that no rule of a single parameter forbids.
 
-        Asked before anything is charged, in a thread of the process that answers requests: it loads
-        nothing, opens no file and takes no time. What only the files can tell is for `render` to
-        refuse. While one takes longer than a second, further orders are not checked; of long lists
-        and sentences the beginning is told.
-
-        Yields
-        ------
-        (str, str)
-            The name of the parameter or the medium, or ``prompt``; and a sentence without it, e.g.
-            ``("mask", "is required to erase")``.
+        That is the name of the parameter or the medium, or ``prompt``, and a sentence without it,
+        e.g. ``("mask", "is required to erase")``. Asked before anything is charged, in a thread of
+        the process that answers requests: it loads nothing, opens no file and takes no time. While
+        one takes longer than a second, further orders are not checked.
         """
         return ()
 
@@ -275,7 +235,7 @@ class Engine(ABC):
 
 
 def seed_parameter() -> Parameter:
-    """Return the setting that every seeded model has; without a value each start draws its own."""
+    """Return the setting of every seeded model; without a value each start draws its own."""
     return Parameter(
         name="seed",
         type="integer",
@@ -288,25 +248,16 @@ def seed_parameter() -> Parameter:
 def model_of(definition: Definition) -> Model:
     """Return the model that a definition describes, with the figures of its price rule.
 
-    Raises
-    ------
-    ConfigError
-        It has a category that does not exist, or a price rule that cannot price every request.
-
-    Source: contract, "Models".
+    Raises ConfigError for a category that does not exist, or a price rule that cannot price every
+    request. Source: contract, "Models".
     """
-    known = CATEGORIES.get(definition.asset_type)
+    of, known = f"the model {definition.id!r}", CATEGORIES.get(definition.asset_type)
     if known is None:
         kinds = ", ".join(CATEGORIES)
-        raise ConfigError(
-            f"the model {definition.id!r} has the asset type {definition.asset_type!r}, which is"
-            f" none of {kinds}"
-        )
+        raise ConfigError(f"{of} has the asset type {definition.asset_type!r}, not one of {kinds}")
     if definition.category not in known:
-        raise ConfigError(
-            f"the model {definition.id!r} has the category {definition.category!r}, which is none "
-            f"of {', '.join(known)}"
-        )
+        hint = suggest(definition.category, known)
+        raise ConfigError(f"{of}: there is no category {definition.category!r}{hint}")
     model = Model(
         id=definition.id,
         title=definition.title,
@@ -324,13 +275,7 @@ def model_of(definition: Definition) -> Model:
         pricing.check_rule(model)
         least, defaults = pricing.least(model), pricing.at_defaults(model)
     except ArithmeticError:
-        sentence = (
-            f"the price rule of the model {model.id!r} comes to no number that can be charged"
-        )
+        sentence = f"the price rule of {of} comes to no number that can be charged"
         raise ConfigError(sentence) from None
-    figures = {
-        "credits_from": least,
-        "credits_at_defaults": defaults,
-        "estimated_credits": defaults,
-    }
-    return model.model_copy(update=figures)
+    figures = {"credits_at_defaults": defaults, "estimated_credits": defaults}
+    return model.model_copy(update={"credits_from": least, **figures})

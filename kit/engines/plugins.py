@@ -1,8 +1,8 @@
 """Plug-ins looked at before anything relies on them: engines that other packages bring.
 
-Their code is somebody else's and may fail in any way, and wherever it is touched. What is found is
-a sentence for whoever runs the service; no plug-in keeps the other engines from being served. They
-are loaded in a process of their own first: some end it, and some never come back.
+Their code may fail in any way, and wherever it is touched. What is found is a sentence for whoever
+runs the service; no plug-in keeps the other engines from being served. They are loaded in a process
+of their own first: some end it, and some never come back.
 """
 
 from __future__ import annotations
@@ -21,25 +21,20 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
-from kit.engines.configured.entries import checked, said
-from kit.engines.configured.inputs import Taken, usable
+from kit.engines.configured.entries import describe_error
+from kit.engines.configured.inputs import Taken, check_definition
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
-_BUILT_IN = "kit.engines."
+#: The package that the built-in engines come from, and where they are in it.
+_OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
 #: As in the file of configured models: an id is part of addresses and of file names.
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,99}")
 _SETTINGS = ("string", "integer", "number", "boolean")
 _MEDIA = ("image", "video", "audio")
 _TAKEN = Taken(("prompt",), "say supports_prompt instead")
-_NOT_PLAIN = (
-    inspect.iscoroutinefunction,
-    inspect.isasyncgenfunction,
-    inspect.isgeneratorfunction,
-)
-#: How the package is called that the built-in engines come from.
-_OURS = "creative-studio-kit"
+_NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 #: Seconds that they may take to load; where one never does, a service starts as much later.
 SECONDS = 30.0
 _SCRIPT = (
@@ -60,28 +55,27 @@ def rank(point: EntryPoint) -> tuple[str, bool, str, str]:
     return point.name, not is_built_in(point), _package(point), point.value
 
 
-def whose(point: EntryPoint) -> str:
+def describe(point: EntryPoint) -> str:
     """Return how an entry point's engine is called, and which package it comes from."""
     package = _package(point)
     named = f"the package {package!r}" if package else "a package without a name"
     return f"the engine {point.name!r} of {named} ({point.value})"
 
 
-def left_out(point: EntryPoint, why: str) -> LeftOut:
+def _package(point: EntryPoint) -> str:
+    try:
+        return str(point.dist.metadata["Name"] or "") if point.dist else ""
+    except Exception:  # noqa: BLE001 - metadata may be as broken as code
+        return ""
+
+
+def leave_out(point: EntryPoint, why: str) -> LeftOut:
     """Return what is said of a plug-in that is not served."""
-    return LeftOut(whose(point), why, "update or uninstall that package")
+    return LeftOut(describe(point), why, "update or uninstall that package")
 
 
-def loaded(point: EntryPoint) -> Engine:
-    """Return the engine that an entry point names.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be loaded, or is no engine.
-    BaseException
-        Whatever its code raises.
-    """
+def load(point: EntryPoint) -> Engine:
+    """Return the engine that an entry point names; its code may raise anything."""
     found = point.load()
     engine = found() if isinstance(found, type) else found
     if not isinstance(engine, Engine):
@@ -89,26 +83,22 @@ def loaded(point: EntryPoint) -> Engine:
     return engine
 
 
-def vetted(point: EntryPoint) -> Engine | LeftOut:
+def load_plugin(point: EntryPoint) -> Engine | LeftOut:
     """Return the engine of a plug-in if the service can offer it, else why it cannot."""
     try:
-        return _checked(loaded(point), point.name)
+        return _check_engine(load(point), point.name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit as well
-        return left_out(point, said(error))
+        return leave_out(point, describe_error(error))
 
 
 class Pinned(Engine):
     """An engine that computes its definition: what it said when it was looked at stands."""
 
-    def __init__(
-        self, engine: Engine, definition: Definition, resident: bool, environment: Sequence[str]
-    ) -> None:
-        self.definition = definition
-        self.resident = resident
-        self.environment = environment
+    def __init__(self, engine: Engine, **facts: Any) -> None:
         self._engine = engine
+        vars(self).update(facts)
 
     def check(self, order: Order) -> Iterable[Problem]:
         """Yield what the engine yields."""
@@ -119,15 +109,18 @@ class Pinned(Engine):
         return self._engine.render(job, progress)
 
 
-def _checked(engine: Engine, name: str) -> Engine:
-    definition, resident = getattr(engine, "definition", None), engine.resident
-    environment = engine.environment
+def _check_engine(engine: Engine, name: str) -> Engine:
+    facts: dict[str, Any] = {
+        "definition": getattr(engine, "definition", None),
+        "resident": engine.resident,
+        "environment": engine.environment,
+    }
+    definition, resident, environment = facts.values()
     if definition is None:
         raise ConfigError("it has no definition")
     if not isinstance(definition, Definition):
-        raise ConfigError(
-            f"its definition is no Definition, but of type {type(definition).__name__!r}"
-        )
+        kind = type(definition).__name__
+        raise ConfigError(f"its definition is no Definition, but of type {kind!r}")
     if definition.id != name:
         raise ConfigError(
             f"its model's id is {definition.id!r}; the entry point must have the same name"
@@ -137,23 +130,17 @@ def _checked(engine: Engine, name: str) -> Engine:
     _check_render(engine)
     if not isinstance(resident, bool):
         raise ConfigError("its 'resident' must be True or False")
-    if not isinstance(environment, (tuple, list)) or not all(map(_is_name, environment)):
+    if not isinstance(environment, (tuple, list)) or not all(map(_is_variable, environment)):
         raise ConfigError("its 'environment' must be a tuple of names of variables")
-    _check_kinds(definition)
-    checked(definition)
-    usable(definition, _TAKEN)
+    _check_types(definition)
+    check_definition(definition, _TAKEN)
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
-    told: dict[str, Any] = {
-        "definition": definition,
-        "resident": resident,
-        "environment": environment,
-    }
-    is_plain = all(inspect.getattr_static(engine, name, None) is told[name] for name in told)
-    return engine if is_plain else Pinned(engine, **told)
+    is_plain = all(inspect.getattr_static(engine, name, None) is facts[name] for name in facts)
+    return engine if is_plain else Pinned(engine, **facts)
 
 
-def _is_name(name: object) -> bool:
+def _is_variable(name: object) -> bool:
     return isinstance(name, str) and bool(name) and "=" not in name and "\0" not in name
 
 
@@ -168,7 +155,7 @@ def _check_render(engine: Engine) -> None:
         raise ConfigError("its render cannot be called as render(job, progress)") from None
 
 
-def _check_kinds(definition: Definition) -> None:
+def _check_types(definition: Definition) -> None:
     """Refuse what a type checker would have: the wire forgives much, for other services' sake."""
     for name in ("title", "description"):
         if not isinstance(getattr(definition, name), str):
@@ -177,56 +164,35 @@ def _check_kinds(definition: Definition) -> None:
         for parameter in inputs:
             if not isinstance(parameter, Parameter):
                 raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
-            _check_input(parameter, media)
+            if problem := _problem_with(parameter, media):
+                raise ConfigError(f"its parameter {parameter.name!r} {problem}")
     if not isinstance(definition.pricing, Rule | None):
         raise ConfigError("its price rule is no Rule")
 
 
-def _check_input(parameter: Parameter, media: bool) -> None:
-    whose = f"its parameter {parameter.name!r}"
+def _problem_with(parameter: Parameter, media: bool) -> str:
     known = _MEDIA if media else _SETTINGS
     if not parameter.name.isidentifier():
-        raise ConfigError(f"{whose} cannot be typed as a name: use letters, digits and underscores")
+        return "cannot be typed as a name: use letters, digits and underscores"
     if parameter.media != media:
-        wrong = "is not marked media=True" if media else "is a medium, and stands in the settings"
-        raise ConfigError(f"{whose} {wrong}")
+        return "is not marked media=True" if media else "is a medium, and stands in the settings"
     if parameter.type not in known:
-        kinds = ", ".join(known)
-        raise ConfigError(f"{whose} has the type {parameter.type!r}, which is none of {kinds}")
-
-
-def _package(point: EntryPoint) -> str:
-    """Return the name of the package; metadata may be as broken as code."""
-    try:
-        return str(point.dist.metadata["Name"] or "") if point.dist else ""
-    except Exception:  # noqa: BLE001 - see above
-        return ""
-
-
-def fatal(points: Sequence[EntryPoint]) -> Mapping[tuple[str, str], str]:
-    """Return why some plug-ins cannot be loaded by a process that has other things to do.
-
-    The same ones are tried once in a process: what it has imported it cannot import anew.
-
-    Parameters
-    ----------
-    points : sequence of EntryPoint
-        All that are going to be loaded.
-
-    Returns
-    -------
-    mapping of (str, str) to str
-        A clause for the name and value of each that ends its process, or does not come back.
-    """
-    return _found(tuple((point.name, point.value) for point in points))
+        return f"has the type {parameter.type!r}, which is none of {', '.join(known)}"
+    return ""
 
 
 @cache
-def _found(points: tuple[tuple[str, str], ...]) -> Mapping[tuple[str, str], str]:
+def find_fatal(
+    points: tuple[tuple[str, str], ...], seconds: float = SECONDS
+) -> Mapping[tuple[str, str], str]:
+    """Return which entry points, as names and values, end a process that loads them, and how.
+
+    All that are going to be loaded are tried together, and may take so many seconds.
+    """
     found: dict[tuple[str, str], str] = {}
     rest = points
     while rest:
-        begun, why = _tried(rest)
+        begun, why = _try_apart(rest, seconds)
         if not why:
             break
         found[rest[begun]] = why
@@ -243,37 +209,32 @@ def load_apart(points: Sequence[tuple[str, str]]) -> None:
     for number, (name, value) in enumerate(points):
         os.write(answers, f"{number}\n".encode())
         with suppress(BaseException):
-            loaded(EntryPoint(name, value, "kit.engines"))
+            load(EntryPoint(name, value, "kit.engines"))
     os.write(answers, _END.encode())
     os._exit(0)  # what they have started or registered is not waited for
 
 
-def _tried(points: Sequence[tuple[str, str]]) -> tuple[int, str]:
+def _try_apart(points: Sequence[tuple[str, str]], seconds: float) -> tuple[int, str]:
     """Return the number of the one that a process did not come back from, and what happened."""
     script = _SCRIPT.format(path=sys.path, points=points)
     with tempfile.TemporaryFile() as answers:
         try:
-            ended = subprocess.run(  # noqa: S603 - this interpreter
+            code = subprocess.run(  # noqa: S603 - this interpreter
                 [sys.executable, "-c", script],
                 stdin=subprocess.DEVNULL,
                 stdout=answers,
                 stderr=subprocess.DEVNULL,
-                timeout=SECONDS,
+                timeout=seconds,
                 check=False,
-            )
-            why = f"it ends the process that loads it ({_way(ended.returncode)})"
+            ).returncode
+            way = f"exit code {code}"
+            with suppress(ValueError):
+                way = signal.Signals(-code).name
+            why = f"it ends the process that loads it ({way})"
         except subprocess.TimeoutExpired:
-            why = f"it is not loaded within {SECONDS:g} s: import what is heavy inside its render"
+            why = f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
         except OSError:  # no process can be started: then nothing is known against any of them
             return 0, ""
         answers.seek(0)
-        told = answers.read().decode().split()
-    if not told or told[-1] == _END:
-        return 0, ""
-    return int(told[-1]), why
-
-
-def _way(code: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(-code).name
-    return f"exit code {code}"
+        begun = answers.read().decode().split()
+    return (0, "") if not begun or begun[-1] == _END else (int(begun[-1]), why)

@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from time import perf_counter
 
 from kit.engines.base import Engine
-from kit.engines.configured.entries import said
+from kit.engines.configured.entries import describe_error
 from kit.engines.configured.place import LeftOut, Listing, ModelSource
-from kit.engines.plugins import fatal, is_built_in, left_out, loaded, rank, vetted, whose
+from kit.engines.plugins import (
+    SECONDS,
+    describe,
+    find_fatal,
+    is_built_in,
+    leave_out,
+    load,
+    load_plugin,
+    rank,
+)
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
@@ -27,141 +36,107 @@ _SLOW = 1.0
 _log = logging.getLogger(__name__)
 
 
-def installed(place: ModelSource | None = None) -> Mapping[str, Engine]:
+def installed(source: ModelSource | None = None) -> Mapping[str, Engine]:
     """Return the installed and the configured engines by model id, in the order of their names.
 
-    Parameters
-    ----------
-    place : Place, optional
-        Where configured models come from; without it there are none.
-
-    Raises
-    ------
-    ConfigError
-        A built-in engine is broken.
-
-    See Also
-    --------
-    survey : Tells what was left out as well.
+    Raises ConfigError where a built-in engine is broken. `survey` also tells what was left out.
     """
-    return survey(place).engines
+    return survey(source).engines
 
 
 @cache
-def survey(place: ModelSource | None = None) -> Listing:
-    """Return the engines that there are, and what is wrong with the others.
+def survey(source: ModelSource | None = None) -> Listing:
+    """Return the engines that there are, and what is wrong with the others, which is logged once.
 
-    A plug-in or a configured model that cannot be served is reported, once, and left out; a
-    built-in one is an error. Neither loads weights; the models of other services are asked for,
-    briefly.
-
-    Raises
-    ------
-    ConfigError
-        A built-in engine is broken.
+    A plug-in or a configured model that cannot be served is left out; a built-in one is an error.
+    Neither loads weights; the models of other services are asked for, briefly.
     """
-    listing = look(place)
+    listing = look(source)
     for sentence in (*listing.left_out, *listing.remarks):
         _log.warning("%s", sentence)
     return listing
 
 
-def look(place: ModelSource | None = None, *, refresh: bool = True) -> Listing:
+def look(
+    source: ModelSource | None = None, *, refresh: bool = True, seconds: float = SECONDS
+) -> Listing:
     """Return what `survey` does, anew and without a word in the log.
 
-    Parameters
-    ----------
-    refresh : bool
-        Whether to ask other services what they offer now; else what they last said is taken.
-
-    Raises
-    ------
-    ConfigError
-        A built-in engine is broken.
+    Without `refresh`, what other services said last is taken. Plug-ins may take so many seconds.
     """
     points = sorted(entry_points(group=GROUP), key=rank)
-    engines, broken = _plugged(points, _fatal(points))
-    listing = _configured(place, refresh=refresh)
+    engines, left_out = _load_all(points, seconds)
+    listing = _list_configured(source, refresh=refresh)
     for name, engine in listing.engines.items():
-        if name in engines:
+        if source and name in engines:
             what, why = f"the configured model {name!r}", "an installed engine has this id"
-            broken.append(LeftOut(what, why, listing.remedy))
+            left_out.append(LeftOut(what, why, f"correct {source.file}"))
         engines.setdefault(name, engine)
-    broken += listing.left_out
-    return Listing(dict(sorted(engines.items())), tuple(broken), listing.remarks)
+    left_out += listing.left_out
+    return Listing(dict(sorted(engines.items())), tuple(left_out), listing.remarks)
 
 
 @cache
-def engine_for(model_id: str, place: ModelSource | None = None) -> Engine:
-    """Return the engine of a model, loading no other, asking no other service, saying nothing.
-
-    Raises
-    ------
-    ConfigError
-        There is none of that id.
-    """
+def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
+    """Return the engine of a model, loading no other, asking no other service, saying nothing."""
     for point in sorted(entry_points(group=GROUP, name=model_id), key=rank):
-        engine = _loaded(point)
+        engine = load_any(point)
         if isinstance(engine, Engine):
             return engine
-    listing = _configured(place, only=model_id, refresh=False)
+    listing = _list_configured(source, only=model_id, refresh=False)
     if model_id in listing.engines:
         return listing.engines[model_id]
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
 
 
-def _fatal(points: Sequence[EntryPoint]) -> Mapping[tuple[str, str], str]:
-    """Return which plug-ins must not be loaded here, and why."""
-    ours = {point.name for point in points if is_built_in(point)}
-    others = [point for point in points if not is_built_in(point) and point.name not in ours]
-    return fatal(others) if others else {}
-
-
-def _plugged(
-    points: Iterable[EntryPoint], fatal: Mapping[tuple[str, str], str]
-) -> tuple[dict[str, Engine], list[LeftOut]]:
-    engines: dict[str, Engine] = {}
-    owners: dict[str, EntryPoint] = {}
-    broken = []
-    for point in points:
-        if point.name in engines:
-            owner = owners[point.name]
-            other = "a built-in engine" if is_built_in(owner) else whose(owner)
-            broken.append(left_out(point, f"{other} has this id"))
-            continue
-        started = perf_counter()
-        why = fatal.get((point.name, point.value))
-        engine = left_out(point, why) if why else _loaded(point)
-        if isinstance(engine, LeftOut):
-            broken.append(engine)
-        else:
-            _note_slow(point, perf_counter() - started)
-            engines[point.name], owners[point.name] = engine, point
-    return engines, broken
-
-
-def _note_slow(point: EntryPoint, seconds: float) -> None:
-    """Tell whose module everybody waits for, who only lists models."""
-    if seconds > _SLOW and not is_built_in(point):
-        sentence = "%s takes %.1f s to load: import what is heavy inside its render"
-        _log.warning(sentence, whose(point), seconds)
-
-
-def _loaded(point: EntryPoint) -> Engine | LeftOut:
+def load_any(point: EntryPoint) -> Engine | LeftOut:
+    """Return the engine of an entry point, or why it is left out; a built-in one is an error."""
     if not is_built_in(point):
         with redirect_stdout(sys.stderr):  # what it says is none of what a command prints
-            return vetted(point)
+            return load_plugin(point)
     try:
-        return loaded(point)
+        return load(point)
     except Exception as error:
-        why = said(error)
+        why = describe_error(error)
         raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
 
 
-def _configured(place: ModelSource | None, *, only: str | None = None, refresh: bool) -> Listing:
-    if place is None or not place.file.exists():
+def _load_all(
+    points: Iterable[EntryPoint], seconds: float
+) -> tuple[dict[str, Engine], list[LeftOut]]:
+    """Load the first entry point of each id, unless its process would not survive it."""
+    owners: dict[str, EntryPoint] = {}
+    for point in points:
+        owners.setdefault(point.name, point)
+    strangers = [(p.name, p.value) for p in points if not is_built_in(owners[p.name])]
+    fatal = find_fatal(tuple(strangers), seconds)
+    engines: dict[str, Engine] = {}
+    left_out = []
+    owners.clear()
+    for point in points:
+        if owner := owners.get(point.name):
+            other = "a built-in engine" if is_built_in(owner) else describe(owner)
+            left_out.append(leave_out(point, f"{other} has this id"))
+            continue
+        started = perf_counter()
+        why = fatal.get((point.name, point.value))
+        engine = leave_out(point, why) if why else load_any(point)
+        if isinstance(engine, LeftOut):
+            left_out.append(engine)
+            continue
+        owners[point.name], engines[point.name] = point, engine
+        if (took := perf_counter() - started) > _SLOW and not is_built_in(point):
+            sentence = "%s takes %.1f s to load: import what is heavy inside its render"
+            _log.warning(sentence, describe(point), took)
+    return engines, left_out
+
+
+def _list_configured(
+    source: ModelSource | None, *, only: str | None = None, refresh: bool
+) -> Listing:
+    if source is None or not source.file.exists():
         return Listing({})
     # Imported here: most services have no such file.
-    from kit.engines.listing import listed
+    from kit.engines.listing import list_configured
 
-    return listed(place, only=only, refresh=refresh)
+    return list_configured(source, only=only, refresh=refresh)

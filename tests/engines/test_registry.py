@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines import registry
-from kit.engines.registry import engine_for, installed
+from kit.engines.registry import engine_for, installed, load_any
 from kit.errors import ConfigError
 
 _LISTED = "from kit.engines.registry import installed; print(*installed())"
 
 
+_LOOKED = (
+    "from kit.engines.registry import look; found = look(seconds=2.0);"
+    "print(*found.engines); print(*found.left_out, sep='\\n', file=sys.stderr)"
+)
 _TITLES = (
     "from kit.engines.registry import engine_for, installed;"
     "print(*(e.definition.title for e in installed().values()));"
@@ -168,8 +171,7 @@ def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_se
 ) -> None:
     (tmp_path / "deadly.py").write_text(f"print('0\\nend')\n{deed}")
     points = f"another = deadly:Engine\n{ODD}\nlast = deadly:Engine"
-    short = "from kit.engines import plugins; plugins.SECONDS = 2.0"
-    told = listed(tmp_path, points, f"{ENGINE}    definition = definition()", f"{short}; {_LISTED}")
+    told = listed(tmp_path, points, f"{ENGINE}    definition = definition()", _LOOKED)
 
     assert told.returncode == 0, told.stderr
     assert {"odd", "poster"} <= set(told.stdout.split())
@@ -219,7 +221,7 @@ def test_a_built_in_engine_that_is_broken_is_an_error() -> None:
     point = EntryPoint("poster", "kit.engines.models.poster:Nothing", "kit.engines")
 
     with pytest.raises(ConfigError, match="the built-in engine 'poster' is broken"):
-        registry._loaded(point)
+        load_any(point)
 
 
 def test_an_interrupt_is_passed_on(tmp_path: Path) -> None:

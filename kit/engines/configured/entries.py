@@ -7,50 +7,41 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from kit.engines.base import Definition, model_of
 from kit.errors import ConfigError, KitError
 from kit.parameters import suggest
-from kit.wire import CATEGORIES, Multiplier, Parameter, Rule, UnitPrice
+from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
-_NUMBER = "must be a number"
-_WHOLE = "must be a whole number"
-_TEXT = "must be text in quotes"
-_FINITE = "must be a finite number"
-
-#: Kind of problem -> what would be right.
-_SAID: dict[str, str] = {
-    "string_type": _TEXT,
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "decimal_type": _NUMBER,
-    "decimal_parsing": _NUMBER,
-    "finite_number": _FINITE,
+#: Kind of problem -> what would be right, with the limit that the problem names.
+_RIGHT: dict[str, str] = {
+    "string_type": "must be text in quotes",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "decimal_type": "must be a number",
+    "decimal_parsing": "must be a number",
+    "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "list_type": "must be a list, such as [...]",
-    "model_type": "must be a table, such as { ... }",
-    "dict_type": "must be a table, such as { ... }",
-}
-#: Kind of problem -> what would be right, with the limit that the problem names.
-_LIMITS: dict[str, tuple[str, str]] = {
-    "greater_than": ("must be greater than {}", "gt"),
-    "greater_than_equal": ("must be at least {}", "ge"),
-    "less_than": ("must be less than {}", "lt"),
-    "less_than_equal": ("must be at most {}", "le"),
-    "literal_error": ("must be {}", "expected"),
-    "string_too_short": ("must have at least {} characters", "min_length"),
-    "string_too_long": ("must have at most {} characters", "max_length"),
-    "too_short": ("must have at least {} entries", "min_length"),
-    "too_long": ("must have at most {} entries", "max_length"),
+    "model_type": "must be a table, such as {{ ... }}",
+    "dict_type": "must be a table, such as {{ ... }}",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
 }
 #: What a form that texts must have means.
 _FORMS: dict[str, str] = {
@@ -69,57 +60,37 @@ _FORMS: dict[str, str] = {
 _SHORT = 16
 
 
-def sentence(problem: Mapping[str, Any]) -> str:
-    """Return what a value must be, and what it is where that is short.
-
-    Parameters
-    ----------
-    problem : mapping
-        One of pydantic's ``errors()``.
+def describe_problem(problem: Mapping[str, Any]) -> str:
+    """Return what a value must be, and what it is where that is short, of a pydantic's error.
 
     Examples
     --------
-    >>> sentence({"type": "float_parsing", "input": "soon", "msg": "Input should be a number"})
+    >>> describe_problem({"type": "float_parsing", "input": "soon", "msg": "Input should be ..."})
     "must be a number, not 'soon'"
     """
     kind, context = problem["type"], problem.get("ctx", {})
     if kind == "value_error":
         return str(problem["msg"]).removeprefix("Value error, ")
-    found = _SAID.get(kind) or _limit(kind, context) or _form(context)
-    return f"{found}{_instead(problem.get('input'))}" if found else str(problem["msg"])
-
-
-def _limit(kind: str, context: Mapping[str, Any]) -> str:
-    words, name = _LIMITS.get(kind, ("", ""))
-    limit = context.get(name)
-    return words.format(_plain(limit) if isinstance(limit, float) else limit)
-
-
-def _form(context: Mapping[str, Any]) -> str:
     pattern = str(context.get("pattern", ""))
-    return _FORMS.get(pattern, f"must have the form {pattern}" if pattern else "")
+    right = _FORMS.get(pattern, f"must have the form {pattern}") if pattern else ""
+    limits = {name: _plain(limit) for name, limit in context.items()}
+    right = right or _RIGHT.get(kind, "").format_map(limits)
+    if not right:
+        return str(problem["msg"])
+    value = problem.get("input")
+    if isinstance(value, str):
+        return f"{right}, not {value!r}" if len(value) <= _SHORT else right
+    return f"{right}, not {_plain(value)}" if isinstance(value, int | float) else right
 
 
-def _instead(value: Any) -> str:
-    shown = _SHOWN.get(type(value), lambda _: "")(value)
-    return f", not {shown}" if shown else ""
-
-
-#: How values of the file are repeated; those of other types are not.
-_SHOWN: dict[type, Callable[[Any], str]] = {
-    str: lambda text: repr(text) if len(text) <= _SHORT else "",
-    bool: lambda flag: str(flag).lower(),
-    int: str,
-    float: lambda number: _plain(number),
-}
-
-
-def _plain(number: float) -> str:
+def _plain(value: Any) -> str:
     """Return a number as people write it: 60, not 60.0."""
-    return f"{number:.0f}" if number.is_integer() else str(number)
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def said(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return an error in one line, even one whose own text cannot be had."""
     if isinstance(error, KitError):
         return str(getattr(error, "detail", "")) or str(error)
@@ -180,10 +151,6 @@ def _table(price: Any) -> Any:
     return {"base": price}
 
 
-#: A number is the price of every request; a table has the parts of a rule.
-Price = Annotated[PriceTable, BeforeValidator(_table)]
-
-
 class EntrySetting(FileTable):
     """A setting that is passed on as it is, under its own name."""
 
@@ -203,23 +170,14 @@ class EntrySetting(FileTable):
 
 
 class ModelEntry(FileTable):
-    """What every entry that is one model has.
-
-    Parameters
-    ----------
-    id : str
-        Public identifier; small letters, digits, dots and dashes.
-    title, category, description : str
-        Empty for what the kind of entry makes up.
-    price : number or table
-        Credits; see `Price`.
-    """
+    """What every entry that is one model has; empty texts are made up by its kind."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,99}$")
     title: str = ""
     category: str = ""
     description: str = ""
-    price: Price
+    #: A number is the price of every request; a table has the parts of a rule.
+    price: Annotated[PriceTable, BeforeValidator(_table)]
 
 
 def read(kind: type[E], data: Mapping[str, Any]) -> E:
@@ -243,35 +201,18 @@ def read(kind: type[E], data: Mapping[str, Any]) -> E:
         raise ConfigError("; ".join(sentences)) from None
 
 
-def checked(definition: Definition) -> Definition:
-    """Return a definition that the catalog will take.
-
-    Raises
-    ------
-    ConfigError
-        It has a category that does not exist, or a price rule that cannot price every request.
-    """
-    known = CATEGORIES.get(definition.asset_type, ())
-    if known and definition.category not in known:
-        hint = suggest(definition.category, known)
-        raise ConfigError(f"there is no category {definition.category!r}{hint}")
-    model_of(definition)
-    return definition
-
-
 def _sentence(kind: type[BaseModel], problem: Any) -> str:
     place = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
-        known = _level(kind, problem["loc"]).model_fields
+        known = _table_with(kind, problem["loc"]).model_fields
         return f"unknown key {place!r}{suggest(str(problem['loc'][-1]), known)}"
     if problem["type"] == "missing":
         return f"{place!r} is missing"
-    message = sentence(problem)
+    message = describe_problem(problem)
     return f"{place!r}: {message}" if place else message
 
 
-def _level(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseModel]:
-    """Return the model that a key deep in an entry belongs to."""
+def _table_with(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseModel]:
     for part in place[:-1]:
         if isinstance(part, str):
             annotation = kind.model_fields[part].annotation
@@ -291,7 +232,7 @@ _KEY = re.compile(
 )
 
 
-def _readable(name: str) -> str:
+def _check_variable(name: str) -> str:
     if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
         # Without the text: it may well be a key.
         raise ValueError("name an environment variable, not the key itself")
@@ -301,15 +242,10 @@ def _readable(name: str) -> str:
 
 
 class SecretEntry(FileTable):
-    """What every entry has whose models may need a secret; only their jobs are given it.
+    """What every entry has whose models may need a secret; only their jobs are given it."""
 
-    Parameters
-    ----------
-    key_env : str, optional
-        Name of the environment variable that holds the key; the key itself never stands here.
-    """
-
-    key_env: Annotated[str, AfterValidator(_readable)] | None = None
+    #: Name of the environment variable that holds the key; the key itself never stands here.
+    key_env: Annotated[str, AfterValidator(_check_variable)] | None = None
 
     def variables(self) -> tuple[str, ...]:
         """Return the names of the variables that it reads."""

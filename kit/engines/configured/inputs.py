@@ -6,12 +6,11 @@ are: their defaults are its affair.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kit import parameters
-from kit.engines.base import Definition
+from kit.engines.base import Definition, model_of
 from kit.errors import ConfigError
 from kit.wire import Parameter
 
@@ -24,73 +23,50 @@ class Taken:
     why: str
 
 
-def usable(definition: Definition, taken: Taken | None = None) -> Definition:
-    """Return a definition whose settings and media can all be used.
-
-    Parameters
-    ----------
-    taken : Taken, optional
-        Names that mean something else already.
+def check_definition(definition: Definition, taken: Taken) -> Definition:
+    """Return a definition that the catalog takes, and whose settings and media can all be used.
 
     Raises
     ------
     ConfigError
-        With a sentence for each name that is there twice or taken, each range without a value in
-        it, and each choice or default that its own parameter does not allow.
+        As `model_of`; or with a sentence for each name that is there twice or taken, each range
+        without a value in it, and each choice or default that its own parameter does not allow.
     """
+    model_of(definition)
     inputs = [*definition.media, *definition.settings]
-    problems = [*_names(inputs), *_taken(definition.settings, taken)]
+    names = [parameter.name for parameter in inputs]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    problems = [f"it has two parameters of the name {name!r}" for name in twice]
+    settings = {parameter.name for parameter in definition.settings}
+    if wrong := [repr(name) for name in taken.names if name in settings]:
+        problems.append(f"no parameter may be called {' or '.join(wrong)}: {taken.why}")
     for parameter in inputs:
-        problems += _values(parameter)
+        problems += _problems(parameter)
     if problems:
         raise ConfigError("; ".join(problems))
     return definition
 
 
-def distinct(choices: Iterable[Any]) -> Sequence[Any]:
-    """Return choices as they are.
-
-    Raises
-    ------
-    ValueError
-        One of them is there twice.
-    """
-    found = list(choices)
-    for choice in found:
-        if found.count(choice) > 1:
+def check_distinct(choices: Sequence[object]) -> None:
+    """Raise ValueError where one of some choices is there twice."""
+    for choice in choices:
+        if choices.count(choice) > 1:
             raise ValueError(f"names {choice!r} twice")
-    return found
 
 
-def _names(inputs: Sequence[Parameter]) -> Iterator[str]:
-    names = [parameter.name for parameter in inputs]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            yield f"it has two parameters of the name {name!r}"
-
-
-def _taken(settings: Iterable[Parameter], taken: Taken | None) -> Iterator[str]:
-    if taken is None:
-        return
-    named = {parameter.name for parameter in settings}
-    wrong = [repr(name) for name in taken.names if name in named]
-    if wrong:
-        yield f"no parameter may be called {' or '.join(wrong)}: {taken.why}"
-
-
-def _values(parameter: Parameter) -> Iterator[str]:
-    whose, low, high = f"its parameter {parameter.name!r}", parameter.minimum, parameter.maximum
+def _problems(parameter: Parameter) -> Iterator[str]:
+    named, low, high = f"its parameter {parameter.name!r}", parameter.minimum, parameter.maximum
     if low is not None and high is not None and low > high:
-        yield f"{whose} has a minimum of {low:g}, above its maximum of {high:g}"
+        yield f"{named} has a minimum of {low:g}, above its maximum of {high:g}"
         return
     if parameter.enum is not None and not parameter.enum:
-        yield f"{whose} has an empty list of choices"
+        yield f"{named} has an empty list of choices"
         return
     free = parameter.model_copy(update={"enum": None})
     for choice in parameter.enum or ():
         if problem := parameters.problem_with(free, choice):
-            yield f"a choice of {whose} {problem}"
+            yield f"a choice of {named} {problem}"
     if parameter.default is not None:
         problem = parameters.problem_with(parameter, parameter.default)
         if problem:
-            yield f"the default of {whose} {problem}"
+            yield f"the default of {named} {problem}"

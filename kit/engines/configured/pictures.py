@@ -5,33 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from kit.engines.media import stills
 from kit.engines.media.color import Bytes
 
 
-def opaque(path: Path, *, most: int) -> Bytes:
-    """Return a picture over white, where it does not cover.
+def open_opaque(path: Path, *, most: int) -> Bytes:
+    """Return a picture, no side longer than `most`, over white where it does not cover.
 
-    Parameters
-    ----------
-    most : int
-        Pixels that no side may pass.
-
-    Returns
-    -------
-    ndarray of uint8
-        Shape (height, width, 3), sRGB.
-
-    Raises
-    ------
-    EngineError
-        See `kit.engines.media.stills.opened`.
+    Raises EngineError as `kit.engines.media.stills.opened` does.
     """
     still = stills.opened(path, most=most)
     if still.alpha is None:
         return still.pixels
     # What lies under see-through parts is whatever a program left there.
-    share = still.alpha.astype(np.float32)[:, :, None] / 255.0
-    over = still.pixels * share + 255.0 * (1.0 - share)
-    return np.asarray(np.rint(over), dtype=np.uint8)
+    over = Image.new("RGB", still.alpha.shape[::-1], "white")
+    over.paste(Image.fromarray(still.pixels), mask=Image.fromarray(still.alpha))
+    return np.array(over)

@@ -11,14 +11,10 @@ from kit.engines.base import Engine
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """The file that names them, and what goes with it.
+    """The file that names models, which need not exist, and what goes with it.
 
-    Parameters
-    ----------
-    file : Path
-        TOML; it need not exist. `example.toml` beside this module shows what it may hold.
-    copies : Path
-        Folder for what other services offer, as last seen, and for notes of what they are making.
+    `example.toml` beside this module shows what it may hold. In the folder `copies` lies what other
+    services offer, as last seen, and notes of what they are making.
     """
 
     file: Path
@@ -27,17 +23,7 @@ class ModelSource:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An engine that is not served.
-
-    Parameters
-    ----------
-    what : str
-        How it is called and where it comes from.
-    why : str
-        The reason, for whoever runs the service.
-    remedy : str
-        What to do about it.
-    """
+    """An engine that is not served: which one, why, and what to do about it."""
 
     what: str
     why: str
@@ -49,21 +35,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the file holds, or what all that is installed and configured comes to.
-
-    Parameters
-    ----------
-    engines : mapping of str to Engine
-        By model id.
-    left_out : sequence of LeftOut
-        What cannot be served.
-    remarks : sequence of str
-        Sentences on what is served and will not work as it is.
-    remedy : str
-        What to do about any of the file's entries.
-    """
+    """Engines by model id, those left out, and remarks on what will not work as it is."""
 
     engines: Mapping[str, Engine]
     left_out: tuple[LeftOut, ...] = ()
     remarks: tuple[str, ...] = ()
-    remedy: str = ""

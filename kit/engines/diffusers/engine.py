@@ -31,7 +31,7 @@ class Pipeline(Engine):
         return draw(self._entry, self._shape, job, progress)
 
 
-def engines(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
+def diffusers(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
     """Return the engine of one entry ``[[diffusers]]``.
 
     Raises

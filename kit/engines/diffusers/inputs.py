@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image, ImageOps
 
 from kit.engines.base import Job
-from kit.engines.configured.pictures import opaque
+from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import LENGTHS, MEDIA, PipelineShape
 from kit.engines.media.footage import Footage
@@ -178,4 +178,4 @@ def _opened(
                 yield Image.fromarray(pixels)
     else:
         for path in paths:
-            yield Image.fromarray(opaque(path, most=entry.most_side))
+            yield Image.fromarray(open_opaque(path, most=entry.most_side))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.engines.base import Definition, seed_parameter
-from kit.engines.configured.entries import checked
-from kit.engines.configured.inputs import usable
+from kit.engines.configured.inputs import Taken, check_definition
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.library import Argument, arguments, siblings
 from kit.errors import ConfigError
@@ -292,21 +291,20 @@ def definition_of(entry: PipelineEntry, shape: PipelineShape) -> Definition:
     needs_picture = any(p.required for p in media)
     category = {"image": "Editing" if needs_picture else "Generation", "video": "Video Generation"}
     about = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
-    return usable(
-        checked(
-            Definition(
-                id=entry.id,
-                title=entry.title or entry.id,
-                asset_type=shape.asset_type,
-                category=entry.category or category[shape.asset_type],
-                description=entry.description or f"{about}depends on what they were trained on.",
-                pricing=pricing,
-                settings=(*settings, seed_parameter()),
-                media=media,
-                supports_prompt="prompt" in shape.names,
-                prompt_required="prompt" in shape.names,
-            )
-        )
+    return check_definition(
+        Definition(
+            id=entry.id,
+            title=entry.title or entry.id,
+            asset_type=shape.asset_type,
+            category=entry.category or category[shape.asset_type],
+            description=entry.description or f"{about}depends on what they were trained on.",
+            pricing=pricing,
+            settings=(*settings, seed_parameter()),
+            media=media,
+            supports_prompt="prompt" in shape.names,
+            prompt_required="prompt" in shape.names,
+        ),
+        Taken((), ""),
     )
 
 

@@ -28,8 +28,8 @@ from kit.engines.base import (
     Progress,
     seed_parameter,
 )
-from kit.engines.configured.entries import EntrySetting, ModelEntry, checked, read
-from kit.engines.configured.inputs import Taken, distinct, usable
+from kit.engines.configured.entries import EntrySetting, ModelEntry, read
+from kit.engines.configured.inputs import Taken, check_definition, check_distinct
 from kit.engines.remote.site import SiteEntry
 from kit.errors import ConfigError
 from kit.wire import AssetType, Parameter
@@ -52,7 +52,7 @@ def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sizes(sizes: list[str]) -> list[str]:
-    distinct(sizes)
+    check_distinct(sizes)
     for size in sizes:
         if size != "auto" and not re.fullmatch("[1-9][0-9]{0,4}x[1-9][0-9]{0,4}", size):
             raise ValueError(
@@ -63,7 +63,7 @@ def _sizes(sizes: list[str]) -> list[str]:
 
 
 def _lengths(seconds: list[int]) -> list[int]:
-    distinct(seconds)
+    check_distinct(seconds)
     if any(length < 1 for length in seconds):
         raise ValueError(f"holds {min(seconds)}: a clip has at least 1 second")
     return seconds
@@ -192,7 +192,7 @@ def _definition(entry: EndpointEntry, style: _Style) -> Definition:
         ),
         media=style.media,
     )
-    return usable(checked(definition), Taken((*filled, *entry.always), why))
+    return check_definition(definition, Taken((*filled, *entry.always), why))
 
 
 class Endpoint(Engine):

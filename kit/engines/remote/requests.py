@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job
-from kit.engines.configured.pictures import opaque
+from kit.engines.configured.pictures import open_opaque
 from kit.engines.media.picture import encoded
 from kit.engines.remote.endpoints import EndpointEntry, ImagesEntry, VideosEntry
 from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
@@ -77,14 +77,14 @@ def _form(
 
 
 def _picture(path: Path) -> bytes:
-    return encoded(opaque(path, most=_MOST_SIDE), "png")
+    return encoded(open_opaque(path, most=_MOST_SIDE), "png")
 
 
 def _mask(path: Path, picture: Path) -> bytes:
     # White and see-through where it may change: OpenAI looks at what can be seen through alone,
     # servers on diffusers or stable-diffusion.cpp at how light it is.
-    height, width = opaque(picture, most=_MOST_SIDE).shape[:2]
-    light = cv2.cvtColor(opaque(path, most=_MOST_SIDE), cv2.COLOR_RGB2GRAY)
+    height, width = open_opaque(picture, most=_MOST_SIDE).shape[:2]
+    light = cv2.cvtColor(open_opaque(path, most=_MOST_SIDE), cv2.COLOR_RGB2GRAY)
     light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
     return encoded(np.dstack([light, light, light, 255 - light]), "png")
 

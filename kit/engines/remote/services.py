@@ -19,8 +19,8 @@ from typing import Any, get_args
 
 from pydantic import Field, ValidationError
 
-from kit.engines.base import Asset, Definition, Engine, Job, Progress
-from kit.engines.configured.entries import checked, read
+from kit.engines.base import Asset, Definition, Engine, Job, Progress, model_of
+from kit.engines.configured.entries import read
 from kit.engines.remote.site import Site, SiteEntry
 from kit.errors import ConfigError, EngineError
 from kit.parameters import suggest
@@ -145,20 +145,20 @@ def define(entry: ServicesEntry, model: Model) -> Definition:
     known = CATEGORIES[kinds[model.asset_type]]
     site = entry.site()
     sent = f"Rendered by {site.described}, to which the prompt and the files are sent."
-    return checked(
-        Definition(
-            id=f"{entry.prefix}-{model.id}",
-            title=f"{model.title or model.id} ({entry.title or site.public or entry.prefix})",
-            asset_type=kinds[model.asset_type],
-            category=model.category if model.category in known else known[0],
-            description=f"{model.description} {sent}".strip(),
-            pricing=_price(entry, model),
-            settings=tuple(model.setting_parameters),
-            media=tuple(model.media_parameters),
-            supports_prompt=model.supports_prompt,
-            prompt_required=model.prompt_required,
-        )
+    definition = Definition(
+        id=f"{entry.prefix}-{model.id}",
+        title=f"{model.title or model.id} ({entry.title or site.public or entry.prefix})",
+        asset_type=kinds[model.asset_type],
+        category=model.category if model.category in known else known[0],
+        description=f"{model.description} {sent}".strip(),
+        pricing=_price(entry, model),
+        settings=tuple(model.setting_parameters),
+        media=tuple(model.media_parameters),
+        supports_prompt=model.supports_prompt,
+        prompt_required=model.prompt_required,
     )
+    model_of(definition)
+    return definition
 
 
 def _price(entry: ServicesEntry, model: Model) -> Rule:

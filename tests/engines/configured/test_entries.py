@@ -13,10 +13,10 @@ from PIL import Image
 
 import kit.engines.configured
 from kit import pricing
-from kit.engines.base import Definition
-from kit.engines.configured.entries import ModelEntry, checked, read
-from kit.engines.configured.inputs import usable
-from kit.engines.configured.pictures import opaque
+from kit.engines.base import Definition, model_of
+from kit.engines.configured.entries import ModelEntry, read
+from kit.engines.configured.inputs import Taken, check_definition
+from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
 from kit.engines.remote.endpoints import ImagesEntry, VideosEntry, images, videos
@@ -56,7 +56,7 @@ def test_a_definition_that_the_catalog_would_refuse_is_refused(
     }
 
     with pytest.raises(ConfigError, match=sentence):
-        checked(Definition(**{**facts, **change}))
+        model_of(Definition(**{**facts, **change}))
 
 
 PLACE = Path()
@@ -134,9 +134,9 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
 
     definition = define(there, model)
 
-    assert checked(definition).settings == (odd,)
+    assert definition.settings == (odd,)
     with pytest.raises(ConfigError, match="above its maximum"):
-        usable(definition)
+        check_definition(definition, Taken((), ""))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_see_through_parts_are_white(tmp_path: Path) -> None:
     path = tmp_path / "a"
     Image.fromarray(pixels).save(path, "PNG")
 
-    seen = opaque(path, most=100)
+    seen = open_opaque(path, most=100)
     assert seen.shape == (4, 6, 3)
     assert seen[0, 0].tolist() == [200, 0, 0]
     assert seen[0, 2].tolist() == [227, 127, 127]
@@ -224,4 +224,4 @@ def test_a_large_picture_is_scaled_down(tmp_path: Path) -> None:
     path = tmp_path / "a"
     Image.new("RGB", (300, 100), "red").save(path, "JPEG")
 
-    assert opaque(path, most=30).shape == (10, 30, 3)
+    assert open_opaque(path, most=30).shape == (10, 30, 3)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines import listing
 from kit.engines.configured.place import ModelSource
-from kit.engines.listing import listed
+from kit.engines.listing import KINDS, list_configured
 from kit.engines.registry import engine_for, installed, survey
 from kit.errors import ConfigError
 
@@ -41,14 +40,14 @@ def write(place: ModelSource, content: str) -> ModelSource:
 
 def told(place: ModelSource) -> str:
     """Return what is said of the file."""
-    found = listed(place)
+    found = list_configured(place)
     return "\n".join(map(str, [*found.left_out, *found.remarks]))
 
 
 def test_without_a_file_nothing_is_added(
     place: ModelSource, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert listed(place).engines == {}
+    assert list_configured(place).engines == {}
     assert installed(place).keys() == installed().keys()
     assert "configured" not in caplog.text
 
@@ -67,7 +66,7 @@ def test_configured_models_stand_beside_the_installed_ones(place: ModelSource) -
 def test_one_model_is_found_without_looking_at_the_others(place: ModelSource) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 
-    found = listed(place, only="far-pictures", refresh=False)
+    found = list_configured(place, only="far-pictures", refresh=False)
     assert found.engines.keys() == {"far-pictures"}
     assert "broken" not in str(found.left_out)
 
@@ -75,7 +74,7 @@ def test_one_model_is_found_without_looking_at_the_others(place: ModelSource) ->
 def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource) -> None:
     write(place, GOOD + '[[images]]\nid = "odd"\nurl = "http://x"\nmodle = "m"\nprice = 1\n')
 
-    assert listed(place).engines.keys() == {"far-pictures", "far-clips"}
+    assert list_configured(place).engines.keys() == {"far-pictures", "far-clips"}
     assert "images 2 (odd) is left out" in told(place)
     assert "'model' is missing" in told(place)
     assert "unknown key 'modle'; did you mean 'model'?" in told(place)
@@ -95,7 +94,7 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource
     ],
 )
 def test_what_cannot_be_read_is_said(place: ModelSource, content: str, sentence: str) -> None:
-    assert listed(write(place, content)).engines == {}
+    assert list_configured(write(place, content)).engines == {}
     assert sentence in told(place)
 
 
@@ -113,16 +112,14 @@ def test_an_id_that_is_taken_is_left_out(
     ]
 
 
-def test_an_entry_that_crashes_is_left_out(
-    place: ModelSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_that_crashes_is_left_out(place: ModelSource) -> None:
     def crash(*_: object) -> list[None]:
         raise RuntimeError("no wire")
 
-    monkeypatch.setattr(listing, "KINDS", {**listing.KINDS, "images": crash})
+    found = list_configured(write(place, GOOD), kinds={**KINDS, "images": crash})
 
-    assert listed(write(place, GOOD)).engines.keys() == {"far-clips"}
-    assert "RuntimeError: no wire" in told(place)
+    assert found.engines.keys() == {"far-clips"}
+    assert "RuntimeError: no wire" in str(found.left_out[0])
 
 
 def test_listing_loads_nothing_heavy(place: ModelSource) -> None:

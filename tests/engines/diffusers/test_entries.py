@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kit.engines.diffusers.engine import engines
+from kit.engines.diffusers.engine import diffusers as engines
 from kit.errors import ConfigError
 
 pytest.importorskip("torch")

@@ -8,7 +8,7 @@ import pytest
 
 from kit.engines.configured.entries import read
 from kit.engines.diffusers import library
-from kit.engines.diffusers.engine import engines
+from kit.engines.diffusers.engine import diffusers as engines
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import definition_of, shape_of
 from kit.errors import ConfigError

@@ -12,7 +12,7 @@ import pytest
 
 from kit.engines.base import Asset
 from kit.engines.diffusers import pipelines
-from kit.engines.diffusers.engine import engines
+from kit.engines.diffusers.engine import diffusers as engines
 from kit.errors import ConfigError, EngineError
 
 pytest.importorskip("torch")
@@ -100,7 +100,7 @@ def test_listing_does_not_import_the_library(weights: Weights) -> None:
     entry = {"id": "sd", "path": str(weights("sd")), "price": 0.1}
     script = (
         "import sys; from pathlib import Path;"
-        "from kit.engines.diffusers.engine import engines;"
+        "from kit.engines.diffusers.engine import diffusers as engines;"
         f"print(engines({entry!r}, Path(), False)[0].definition.id);"
         "print(sorted({'torch', 'diffusers', 'transformers', 'numpy'} & sys.modules.keys()))"
     )

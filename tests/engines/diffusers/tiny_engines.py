@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kit.engines.diffusers.engine import Pipeline, engines
+from kit.engines.diffusers.engine import Pipeline
+from kit.engines.diffusers.engine import diffusers as engines
 
 Weights = Callable[[str], Path]
 _SHORT = {"max_sequence_length": 16}
